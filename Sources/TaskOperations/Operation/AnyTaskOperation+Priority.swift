@@ -1,0 +1,67 @@
+extension AnyTaskOperation {
+    /// The priority that was asked for: among ready operations of a queue the higher one starts first, and the
+    /// body's task has it. It can be changed at any time; after the end that changes nothing.
+    ///
+    /// There are five levels, `.background`, `.low`, `.medium`, `.high` and user-interactive (raw value 33); a
+    /// value between two of them counts as the lower one. Lowering the priority of an operation that executes
+    /// does not slow its task down.
+    public var priority: TaskPriority {
+        get { record.withLock { $0.level }.taskPriority }
+        set {
+            let newLevel = tellPriority { record in
+                record.level = PriorityLevel(newValue)
+                return true
+            }
+            if let newLevel { for operation in waitedFor { operation.escalate(to: newLevel) } }
+        }
+    }
+
+    /// The priority that counts: the highest of `priority` and the priorities of everything that waits for the
+    /// operation.
+    public var effectivePriority: TaskPriority { record.withLock { $0.effectiveLevel }.taskPriority }
+
+    /// Raises what a more urgent task or operation waits for, and all that it waits for in turn. Each operation
+    /// can rise through five levels at most, so all escalations together are linear in the edges.
+    func escalate(to level: PriorityLevel) {
+        var rising = [self]
+        while let operation = rising.popLast() {
+            let newLevel = operation.tellPriority { record in
+                if level <= record.effectiveLevel { return false }
+                record.escalation = level
+                return true
+            }
+            if newLevel != nil { rising += operation.waitedFor }
+        }
+    }
+
+    /// Changes the priority of this operation alone. Returns the new one where it is to be handed on.
+    private func tellPriority(_ change: (inout OperationRecord) -> Bool) -> PriorityLevel? {
+        let effect = record.withLock { record -> PriorityEffect? in
+            if record.phase == .finished || !change(&record) { return nil }
+            if record.runner != nil { record.isRunnerWorn = true }
+            return PriorityEffect(record)
+        }
+        guard let effect else { return nil }
+        effect.runner?.escalate(to: effect.level)
+        effect.host?.priorityChanged(of: self)
+        return effect.level
+    }
+
+    /// What stands between this operation and its end, as far as operations go.
+    private var waitedFor: [AnyTaskOperation] {
+        WaitGraph.Target.operation(self).waitsFor.compactMap(\.operation)
+    }
+}
+
+/// Who has to learn of a changed priority.
+private struct PriorityEffect: Sendable {
+    let level: PriorityLevel
+    let host: (any OperationHost)?
+    let runner: (any OperationRunner)?
+
+    init(_ record: OperationRecord) {
+        level = record.effectiveLevel
+        host = record.slot >= 0 ? record.host : nil
+        runner = record.runner
+    }
+}

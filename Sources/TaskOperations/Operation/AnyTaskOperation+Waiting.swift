@@ -1,0 +1,73 @@
+extension AnyTaskOperation {
+    /// Waits until the operation is finished, in whatever way, without blocking a thread.
+    ///
+    /// Whoever waits hands its priority on to the operation and all that it waits for, also where that priority
+    /// rises during the wait. The wait itself cannot be cancelled. A body that waits lends its permit out
+    /// meanwhile, so that a queue cannot deadlock on itself.
+    ///
+    /// - Throws: `TaskOperationError.waitCycle` where a body awaits what cannot end before the body does.
+    public func waitUntilFinished() async throws(TaskOperationError) {
+        if isFinished { return }
+        try await Self.whileAwaiting(.operation(self)) { await suspendUntilFinished() }
+    }
+
+    private func suspendUntilFinished() async {
+        escalate(to: PriorityLevel(Task.currentPriority))
+        await withEscalationHandler {
+            await withCheckedContinuation { continuation in
+                let isFinished = record.withLock { record in
+                    if record.phase == .finished { return true }
+                    record.continuations.append(continuation)
+                    return false
+                }
+                if isFinished { continuation.resume() }
+            }
+        } onEscalated: { [self] priority in
+            escalate(to: PriorityLevel(priority))
+        }
+    }
+
+    /// Does the waiting for a target. Within a body, the wait is known to the search for cycles while it lasts,
+    /// and the body's permit is lent out.
+    static func whileAwaiting(
+        _ target: OperationRecord.WaitTarget, wait: () async -> Void
+    ) async throws(TaskOperationError) {
+        guard let waiter = executing, !waiter.isFinished else { return await wait() }
+        let host = try WaitGraph.exclusively { () throws(TaskOperationError) in try waiter.insertWait(target) }
+        host?.beginWait(within: waiter)
+        await wait()
+        waiter.removeWait(target)
+        await host?.endWait(within: waiter)
+    }
+
+    /// Does something at whose end a new host is waited for. Within a body, the search for cycles knows of that
+    /// wait from the start, so that what the host runs cannot come to await the body.
+    static func asScope<Result>(of host: any OperationHost, _ work: () async -> Result) async -> Result {
+        guard let waiter = executing, !waiter.isFinished else { return await work() }
+        waiter.record.withLock { $0.waits.append(.host(host)) }
+        host.willBeAwaited()
+        let result = await work()
+        waiter.removeWait(.host(host))
+        return result
+    }
+
+    private func insertWait(_ target: OperationRecord.WaitTarget) throws(TaskOperationError) -> (any OperationHost)? {
+        if let cycle = WaitGraph.cycle(closedBy: self, waitingFor: [target]) { throw .waitCycle(cycle) }
+        switch target {
+        case .operation(let operation): operation.record.withLock { $0.isWaitedFor = true }
+        case .host(let host): host.willBeAwaited()
+        }
+        return record.withLock { record in
+            if record.phase != .finished { record.waits.append(target) }
+            return record.host
+        }
+    }
+
+    private func removeWait(_ target: OperationRecord.WaitTarget) {
+        record.withLock { record in
+            if let index = record.waits.firstIndex(where: { $0.identity == target.identity }) {
+                record.waits.remove(at: index)
+            }
+        }
+    }
+}

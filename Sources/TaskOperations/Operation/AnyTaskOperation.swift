@@ -1,0 +1,124 @@
+/// A unit of work without its type: what dependencies, queues and lists of operations deal in.
+///
+/// Every operation is a `TaskOperation`; this is its base class, and no other class can inherit from it.
+public class AnyTaskOperation: @unchecked Sendable {  // `name` is constant; all else is behind `record`'s lock.
+    /// What the operation is called in messages and descriptions.
+    public let name: String?
+
+    let record: Lock<OperationRecord>
+
+    init(name: String?, priority: TaskPriority, dependencies: [AnyTaskOperation]) {
+        self.name = name
+        var first = OperationRecord(level: PriorityLevel(priority))
+        for dependency in dependencies where first.dependencies.insert(dependency) {
+            dependency.record.withLock { $0.isWaitedFor = true }
+        }
+        record = Lock(first)
+    }
+
+    /// Runs the body and stores what it returned, or returns what it threw. Called once at most.
+    nonisolated(nonsending) func runBody() async -> (any Error)? {
+        preconditionFailure("only TaskOperation inherits from AnyTaskOperation")
+    }
+
+    /// Lets go of a body that will never run.
+    func discardBody() {
+        preconditionFailure("only TaskOperation inherits from AnyTaskOperation")
+    }
+
+    /// Frees the body of an operation that was never run, and what it depends on, one after the other: left to
+    /// themselves, the deinitialisers of a long chain would call each other until the stack overflows.
+    final func dismantle() {
+        var orphans = takeDependencies()
+        discardBody()
+        while var orphan = orphans.popLast() {
+            if isKnownUniquelyReferenced(&orphan) {
+                orphans += orphan.takeDependencies()
+                orphan.discardBody()
+            }
+        }
+    }
+
+    private func takeDependencies() -> [AnyTaskOperation] {
+        record.withLock { record in
+            if record.dependencies.isEmpty { return [] }
+            defer { record.dependencies = DependencyList() }
+            return record.dependencies.operations
+        }
+    }
+}
+
+// MARK: - State
+
+extension AnyTaskOperation {
+    /// Where the operation stands at this moment.
+    ///
+    /// An operation that has not been added looks at its dependencies one by one; otherwise the cost is constant.
+    public var state: TaskOperationState {
+        let (phase, dependencies) = record.withLock { record in
+            (record.phase, record.phase == .created ? record.dependencies.operations : [])
+        }
+        switch phase {
+        case .created: return dependencies.allSatisfy(\.isFinished) ? .ready : .pending
+        case .submitted: return record.withLock { $0.dependencies.unfinishedCount == 0 } ? .ready : .pending
+        case .executing: return .executing
+        case .finished: return .finished
+        }
+    }
+
+    /// Whether every dependency is finished and the body has not started.
+    public var isReady: Bool { state == .ready }
+
+    /// Whether the body has started and has not ended.
+    public var isExecuting: Bool { record.withLock { $0.phase == .executing } }
+
+    /// Whether the outcome is there.
+    public var isFinished: Bool { record.withLock { $0.phase == .finished } }
+
+    /// Whether `cancel()` was called before the operation finished. An executing body may go on all the same,
+    /// and even succeed.
+    public var isCancelled: Bool { record.withLock { $0.isCancelled } }
+
+    /// What the operation failed with; nil as long as it is not finished, and where it succeeded.
+    public var failure: (any Error)? { record.withLock { $0.failure } }
+}
+
+// MARK: - Handlers
+
+extension AnyTaskOperation {
+    /// Has a handler called once, after the operation has finished in whatever way. Several handlers are called
+    /// in the order in which they were added, and before anything that awaits or depends on the operation goes on.
+    ///
+    /// It runs on the task that ran the body. Where the operation was cancelled before its start, or is finished
+    /// already, the handler runs on a task of its own, never inside this call or inside `cancel()`.
+    public func addCompletionHandler(_ handler: @escaping @Sendable () -> Void) {
+        addHandler { _ in handler() }
+    }
+
+    func addHandler(_ handler: @escaping @Sendable (AnyTaskOperation) -> Void) {
+        let isTooLate = record.withLock { record in
+            if record.phase == .finished { return true }
+            record.handlers.append(handler)
+            return false
+        }
+        if isTooLate { Task.detached(priority: effectivePriority) { handler(self) } }
+    }
+}
+
+// MARK: - Identity
+
+extension AnyTaskOperation: Hashable {
+    /// Whether both are the same operation.
+    public static func == (left: AnyTaskOperation, right: AnyTaskOperation) -> Bool { left === right }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}
+
+// MARK: - The current operation
+
+extension AnyTaskOperation {
+    @TaskLocal static var executing: AnyTaskOperation?
+
+    /// The operation whose body, or a child task of whose body, asks; nil anywhere else.
+    public static var current: AnyTaskOperation? { executing }
+}

@@ -1,0 +1,175 @@
+/// A unit of work with a typed outcome.
+///
+/// An operation is made, configured and added to a `TaskOperationQueue`, or made and added in one call of the
+/// queue. Its body runs at most once, in a task of its own priority, and it ends with exactly one outcome: the
+/// value that the body returned, or the error that it threw, or `CancellationError` where it was cancelled before
+/// it started.
+///
+/// ```swift
+/// let listing = TaskOperation(name: "list") { try await list(folder) }
+/// let report = TaskOperation(name: "report", after: listing) { files in files.count }
+/// try queue.addOperations([listing, report])
+/// print(try await report.value)
+/// ```
+public final class TaskOperation<Success: Sendable>: AnyTaskOperation, @unchecked Sendable {
+    // `body` and `success` are read and written under `record`'s lock, or by the only thread that can: the one that
+    // started or ended the operation. `success` does not change once the operation is finished.
+
+    /// What an operation runs. Cancelling the operation cancels the task it runs in.
+    public typealias Body = @Sendable () async throws -> Success
+
+    private var body: Body?
+    private var success: Success?
+
+    /// Makes an operation, which does nothing until it is added to a queue or started.
+    ///
+    /// - Parameters:
+    ///   - name: What it is called in messages and descriptions.
+    ///   - priority: What orders it among the ready operations of its queue, and is its task's own.
+    ///   - dependencies: Operations that have to be finished first, whatever comes of them.
+    ///   - body: The work. Isolate it to an actor, with `{ @MainActor in … }` for one, to have it run there.
+    public init(
+        name: String? = nil,
+        priority: TaskPriority = .medium,
+        dependencies: [AnyTaskOperation] = [],
+        body: @escaping Body
+    ) {
+        self.body = body
+        super.init(name: name, priority: priority, dependencies: dependencies)
+    }
+
+    /// Makes an operation from a type that holds the work.
+    public convenience init(
+        name: String? = nil,
+        priority: TaskPriority = .medium,
+        dependencies: [AnyTaskOperation] = [],
+        _ body: some TaskOperationBody<Success>
+    ) {
+        self.init(name: name, priority: priority, dependencies: dependencies) { try await body.main() }
+    }
+
+    /// Makes an operation that needs the values of others. It starts after they are finished; where one of them
+    /// failed or was cancelled, the body does not run and the operation fails with
+    /// `TaskOperationError.dependencyFailed`.
+    ///
+    /// - Parameters:
+    ///   - inputs: Operations whose values the body gets, in this order.
+    ///   - dependencies: More operations that have to be finished first, whatever comes of them.
+    public convenience init<each Input>(
+        name: String? = nil,
+        priority: TaskPriority = .medium,
+        after inputs: repeat TaskOperation<each Input>,
+        dependencies: [AnyTaskOperation] = [],
+        body: @escaping @Sendable (repeat each Input) async throws -> Success
+    ) {
+        var all: [AnyTaskOperation] = []
+        for input in repeat each inputs { all.append(input) }
+        self.init(name: name, priority: priority, dependencies: all + dependencies) {
+            try await body(repeat (each inputs).requireValue())
+        }
+    }
+
+    deinit { dismantle() }
+
+    override nonisolated(nonsending) func runBody() async -> (any Error)? {
+        let body = record.withLock { _ in
+            defer { self.body = nil }
+            return self.body!
+        }
+        do {
+            success = try await Self.$executing.withValue(self) { try await body() }
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    override func discardBody() { body = nil }
+}
+
+// MARK: - Outcome
+
+extension TaskOperation {
+    /// What came of the operation; nil as long as it is not finished.
+    public var outcome: Result<Success, any Error>? {
+        let (isFinished, failure) = record.withLock { ($0.phase == .finished, $0.failure) }
+        if !isFinished { return nil }
+        return if let failure { .failure(failure) } else { .success(success!) }
+    }
+
+    /// Waits for the end without blocking a thread, and returns the value.
+    ///
+    /// The wait itself cannot be cancelled; `TaskOperationQueue.run` passes the caller's cancellation on.
+    /// A body that awaits another operation lends its permit out meanwhile.
+    ///
+    /// - Throws: What the body threw, `CancellationError` where the operation was cancelled before its start, or
+    ///   `TaskOperationError.waitCycle` where a body awaits what cannot end before the body does.
+    public var value: Success {
+        get async throws {
+            try await waitUntilFinished()
+            return try outcome!.get()
+        }
+    }
+
+    /// Waits for the end without blocking a thread, and returns the outcome.
+    ///
+    /// Where a body awaits what cannot end before the body does, that is a failure with
+    /// `TaskOperationError.waitCycle`.
+    public var result: Result<Success, any Error> {
+        get async {
+            do {
+                try await waitUntilFinished()
+                return outcome!
+            } catch {
+                return .failure(error)
+            }
+        }
+    }
+
+    /// Has a handler called once with the outcome, after the operation has finished in whatever way. When and
+    /// where is as for the form without an outcome.
+    public func addCompletionHandler(_ handler: @escaping @Sendable (Result<Success, any Error>) -> Void) {
+        addHandler { handler(($0 as! Self).outcome!) }
+    }
+
+    /// The value of a finished operation, for one that needs it.
+    private func requireValue() throws(TaskOperationError) -> Success {
+        switch outcome {
+        case .success(let value): return value
+        case .failure(TaskOperationError.dependencyFailed(_, let origin, let error)):
+            throw .dependencyFailed(dependency: OperationLabel(self), origin: origin, error: error)
+        case .failure(let error):
+            throw .dependencyFailed(dependency: OperationLabel(self), origin: OperationLabel(self), error: error)
+        case nil: preconditionFailure("the value of \(self) was needed before its end")
+        }
+    }
+}
+
+// MARK: - Several bodies
+
+extension TaskOperation where Success == Void {
+    /// Adds a body that runs at the same time as the others of this operation. The operation is finished when all
+    /// of them are; it counts once in the width of its queue, and fails with the first error that one throws,
+    /// after cancelling the others.
+    ///
+    /// - Throws: `TaskOperationError.alreadyStarted` where the operation has started or finished.
+    public func addBody(_ additional: @escaping Body) throws(TaskOperationError) {
+        try record.withLock { record throws(TaskOperationError) in
+            guard record.phase < .executing, let first = body else { throw .alreadyStarted(OperationLabel(self)) }
+            body = {
+                try await withThrowingTaskGroup { group in
+                    group.addTask { try await first() }
+                    group.addTask { try await additional() }
+                    try await group.waitForAll()
+                }
+            }
+        }
+    }
+}
+
+// MARK: - The current operation
+
+extension TaskOperation where Success == Never {
+    /// The operation whose body, or a child task of whose body, asks; nil anywhere else.
+    public static var current: AnyTaskOperation? { AnyTaskOperation.executing }
+}

@@ -1,0 +1,71 @@
+/// What this library refuses, and why. `description` names the operations and says what to do.
+///
+/// It keeps labels of operations, not the operations: an error may outlive the work it speaks of.
+public enum TaskOperationError: Error, Sendable {
+    /// A dependency would have made an operation wait for itself. The list begins and ends with the same
+    /// operation, and each one on it waits for the next.
+    case dependencyCycle([OperationLabel])
+
+    /// A body would have awaited something that cannot end before the body does. The list begins and ends with
+    /// the operation of that body, and each one on it waits for the next.
+    case waitCycle([OperationLabel])
+
+    /// The operation was added to a queue before, or started by hand.
+    case alreadyAdded(OperationLabel)
+
+    /// The operation has started or finished, so that its dependencies and bodies are settled.
+    case alreadyStarted(OperationLabel)
+
+    /// The operation was to be started by hand, but these dependencies are unfinished.
+    case notReady(OperationLabel, waitingFor: [OperationLabel])
+
+    /// An operation that needs the value of another did not run, because the other failed.
+    ///
+    /// `dependency` is the one whose value is missing. Where failures followed each other, `origin` is the first
+    /// that failed, and `error` is what it failed with; otherwise `origin` is `dependency`.
+    case dependencyFailed(dependency: OperationLabel, origin: OperationLabel, error: any Error)
+
+    /// The operation was added to a queue after `shutdown`.
+    case queueShutDown(OperationLabel, queueName: String?)
+}
+
+extension TaskOperationError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .dependencyCycle(let cycle):
+            """
+            The dependency would close a cycle: \(Self.path(cycle)). None of these could ever start. \
+            Remove one of the dependencies on the cycle.
+            """
+        case .waitCycle(let cycle):
+            """
+            The wait could never end: \(Self.path(cycle)). Await the operation outside of the body of \
+            \(cycle[0]), or make what follows the wait an operation of its own.
+            """
+        case .alreadyAdded(let operation):
+            "\(operation) was added to a queue or started before. An operation runs once: make a new one."
+        case .alreadyStarted(let operation):
+            "\(operation) has started or finished. Change its dependencies and bodies before that."
+        case .notReady(let operation, let dependencies):
+            """
+            \(operation) is not ready: it waits for \(Self.list(dependencies)). Await these first, or add it to a \
+            queue, which starts it in time.
+            """
+        case .dependencyFailed(let dependency, let origin, let error):
+            """
+            Did not run, because \(dependency) failed\(dependency == origin ? "" : " after \(origin)"): \(error). \
+            Use `dependencies:` instead of `after:` for work that is to run whatever comes of the other.
+            """
+        case .queueShutDown(let operation, let queueName):
+            "\(operation) was added to \(queueName.map { "queue \"\($0)\"" } ?? "a queue") after its shutdown."
+        }
+    }
+
+    private static func path(_ labels: [OperationLabel]) -> String {
+        labels.map(\.description).joined(separator: " waits for ")
+    }
+
+    private static func list(_ labels: [OperationLabel]) -> String {
+        labels.map(\.description).joined(separator: ", ")
+    }
+}

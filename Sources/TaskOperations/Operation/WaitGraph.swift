@@ -1,0 +1,83 @@
+/// Who waits for whom, over all queues: the search for a wait that could never end.
+///
+/// Three things wait: an operation for its dependencies, an operation for what its body awaits, and an operation
+/// that stands behind a barrier, or is one. An edge that could close a cycle is inserted only under one lock for
+/// the whole process, so that two threads cannot close one together. Operations that nothing waits for, which is
+/// nearly all of them when their edges are made, never search.
+enum WaitGraph {
+    typealias Target = OperationRecord.WaitTarget
+
+    private static let lock = Lock<Void>(())
+
+    static func exclusively<Result: Sendable>(
+        _ body: () throws(TaskOperationError) -> Result
+    ) throws(TaskOperationError) -> Result {
+        try lock.withLock { _ throws(TaskOperationError) in try body() }
+    }
+
+    /// The operations on the cycle that would be closed if `waiter` waited for the targets, beginning and ending
+    /// with `waiter`; nil if there would be none. Linear in what the targets wait for.
+    static func cycle(closedBy waiter: AnyTaskOperation, waitingFor targets: [Target]) -> [OperationLabel]? {
+        if targets.contains(where: { $0.operation === waiter }) { return [OperationLabel(waiter), OperationLabel(waiter)] }
+        guard waiter.canBeWaitedFor else { return nil }
+        var cameFrom: [ObjectIdentifier: Target?] = [:]
+        var unexplored: [Target] = []
+        for target in targets where cameFrom.updateValue(nil, forKey: target.identity) == nil { unexplored.append(target) }
+        while let target = unexplored.popLast() {
+            for next in target.waitsFor where cameFrom[next.identity] == nil {
+                cameFrom[next.identity] = target
+                if next.operation === waiter { return labels(from: target, cameFrom, waiter) }
+                unexplored.append(next)
+            }
+        }
+        return nil
+    }
+
+    private static func labels(
+        from last: Target, _ cameFrom: [ObjectIdentifier: Target?], _ waiter: AnyTaskOperation
+    ) -> [OperationLabel] {
+        var labels = [OperationLabel(waiter)]
+        var step: Target? = last
+        while let target = step {
+            if let operation = target.operation { labels.append(OperationLabel(operation)) }
+            step = cameFrom[target.identity] ?? nil
+        }
+        labels.append(OperationLabel(waiter))
+        return labels.reversed()
+    }
+}
+
+extension WaitGraph.Target {
+    var operation: AnyTaskOperation? {
+        if case .operation(let operation) = self { operation } else { nil }
+    }
+
+    var identity: ObjectIdentifier {
+        switch self {
+        case .operation(let operation): ObjectIdentifier(operation)
+        case .host(let host): ObjectIdentifier(host)
+        }
+    }
+
+    /// What has to end before this can.
+    var waitsFor: [Self] {
+        switch self {
+        case .host(let host):
+            return host.operations.map(Self.operation)
+        case .operation(let operation):
+            let (dependencies, waits, host) = operation.record.withLock { record in
+                (record.dependencies.unfinished, record.waits, record.phase == .submitted ? record.host : nil)
+            }
+            return dependencies.map(Self.operation) + waits
+                + (host?.operationsHoldingBack(operation) ?? []).map(Self.operation)
+        }
+    }
+}
+
+extension AnyTaskOperation {
+    /// Whether anything waits for this operation, or may do so because of a barrier or a wait for its whole queue.
+    fileprivate var canBeWaitedFor: Bool {
+        let (isWaitedFor, host) = record.withLock { ($0.isWaitedFor, $0.host) }
+        return isWaitedFor || host?.hasImplicitWaits == true
+    }
+}

@@ -1,0 +1,15 @@
+extension AnyTaskOperation {
+    /// Starts the operation without a queue: at once, in a task of its own priority, whatever else runs.
+    ///
+    /// - Throws: `TaskOperationError.notReady` where a dependency is unfinished, and `.alreadyAdded` where the
+    ///   operation was added to a queue or started before. Nothing changes then.
+    public func start() throws(TaskOperationError) {
+        try Scheduler.withoutQueue.submit(self, mustBeReady: true)
+    }
+}
+
+extension Scheduler {
+    /// Runs what is started by hand.
+    static let withoutQueue = Scheduler(
+        queueName: nil, width: .max, place: .pool, isSuspended: false, taskLocals: [])
+}

@@ -1,0 +1,18 @@
+/// A task local that a queue carries from where an operation is added to where its body runs.
+///
+/// ```swift
+/// enum Request { @TaskLocal static var id: String? }
+/// let queue = TaskOperationQueue(carrying: [CarriedTaskLocal(Request.$id)])
+/// ```
+public struct CarriedTaskLocal: Sendable {
+    /// Reads the value, and returns what sets it around a body.
+    let capture: @Sendable () -> TaskLocalBinding
+
+    /// Names the task local, by its projected value.
+    public init<Value: Sendable>(_ taskLocal: TaskLocal<Value>) {
+        capture = {
+            let value = taskLocal.get()
+            return { body in await taskLocal.withValue(value) { await body() } }
+        }
+    }
+}

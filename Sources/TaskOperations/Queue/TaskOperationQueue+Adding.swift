@@ -1,0 +1,127 @@
+extension TaskOperationQueue {
+    /// Adds an operation. It starts when its dependencies are finished and it is its turn.
+    ///
+    /// One that was cancelled before is taken, and stays as it is. After `shutdown` it fails at once with
+    /// `TaskOperationError.queueShutDown`.
+    ///
+    /// - Throws: `TaskOperationError.alreadyAdded` where it was added to a queue before or started by hand, and
+    ///   `.dependencyCycle` where it would stand behind a barrier that waits for it. Nothing changes then.
+    public func addOperation(_ operation: AnyTaskOperation) throws(TaskOperationError) {
+        try scheduler.submit(operation)
+    }
+
+    /// Adds operations in one step: priorities are weighed over all of them before any starts.
+    ///
+    /// - Throws: As for one operation; where one is refused, none is added.
+    public func addOperations(_ operations: [AnyTaskOperation]) throws(TaskOperationError) {
+        try scheduler.submit(operations)
+    }
+
+    /// Makes an operation from a closure and adds it.
+    ///
+    /// - Parameters:
+    ///   - name: What it is called in messages and descriptions.
+    ///   - priority: What orders it among the ready operations of the queue, and is its task's own.
+    ///   - dependencies: Operations that have to be finished first, whatever comes of them.
+    ///   - body: The work. Isolate it to an actor, with `{ @MainActor in … }` for one, to have it run there.
+    @discardableResult
+    public func addOperation<Success>(
+        name: String? = nil,
+        priority: TaskPriority = .medium,
+        dependencies: [AnyTaskOperation] = [],
+        body: @escaping TaskOperation<Success>.Body
+    ) -> TaskOperation<Success> {
+        add(TaskOperation(name: name, priority: priority, dependencies: dependencies, body: body))
+    }
+
+    /// Makes an operation from a type that holds the work and adds it.
+    @discardableResult
+    public func addOperation<Success>(
+        name: String? = nil,
+        priority: TaskPriority = .medium,
+        dependencies: [AnyTaskOperation] = [],
+        _ body: some TaskOperationBody<Success>
+    ) -> TaskOperation<Success> {
+        add(TaskOperation(name: name, priority: priority, dependencies: dependencies, body))
+    }
+
+    /// Makes an operation that needs the values of others and adds it. Where one of these failed or was
+    /// cancelled, the body does not run and the operation fails with `TaskOperationError.dependencyFailed`.
+    ///
+    /// - Parameters:
+    ///   - inputs: Operations whose values the body gets, in this order.
+    ///   - dependencies: More operations that have to be finished first, whatever comes of them.
+    @discardableResult
+    public func addOperation<each Input, Success>(
+        name: String? = nil,
+        priority: TaskPriority = .medium,
+        after inputs: repeat TaskOperation<each Input>,
+        dependencies: [AnyTaskOperation] = [],
+        body: @escaping @Sendable (repeat each Input) async throws -> Success
+    ) -> TaskOperation<Success> {
+        add(
+            TaskOperation(
+                name: name, priority: priority, after: repeat each inputs, dependencies: dependencies, body: body))
+    }
+
+    /// Makes an operation from a closure, adds it, and waits for its value. Cancelling the task that calls this
+    /// cancels the operation.
+    ///
+    /// - Parameter priority: The caller's where none is given.
+    /// - Throws: What the body throws; `CancellationError` where it was cancelled before it started;
+    ///   `TaskOperationError.waitCycle` where a body of this queue calls this and could not end.
+    public func run<Success>(
+        name: String? = nil,
+        priority: TaskPriority? = nil,
+        dependencies: [AnyTaskOperation] = [],
+        body: @escaping TaskOperation<Success>.Body
+    ) async throws -> Success {
+        let operation = addOperation(
+            name: name, priority: priority ?? Task.currentPriority, dependencies: dependencies, body: body)
+        return try await withTaskCancellationHandler {
+            try await operation.value
+        } onCancel: {
+            operation.cancel()
+        }
+    }
+
+    /// Adds an operation that was just made, and that nothing can have added or come to wait for.
+    private func add<Success>(_ operation: TaskOperation<Success>) -> TaskOperation<Success> {
+        do {
+            try scheduler.submit(operation)
+        } catch {
+            preconditionFailure("a new operation was refused: \(error)")
+        }
+        return operation
+    }
+}
+
+// MARK: - Barriers
+
+extension TaskOperationQueue {
+    /// Adds an operation that starts after everything added before it is finished, runs alone, and holds back
+    /// everything added after it until it is finished.
+    ///
+    /// - Throws: `TaskOperationError.alreadyAdded` where it was added to a queue before or started by hand, and
+    ///   `.dependencyCycle` where something before it waits for it. Nothing changes then.
+    public func addBarrier(_ operation: AnyTaskOperation) throws(TaskOperationError) {
+        try scheduler.submit(operation, isBarrier: true)
+    }
+
+    /// Makes a barrier from a closure and adds it.
+    @discardableResult
+    public func addBarrier<Success>(
+        name: String? = nil,
+        priority: TaskPriority = .medium,
+        dependencies: [AnyTaskOperation] = [],
+        body: @escaping TaskOperation<Success>.Body
+    ) -> TaskOperation<Success> {
+        let operation = TaskOperation(name: name, priority: priority, dependencies: dependencies, body: body)
+        do {
+            try addBarrier(operation)
+        } catch {
+            preconditionFailure("a new barrier was refused: \(error)")
+        }
+        return operation
+    }
+}

@@ -1,0 +1,54 @@
+extension TaskOperationQueue {
+    /// The width: how many bodies may execute at once; at least 1. Raising it starts work at once, lowering it
+    /// stops none.
+    public var maxConcurrentOperationCount: Int {
+        get { scheduler.width }
+        set {
+            Self.checkWidth(newValue)
+            scheduler.width = newValue
+        }
+    }
+
+    /// Whether the queue starts nothing. What executes goes on.
+    public var isSuspended: Bool {
+        get { scheduler.isSuspended }
+        set { scheduler.isSuspended = newValue }
+    }
+
+    /// The operations that are not finished, in the order in which they were added. Sorts them.
+    public var operations: [AnyTaskOperation] { scheduler.operations }
+
+    /// How many operations are not finished.
+    public var operationCount: Int { scheduler.operationCount }
+
+    /// Cancels every operation that is not finished. What is added afterwards is not cancelled.
+    public func cancelAllOperations() {
+        scheduler.cancelAll()
+    }
+
+    /// How `shutdown` treats what was added before.
+    public enum Shutdown: Sendable {
+        /// It is finished as ever.
+        case draining
+        /// It is cancelled.
+        case cancelling
+    }
+
+    /// Refuses operations from now on: one that is added fails at once with `TaskOperationError.queueShutDown`.
+    /// A suspended queue stays so; cancelling gets what it holds out of it.
+    public func shutdown(_ manner: Shutdown = .draining) {
+        scheduler.shutDown()
+        if manner == .cancelling { scheduler.cancelAll() }
+    }
+
+    /// Waits, without blocking a thread, until the queue is empty; what is added meanwhile is waited for too.
+    /// `operationCount` is 0 at the moment when the wait ends.
+    ///
+    /// The wait itself cannot be cancelled. On a suspended queue it lasts until the queue is resumed.
+    ///
+    /// - Throws: `TaskOperationError.waitCycle` in the body of an operation of this queue, or of one that such an
+    ///   operation waits for.
+    public func waitUntilAllOperationsAreFinished() async throws(TaskOperationError) {
+        try await scheduler.waitUntilEmpty()
+    }
+}

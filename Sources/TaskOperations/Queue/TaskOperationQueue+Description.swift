@@ -1,0 +1,50 @@
+extension TaskOperationQueue: CustomStringConvertible, CustomDebugStringConvertible {
+    /// What the queue is called and how much it has to do, as in
+    /// `queue "images" (width 4, 3 executing, 2 ready, 5 pending)`.
+    public var description: String {
+        let summary = scheduler.summary
+        var parts = ["width \(summary.width == .max ? "unlimited" : "\(summary.width)")"]
+        if summary.isSuspended { parts.append("suspended") }
+        if summary.isShut { parts.append("shut down") }
+        parts.append("\(summary.executing) executing")
+        if summary.lent > 0 { parts.append("\(summary.lent) awaiting others") }
+        parts.append("\(summary.ready) ready")
+        parts.append("\(summary.pending) pending")
+        return "\(scheduler.label) (\(parts.joined(separator: ", ")))"
+    }
+
+    /// The description, and a line for each operation that says what it waits for.
+    public var debugDescription: String {
+        ([description] + operations.map { "  " + $0.debugDescription }).joined(separator: "\n")
+    }
+}
+
+extension Scheduler {
+    /// What a queue has to do, in numbers.
+    fileprivate struct Summary: Sendable {
+        var width = 0
+        var isSuspended = false
+        var isShut = false
+        var executing = 0
+        var lent = 0
+        var ready = 0
+        var pending = 0
+    }
+
+    fileprivate var summary: Summary {
+        storage.withLock { storage in
+            var summary = Summary(
+                width: storage.state.permits.capacity, isSuspended: storage.state.isSuspended,
+                isShut: storage.state.intake == .shut)
+            for record in storage.state.records.all {
+                switch record.status {
+                case .waiting: summary.pending += 1
+                case .ready: summary.ready += 1
+                case .executing: summary.executing += 1
+                case .lent, .returning: summary.lent += 1
+                }
+            }
+            return summary
+        }
+    }
+}

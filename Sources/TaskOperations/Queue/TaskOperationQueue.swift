@@ -1,0 +1,88 @@
+/// Runs operations in tasks: at most so many at once, by priority, after their dependencies.
+///
+/// Everything but waiting can be called from synchronous code, from any thread, and takes effect before the call
+/// returns. A queue that is released while it has operations still finishes them.
+///
+/// ```swift
+/// let queue = TaskOperationQueue(name: "images", maxConcurrentOperationCount: 4)
+/// let data = queue.addOperation(name: "download") { try await download(url) }
+/// let image = queue.addOperation(name: "decode", after: data) { try decode($0) }
+/// show(try await image.value)
+/// ```
+public final class TaskOperationQueue: Sendable {
+    let scheduler: Scheduler
+
+    /// The width of a queue for which none is given: the number of processors.
+    public static var defaultMaxConcurrentOperationCount: Int { processorCount }
+
+    /// The width that limits nothing.
+    public static var unlimitedConcurrentOperationCount: Int { .max }
+
+    /// Makes an empty queue.
+    ///
+    /// - Parameters:
+    ///   - name: What the queue is called in messages and descriptions.
+    ///   - maxConcurrentOperationCount: The width: how many bodies may execute at once; at least 1. Pass
+    ///     `unlimitedConcurrentOperationCount` to have none wait for another.
+    ///   - isSuspended: Whether the queue starts nothing until it is resumed.
+    ///   - executor: Where bodies run that are not isolated to an actor; nil for the cooperative pool.
+    ///   - taskLocals: Task locals whose values a body sees as they were where its operation was added.
+    public init(
+        name: String? = nil,
+        maxConcurrentOperationCount: Int = defaultMaxConcurrentOperationCount,
+        isSuspended: Bool = false,
+        executor: (any TaskExecutor)? = nil,
+        carrying taskLocals: [CarriedTaskLocal] = []
+    ) {
+        Self.checkWidth(maxConcurrentOperationCount)
+        scheduler = Scheduler(
+            queueName: name, width: maxConcurrentOperationCount, place: executor.map { .executor($0) } ?? .pool,
+            isSuspended: isSuspended, taskLocals: taskLocals)
+        scheduler.adopt(by: self)
+    }
+
+    /// A handle for a scheduler that has none any more, or for the main queue.
+    init(_ scheduler: Scheduler) {
+        self.scheduler = scheduler
+        scheduler.adopt(by: self)
+    }
+
+    deinit { scheduler.wasReleased() }
+
+    /// What the queue is called in messages and descriptions.
+    public var name: String? { scheduler.queueName }
+
+    /// The queue of the main actor: its bodies run there, one at a time.
+    public static let main = TaskOperationQueue(
+        Scheduler(queueName: "main", width: 1, place: .mainActor, isSuspended: false, taskLocals: []))
+
+    /// The queue of the operation whose body, or a child task of whose body, asks; nil anywhere else, and where
+    /// the operation was started by hand.
+    public static var current: TaskOperationQueue? { AnyTaskOperation.executing?.queue }
+
+    static func checkWidth(_ width: Int) {
+        precondition(
+            width > 0,
+            """
+            maxConcurrentOperationCount is \(width); it must be at least 1. Set isSuspended to start nothing, or \
+            pass TaskOperationQueue.unlimitedConcurrentOperationCount to limit nothing.
+            """)
+    }
+}
+
+extension AnyTaskOperation {
+    /// The queue that the operation is on; nil where it was not added or was started by hand, and once it has
+    /// finished.
+    public var queue: TaskOperationQueue? {
+        record.withLock { $0.host }.flatMap { ($0 as? Scheduler)?.queue }
+    }
+}
+
+extension Scheduler {
+    /// The queue that stands for this scheduler. Where the one that the user had is released, a body may still
+    /// ask for it, so another takes its place.
+    fileprivate var queue: TaskOperationQueue? {
+        if self === Scheduler.withoutQueue { return nil }
+        return owner as? TaskOperationQueue ?? TaskOperationQueue(self)
+    }
+}

@@ -1,0 +1,53 @@
+// The thread sanitizer on Linux does not see the futex in `Synchronization.Mutex` and reports races on whatever
+// one protects. Builds under it therefore define TASK_OPERATIONS_PTHREAD_LOCK; nothing else does.
+#if TASK_OPERATIONS_PTHREAD_LOCK
+    #if canImport(Darwin)
+        internal import Darwin
+    #elseif canImport(Glibc)
+        internal import Glibc
+    #elseif canImport(Musl)
+        internal import Musl
+    #endif
+
+    /// A value that only one thread at a time can reach.
+    final class LockStorage<Value: Sendable>: @unchecked Sendable {  // Every access to `value` holds `mutex`.
+        private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+        private var value: Value
+
+        init(_ value: Value) {
+            self.value = value
+            pthread_mutex_init(mutex, nil)
+        }
+
+        deinit {
+            pthread_mutex_destroy(mutex)
+            mutex.deallocate()
+        }
+
+        func withLock<Result, Failure>(_ body: (inout Value) throws(Failure) -> Result) throws(Failure) -> Result {
+            pthread_mutex_lock(mutex)
+            defer { pthread_mutex_unlock(mutex) }
+            return try body(&value)
+        }
+    }
+#else
+    internal import Synchronization
+
+    typealias LockStorage<Value: Sendable> = Mutex<Value>
+#endif
+
+/// A value that only one thread at a time can reach. User code is never called, a continuation never resumed and
+/// a task never cancelled inside `withLock`.
+struct Lock<Value: Sendable>: ~Copyable, Sendable {
+    private let storage: LockStorage<Value>
+
+    init(_ value: Value) {
+        storage = LockStorage(value)
+    }
+
+    func withLock<Result: Sendable, Failure>(
+        _ body: (inout Value) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try storage.withLock { value throws(Failure) in try body(&value) }
+    }
+}

@@ -1,0 +1,26 @@
+// Escalation of tasks needs a runtime newer than the platforms that this package supports. Where it is missing,
+// operations are still raised in their queues; only a task that executes already keeps its priority.
+
+/// Does something, and learns of it when the task that does it is escalated meanwhile.
+func withEscalationHandler<Failure>(
+    _ operation: () async throws(Failure) -> Void, onEscalated: @escaping @Sendable (TaskPriority) -> Void
+) async throws(Failure) {
+    if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
+        try await withTaskPriorityEscalationHandler { () async throws(Failure) in
+            try await operation()
+        } onPriorityEscalated: { _, priority in
+            onEscalated(priority)
+        }
+    } else {
+        try await operation()
+    }
+}
+
+extension Task {
+    /// Raises the task's priority, where the runtime can.
+    func escalateIfAvailable(to priority: TaskPriority) {
+        if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
+            escalatePriority(to: priority)
+        }
+    }
+}

@@ -1,0 +1,78 @@
+extension Scheduler {
+    /// How many bodies may execute at once.
+    var width: Int {
+        get { storage.withLock { $0.state.permits.capacity } }
+        set { apply { $0.state.setWidth(newValue) } }
+    }
+
+    var isSuspended: Bool {
+        get { storage.withLock { $0.state.isSuspended } }
+        set { apply { $0.state.isSuspended = newValue } }
+    }
+
+    var operationCount: Int { storage.withLock { $0.state.records.count } }
+
+    /// Cancels every operation that has not ended. `andAdded`: and any that is added from now on.
+    func cancelAll(andAdded: Bool = false) {
+        let operations = storage.withLock { storage in
+            if andAdded { storage.cancelsAdded = true }
+            return storage.state.elements
+        }
+        for operation in operations { operation.cancel() }
+    }
+
+    /// The queue that stands for this scheduler.
+    var owner: (any AnyObject & Sendable)? { storage.withLock { $0.owner } }
+
+    func adopt(by owner: any AnyObject & Sendable) {
+        storage.withLock { $0.owner = owner }
+    }
+
+    /// The user has let go of the queue, so nobody could resume it any more: what it holds is finished.
+    func wasReleased() {
+        apply { storage in
+            if storage.owner == nil { storage.state.isSuspended = false }
+        }
+    }
+
+    /// Takes no operation from now on, or from when the queue is empty.
+    func shutDown(whenEmpty: Bool = false) {
+        apply { $0.state.shutDown(whenEmpty: whenEmpty) }
+    }
+
+    /// Waits until no operation is left.
+    ///
+    /// - Throws: `TaskOperationError.waitCycle` within a body that an operation of this queue waits for, or is.
+    func waitUntilEmpty() async throws(TaskOperationError) {
+        if operationCount == 0 { return }
+        try await AnyTaskOperation.whileAwaiting(.host(self)) { await suspendUntilEmpty() }
+    }
+
+    /// Finishes what is left, suspended or not, and takes nothing once the queue is empty.
+    ///
+    /// Where what is left waits for the body that closes the queue, it could never end, and is cancelled.
+    func close() async {
+        apply { storage in
+            storage.state.isSuspended = false
+            storage.state.shutDown(whenEmpty: true)
+        }
+        do {
+            try await waitUntilEmpty()
+        } catch {
+            cancelAll(andAdded: true)
+            await suspendUntilEmpty()
+        }
+    }
+
+    /// Waits until no operation is left, without a look at who waits.
+    func suspendUntilEmpty() async {
+        await withCheckedContinuation { continuation in
+            let isEmpty = storage.withLock { storage in
+                if storage.state.isEmpty { return true }
+                storage.emptyWaiters.append(continuation)
+                return false
+            }
+            if isEmpty { continuation.resume() }
+        }
+    }
+}

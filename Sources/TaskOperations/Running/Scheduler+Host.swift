@@ -1,0 +1,63 @@
+// What operations tell their scheduler. The scheduler does not take their word for how they stand: it looks, under
+// its own lock, so that messages which overtake each other do no harm.
+
+extension Scheduler {
+    func readinessChanged(of operation: AnyTaskOperation) {
+        apply { $0.updateReadiness(of: operation) }
+    }
+
+    func priorityChanged(of operation: AnyTaskOperation) {
+        apply { storage in
+            if let slot = storage.slot(of: operation) { storage.state.setLevel(slot, operation.standing.level) }
+        }
+    }
+
+    func endedBeforeStart(_ operation: AnyTaskOperation) {
+        apply { $0.remove(operation) }
+    }
+
+    func beginWait(within operation: AnyTaskOperation) {
+        apply { storage in
+            guard let slot = storage.slot(of: operation) else { return }
+            if storage.state.beginWait(slot) == .taskGoesOn {
+                storage.freed.append(storage.returns.removeValue(forKey: slot)!)
+            }
+        }
+    }
+
+    func endWait(within operation: AnyTaskOperation) async {
+        await withCheckedContinuation { continuation in
+            let mustWait = apply { storage in
+                guard let slot = storage.slot(of: operation), storage.state.endWait(slot) else { return false }
+                storage.returns[slot] = continuation
+                return true
+            }
+            if !mustWait { continuation.resume() }
+        }
+    }
+
+    func operationsHoldingBack(_ operation: AnyTaskOperation) -> [AnyTaskOperation] {
+        storage.withLock { storage in
+            storage.slot(of: operation).map { storage.state.elementsHoldingBack($0) } ?? []
+        }
+    }
+
+    var hasImplicitWaits: Bool {
+        storage.withLock { $0.isAwaitedByBodies || !$0.state.barriers.isEmpty }
+    }
+
+    func willBeAwaited() {
+        storage.withLock { $0.isAwaitedByBodies = true }
+    }
+
+    var operations: [AnyTaskOperation] { storage.withLock { $0.state.elements } }
+
+    func reasonToWait(of operation: AnyTaskOperation) -> String {
+        let (barrier, isSuspended) = storage.withLock { storage in
+            let slot = storage.slot(of: operation)
+            return (slot.flatMap { storage.state.elementsHoldingBack($0).first }, storage.state.isSuspended)
+        }
+        if let barrier { return "waits behind \(OperationLabel(barrier)) for a barrier in \(label)" }
+        return isSuspended ? "waits for \(label) to be resumed" : "waits for its turn in \(label)"
+    }
+}

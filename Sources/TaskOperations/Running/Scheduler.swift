@@ -1,0 +1,185 @@
+/// The engine of a queue: it keeps a `SchedulerState` behind a lock and carries out what that decides.
+///
+/// It is entered from any thread without waiting, so that adding, cancelling and changing take effect before the
+/// call returns. Nothing is carried out while the lock is held: an event collects `Effects`, which come after.
+///
+/// Lock order: the scheduler's lock may be held when an operation's is taken, never the other way round.
+final class Scheduler: OperationHost {
+    /// Where bodies run.
+    enum Place: Sendable {
+        case pool
+        case executor(any TaskExecutor)
+        case mainActor
+    }
+
+    struct Storage: Sendable {
+        var state: SchedulerState<AnyTaskOperation>
+        /// Workers of each level that were started and have not begun.
+        var starting = [Int](repeating: 0, count: PriorityLevel.allCases.count)
+        /// Tasks that wait for their operation's permit, by the operation's slot.
+        var returns: [Int: CheckedContinuation<Void, Never>] = [:]
+        /// Tasks that no longer have to wait for a permit, to be resumed next.
+        var freed: [CheckedContinuation<Void, Never>] = []
+        /// Tasks that wait until the queue is empty.
+        var emptyWaiters: [CheckedContinuation<Void, Never>] = []
+        /// Set for good when a body awaits that the queue is empty.
+        var isAwaitedByBodies = false
+        /// Operations are cancelled as they are added.
+        var cancelsAdded = false
+        /// The queue that the user holds; nil when it is released.
+        weak var owner: (any AnyObject & Sendable)?
+    }
+
+    let queueName: String?
+    let place: Place
+    let taskLocals: [CarriedTaskLocal]
+    let storage: Lock<Storage>
+
+    init(queueName: String?, width: Int, place: Place, isSuspended: Bool, taskLocals: [CarriedTaskLocal]) {
+        self.queueName = queueName
+        self.place = place
+        self.taskLocals = taskLocals
+        storage = Lock(Storage(state: SchedulerState(width: width, isSuspended: isSuspended)))
+    }
+}
+
+// MARK: - Effects
+
+extension Scheduler {
+    /// What an event has led to, for after the lock is left.
+    struct Effects: Sendable {
+        var workers = 0
+        var level = PriorityLevel.medium
+        var resumed: [CheckedContinuation<Void, Never>] = []
+    }
+
+    /// Applies an event and carries out what follows.
+    func apply<Result: Sendable>(_ event: (inout Storage) -> Result) -> Result {
+        let (result, effects) = storage.withLock { storage in
+            let result = event(&storage)
+            return (result, storage.effects())
+        }
+        carryOut(effects)
+        return result
+    }
+
+    func carryOut(_ effects: Effects) {
+        for _ in 0..<effects.workers { Worker.start(for: self, level: effects.level) }
+        for continuation in effects.resumed { continuation.resume() }
+    }
+}
+
+extension Scheduler.Storage {
+    /// What follows from the state as it is now.
+    mutating func effects() -> Scheduler.Effects {
+        var effects = Scheduler.Effects()
+        while let slot = state.nextReturn() { effects.resumed.append(returns.removeValue(forKey: slot)!) }
+        if let level = state.nextLevel {
+            effects.level = level
+            effects.workers = max(0, min(state.startableCount, processorCount) - starting[Int(level.rawValue)])
+            starting[Int(level.rawValue)] += effects.workers
+        }
+        if !freed.isEmpty {
+            effects.resumed += freed
+            freed = []
+        }
+        if state.isEmpty, !emptyWaiters.isEmpty {
+            effects.resumed += emptyWaiters
+            emptyWaiters = []
+        }
+        return effects
+    }
+
+    /// The operation's slot; nil where the operation is not in the queue (any more).
+    func slot(of operation: AnyTaskOperation) -> Int? {
+        let slot = operation.standing.slot
+        return state.records.value(at: slot)?.element === operation ? slot : nil
+    }
+
+    /// Removes an operation that has ended.
+    mutating func remove(_ operation: AnyTaskOperation) {
+        guard let slot = slot(of: operation) else { return }
+        if state.records[slot].status == .returning { freed.append(returns.removeValue(forKey: slot)!) }
+        state.end(slot)
+    }
+
+    mutating func updateReadiness(of operation: AnyTaskOperation) {
+        if let slot = slot(of: operation) { state.setReady(slot, operation.standing.isReady) }
+    }
+}
+
+// MARK: - Workers
+
+extension Scheduler {
+    /// What a worker does after an operation.
+    enum Release: Sendable {
+        /// It can run another one.
+        case goesOn
+        /// It can run another one after others had the thread.
+        case yields
+        case leaves
+    }
+
+    /// What a worker is to do next.
+    enum Continuation: Sendable {
+        case operation(AnyTaskOperation)
+        /// Yield, then begin again.
+        case yield
+        case nothing
+    }
+
+    /// A worker's task runs. Returns what it starts with; nil where nothing is left for it.
+    func workerBegan(_ worker: Worker) -> AnyTaskOperation? {
+        let (start, effects) = storage.withLock { storage in
+            storage.starting[Int(worker.level.rawValue)] -= 1
+            let start = storage.start(on: worker)
+            return (start, storage.effects())
+        }
+        carryOut(effects)
+        return begun(start, by: worker)
+    }
+
+    /// An operation that executed has ended, and made others ready. Returns what its worker does next.
+    func finish(
+        _ operation: AnyTaskOperation, readied: [AnyTaskOperation], by worker: Worker, _ release: Release
+    ) -> Continuation {
+        let (start, mustYield, effects) = storage.withLock { storage in
+            storage.remove(operation)
+            for dependent in readied { storage.updateReadiness(of: dependent) }
+            let start = release == .goesOn ? storage.start(on: worker) : nil
+            let mustYield = release == .yields && storage.state.nextLevel == worker.level
+            if mustYield { storage.starting[Int(worker.level.rawValue)] += 1 }
+            return (start, mustYield, storage.effects())
+        }
+        carryOut(effects)
+        if mustYield { return .yield }
+        return begun(start, by: worker).map(Continuation.operation) ?? .nothing
+    }
+
+    private func begun(_ start: Storage.Started?, by worker: Worker) -> AnyTaskOperation? {
+        guard let start else { return nil }
+        if let level = start.escalation { worker.escalate(to: level) }
+        return start.operation
+    }
+}
+
+extension Scheduler.Storage {
+    struct Started: Sendable {
+        let operation: AnyTaskOperation
+        var escalation: PriorityLevel?
+    }
+
+    /// Starts what comes next on a worker, where it is of the worker's level.
+    mutating func start(on worker: Worker) -> Started? {
+        while let slot = state.nextStart(at: worker.level) {
+            let operation = state.records[slot].element
+            switch operation.start(on: worker, level: worker.level) {
+            case .executes: return Started(operation: operation)
+            case .executesEscalated(let level): return Started(operation: operation, escalation: level)
+            case .mustWait: state.refuseStart(slot)
+            case .hasEnded: state.end(slot)
+            }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,98 @@
+/// Entries in the order of their arrival numbers.
+///
+/// Nearly everything comes in order and goes through a plain first-in first-out line in constant time. What
+/// comes late (it was waiting for a dependency, or changed its priority) goes through a heap, in logarithmic
+/// time in the number of such latecomers.
+struct ArrivalLine: Hashable, Sendable {
+    struct Entry: Hashable, Sendable {
+        let arrival: UInt64
+        let slot: Int
+    }
+
+    private var punctual: [Entry] = []
+    /// Where the first entry of `punctual` that has not been removed stands.
+    private var head = 0
+    private var late = LateHeap()
+
+    /// Entries held, removed ones not counted.
+    var count: Int { punctual.count - head + late.entries.count }
+
+    var first: Entry? {
+        guard head < punctual.count else { return late.first }
+        guard let latecomer = late.first else { return punctual[head] }
+        return latecomer.arrival < punctual[head].arrival ? latecomer : punctual[head]
+    }
+
+    mutating func insert(_ entry: Entry) {
+        if let last = punctual.last, head < punctual.count, entry.arrival < last.arrival {
+            late.insert(entry)
+        } else {
+            punctual.append(entry)
+        }
+    }
+
+    mutating func removeFirst() {
+        if let latecomer = late.first, head == punctual.count || latecomer.arrival < punctual[head].arrival {
+            late.removeFirst()
+            return
+        }
+        head += 1
+        if head == punctual.count {
+            punctual.removeAll(keepingCapacity: head <= Self.keptCapacity)
+            head = 0
+        } else if head > Self.keptCapacity, head * 2 > punctual.count {
+            punctual.removeFirst(head)
+            head = 0
+        }
+    }
+
+    /// Keeps only the entries that a test wants. Linear.
+    mutating func removeAll(where isUnwanted: (Entry) -> Bool) {
+        punctual = punctual[head...].filter { !isUnwanted($0) }
+        head = 0
+        late.removeAll(where: isUnwanted)
+    }
+
+    /// An emptied line gives its memory back where it had grown beyond this many entries.
+    private static var keptCapacity: Int { 1024 }
+}
+
+/// A binary heap with the earliest arrival first.
+private struct LateHeap: Hashable, Sendable {
+    private(set) var entries: [ArrivalLine.Entry] = []
+
+    var first: ArrivalLine.Entry? { entries.first }
+
+    mutating func insert(_ entry: ArrivalLine.Entry) {
+        entries.append(entry)
+        var child = entries.count - 1
+        while child > 0, entries[child].arrival < entries[(child - 1) / 2].arrival {
+            entries.swapAt(child, (child - 1) / 2)
+            child = (child - 1) / 2
+        }
+    }
+
+    mutating func removeFirst() {
+        let last = entries.removeLast()
+        if entries.isEmpty { return }
+        entries[0] = last
+        siftDown(from: 0)
+    }
+
+    mutating func removeAll(where isUnwanted: (ArrivalLine.Entry) -> Bool) {
+        entries.removeAll(where: isUnwanted)
+        for parent in stride(from: entries.count / 2 - 1, through: 0, by: -1) { siftDown(from: parent) }
+    }
+
+    private mutating func siftDown(from start: Int) {
+        var parent = start
+        while true {
+            var child = 2 * parent + 1
+            if child >= entries.count { return }
+            if child + 1 < entries.count, entries[child + 1].arrival < entries[child].arrival { child += 1 }
+            if entries[parent].arrival <= entries[child].arrival { return }
+            entries.swapAt(parent, child)
+            parent = child
+        }
+    }
+}

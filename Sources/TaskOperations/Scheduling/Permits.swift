@@ -1,0 +1,24 @@
+/// How many permits there are and how many are taken: the one count behind the width of a queue and behind
+/// `AsyncSemaphore`.
+struct Permits: Hashable, Sendable {
+    /// More may be taken than there are, after the capacity was lowered: lowering it takes nothing back.
+    var capacity: Int
+    private(set) var taken = 0
+
+    init(capacity: Int) {
+        self.capacity = capacity
+    }
+
+    /// What can be taken now; never negative.
+    var available: Int { max(0, capacity - taken) }
+
+    mutating func take(_ count: Int = 1) {
+        precondition(count <= available, "took \(count) permits of \(available)")
+        taken += count
+    }
+
+    mutating func giveBack(_ count: Int = 1) {
+        precondition(count <= taken, "gave back \(count) permits, but only \(taken) are taken")
+        taken -= count
+    }
+}

@@ -1,0 +1,43 @@
+/// What starts next: the highest level first, and within a level the earliest arrival first.
+///
+/// An entry is never searched for. Whoever owns the order knows which entries are still current (one that was
+/// cancelled, or moved to another level, is not), skips the others when they come to the head, and calls
+/// `sweep` when `wasAbandoned` says that they are many. So every change is constant time, amortised.
+struct ReadyOrder: Hashable, Sendable {
+    typealias Entry = ArrivalLine.Entry
+
+    private var lines = [ArrivalLine](repeating: ArrivalLine(), count: PriorityLevel.allCases.count)
+    private var abandoned = 0
+
+    /// The entry at the head, current or not. At most one look at each level.
+    var head: (entry: Entry, level: PriorityLevel)? {
+        for level in PriorityLevel.allCases.reversed() {
+            if let entry = lines[Int(level.rawValue)].first { return (entry, level) }
+        }
+        return nil
+    }
+
+    mutating func insert(_ entry: Entry, at level: PriorityLevel) {
+        lines[Int(level.rawValue)].insert(entry)
+    }
+
+    /// Removes the head of a level. `isAbandoned` is whether it was no longer current.
+    mutating func removeHead(of level: PriorityLevel, isAbandoned: Bool = false) {
+        lines[Int(level.rawValue)].removeFirst()
+        if isAbandoned { abandoned -= 1 }
+    }
+
+    /// Says that an entry, wherever it stands, is no longer current. Returns whether it is time to sweep.
+    mutating func abandonOne() -> Bool {
+        abandoned += 1
+        return abandoned > 64 && abandoned * 2 > lines.reduce(0) { $0 + $1.count }
+    }
+
+    /// Drops every entry that is not current. Linear in the entries.
+    mutating func sweep(isCurrent: (Entry, PriorityLevel) -> Bool) {
+        for level in PriorityLevel.allCases {
+            lines[Int(level.rawValue)].removeAll { !isCurrent($0, level) }
+        }
+        abandoned = 0
+    }
+}

@@ -1,0 +1,201 @@
+/// Every decision of a queue, as a pure value: no task, lock, clock or continuation is in it.
+///
+/// Each mutating function is one event. What follows from an event is asked for afterwards: `nextReturn` and
+/// `nextStart` say which operation may go on or start, `isEmpty` whether the queue has run dry. Whoever carries
+/// the decisions out calls them until they say nil.
+struct SchedulerState<Element: Sendable>: Sendable {
+    typealias Slot = Int
+
+    /// Where an operation of the queue stands.
+    enum Status: Hashable, Sendable {
+        /// A dependency is unfinished.
+        case waiting
+        /// Dependencies are finished; it stands in `ready`, or behind a barrier in `heldBack`.
+        case ready
+        /// It holds a permit.
+        case executing
+        /// It started, and has lent its permit out while it awaits another operation.
+        case lent
+        /// The wait is over; it goes on as soon as it has its permit back.
+        case returning
+    }
+
+    struct Record: Sendable {
+        let element: Element
+        let arrival: UInt64
+        let isBarrier: Bool
+        var level: PriorityLevel
+        var status: Status
+        /// Waits for other operations that are in progress within it, on all its child tasks.
+        var waits: Int32 = 0
+    }
+
+    /// Whether the queue takes operations.
+    enum Intake: Hashable, Sendable {
+        case open
+        /// Open until it is empty for the first time, then shut.
+        case openUntilEmpty
+        case shut
+    }
+
+    var records = SlotMap<Record>()
+    var permits: Permits
+    private(set) var barriers = BarrierLine()
+    var isSuspended: Bool
+    private(set) var intake = Intake.open
+
+    var ready = ReadyOrder()
+    /// Operations in `ready` that are current.
+    var readyCount = 0
+    /// Ready operations behind a barrier, all at one level: only their arrival orders them.
+    var heldBack = ReadyOrder()
+    /// Operations that want their permit back.
+    var returning = ReadyOrder()
+    var returningCount = 0
+    private var arrivals: UInt64 = 0
+
+    init(width: Int, isSuspended: Bool = false) {
+        permits = Permits(capacity: width)
+        self.isSuspended = isSuspended
+    }
+
+    var isEmpty: Bool { records.count == 0 }
+
+    /// How many operations could start now, one after the other.
+    var startableCount: Int {
+        isSuspended || returningCount > 0 ? 0 : min(readyCount, permits.available)
+    }
+}
+
+// MARK: - Events
+
+extension SchedulerState {
+    mutating func setWidth(_ width: Int) {
+        permits.capacity = width
+    }
+
+    /// No operation is taken from now on, or from when the queue is empty.
+    mutating func shutDown(whenEmpty: Bool = false) {
+        if intake != .shut { intake = whenEmpty && !isEmpty ? .openUntilEmpty : .shut }
+    }
+
+    /// Takes an operation in. The queue must not be shut.
+    mutating func add(_ element: Element, level: PriorityLevel, isBarrier: Bool = false, isReady: Bool) -> Slot {
+        precondition(intake != .shut, "added to a queue that was shut down")
+        arrivals += 1
+        let arrival = arrivals
+        let slot = records.insert(
+            Record(element: element, arrival: arrival, isBarrier: isBarrier, level: level, status: .waiting))
+        if isBarrier {
+            barriers.barrierArrived(arrival, slot: slot)
+        } else {
+            barriers.operationArrived()
+        }
+        if isReady { setReady(slot, true) }
+        return slot
+    }
+
+    /// The dependencies of an operation that has not started are all finished now, or no longer.
+    mutating func setReady(_ slot: Slot, _ isReady: Bool) {
+        switch (records[slot].status, isReady) {
+        case (.waiting, true):
+            records[slot].status = .ready
+            lineUp(slot)
+        case (.ready, false):
+            leaveLine(slot)
+            records[slot].status = .waiting
+        case (.waiting, false), (.ready, true), (.executing, _), (.lent, _), (.returning, _):
+            break
+        }
+    }
+
+    mutating func setLevel(_ slot: Slot, _ level: PriorityLevel) {
+        if records[slot].level == level { return }
+        switch records[slot].status {
+        case .ready:
+            leaveLine(slot)
+            records[slot].level = level
+            lineUp(slot)
+        case .returning:
+            abandonReturn(slot)
+            records[slot].level = level
+            awaitReturn(slot)
+        case .waiting, .executing, .lent:
+            records[slot].level = level
+        }
+    }
+
+    /// An operation has ended, whether it started or not. Constant time, amortised.
+    mutating func end(_ slot: Slot) {
+        switch records[slot].status {
+        case .waiting, .lent: break
+        case .ready: leaveLine(slot)
+        case .executing: permits.giveBack()
+        case .returning: abandonReturn(slot)
+        }
+        let record = records.remove(at: slot)
+        let (first, open) = (barriers.first?.slot, barriers.open?.slot)
+        if record.isBarrier {
+            barriers.barrierEnded(record.arrival)
+        } else {
+            barriers.operationEnded(record.arrival)
+        }
+        if first != barriers.first?.slot { releaseHeldBack() }
+        if let opened = barriers.open?.slot, opened != open, records[opened].status == .ready { lineUp(opened) }
+        if isEmpty, intake == .openUntilEmpty { intake = .shut }
+    }
+}
+
+// MARK: - What follows
+
+extension SchedulerState {
+    /// The level of what would start next.
+    var nextLevel: PriorityLevel? {
+        mutating get { startableCount > 0 ? currentHead()?.level : nil }
+    }
+
+    /// Gives a permit to the first ready operation, which executes from now on; nil where nothing may start, or
+    /// where what comes first is not of the level that is asked for.
+    mutating func nextStart(at level: PriorityLevel) -> Slot? {
+        guard startableCount > 0, let head = currentHead(), head.level == level else { return nil }
+        ready.removeHead(of: level)
+        readyCount -= 1
+        permits.take()
+        records[head.entry.slot].status = .executing
+        return head.entry.slot
+    }
+
+    /// Takes back the permit that `nextStart` gave, where the operation turned out to be waiting after all.
+    mutating func refuseStart(_ slot: Slot) {
+        permits.giveBack()
+        records[slot].status = .waiting
+    }
+
+    /// The first ready operation. Skips what is no longer current.
+    private mutating func currentHead() -> (entry: ReadyOrder.Entry, level: PriorityLevel)? {
+        while let head = ready.head {
+            if isReady(head.entry, head.level) { return head }
+            ready.removeHead(of: head.level, isAbandoned: true)
+        }
+        return nil
+    }
+}
+
+// MARK: - Views
+
+extension SchedulerState {
+    /// All operations, in the order of arrival. Sorts.
+    var elements: [Element] {
+        records.all.sorted { $0.arrival < $1.arrival }.map(\.element)
+    }
+
+    /// What must end before barriers let an operation start: all before it for a barrier, and the barrier before
+    /// it for any other.
+    func elementsHoldingBack(_ slot: Slot) -> [Element] {
+        let record = records[slot]
+        if record.isBarrier {
+            return records.all.filter { $0.arrival < record.arrival }.map(\.element)
+        }
+        return barriers.nearestBarrier(before: record.arrival).map { [records[$0].element] } ?? []
+    }
+}
