@@ -1,7 +1,7 @@
 extension AnyTaskOperation {
     /// What this operation waits for before it starts, finished ones included, in the order of adding. Empty once
     /// this operation has finished.
-    public var dependencies: [AnyTaskOperation] { record.withLock { $0.dependencies.operations } }
+    public var dependencies: [AnyTaskOperation] { record.withLock { $0.links?.dependencies.operations ?? [] } }
 
     /// Makes this operation start only after another one is finished, whatever comes of it, and on whatever queue
     /// it is. Adding the same dependency again changes nothing.
@@ -27,8 +27,9 @@ extension AnyTaskOperation {
     /// - Throws: `TaskOperationError.alreadyStarted` where this operation has started or finished.
     public func removeDependency(_ dependency: AnyTaskOperation) throws(TaskOperationError) {
         let host = try record.withLock { record throws(TaskOperationError) -> (any OperationHost)? in
-            try checkNotStarted(record)
-            return record.dependencies.remove(dependency) && record.slot >= 0 ? record.host : nil
+            try checkNotStarted(record.phase)
+            let wasThere = record.links?.dependencies.remove(dependency) ?? false
+            return wasThere ? record.settledHost : nil
         }
         host?.readinessChanged(of: self)
     }
@@ -36,15 +37,15 @@ extension AnyTaskOperation {
     /// Returns whether the operation is submitted, so that the edge must be linked.
     private func insertDependency(_ dependency: AnyTaskOperation) throws(TaskOperationError) -> Bool {
         let isSubmitted = try record.withLock { record throws(TaskOperationError) in
-            try checkNotStarted(record)
-            return record.dependencies.insert(dependency) && record.phase == .submitted
+            try checkNotStarted(record.phase)
+            return record.madeLinks().dependencies.insert(dependency) && record.phase == .submitted
         }
         dependency.record.withLock { $0.isWaitedFor = true }
         return isSubmitted
     }
 
-    private func checkNotStarted(_ record: OperationRecord) throws(TaskOperationError) {
-        if record.phase == .executing || record.phase == .finished { throw .alreadyStarted(.init(self)) }
+    private func checkNotStarted(_ phase: OperationRecord.Phase) throws(TaskOperationError) {
+        if phase >= .executing { throw .alreadyStarted(.init(self)) }
     }
 }
 
@@ -53,8 +54,7 @@ extension AnyTaskOperation {
 extension AnyTaskOperation {
     /// Links an operation that was just submitted.
     func linkDependencies() {
-        let dependencies = record.withLock { $0.dependencies.isEmpty ? [] : $0.dependencies.operations }
-        if !dependencies.isEmpty { link(to: dependencies) }
+        link(to: dependencies)
     }
 
     /// Tells dependencies that this operation waits for them, and raises them to its priority. Where the host has
@@ -62,21 +62,21 @@ extension AnyTaskOperation {
     func link(to dependencies: [AnyTaskOperation]) {
         let level = record.withLock { $0.effectiveLevel }
         for dependency in dependencies {
-            if dependency.addDependent(self, level: level) {
+            if dependency.addDependent(self) {
                 dependency.escalate(to: level)
             } else {
                 _ = dependencyFinished(dependency)
             }
         }
-        let host = record.withLock { $0.slot >= 0 ? $0.host : nil }
+        let host = record.withLock { $0.settledHost }
         host?.readinessChanged(of: self)
     }
 
     /// Returns false where this operation is finished.
-    private func addDependent(_ dependent: AnyTaskOperation, level: PriorityLevel) -> Bool {
+    private func addDependent(_ dependent: AnyTaskOperation) -> Bool {
         record.withLock { record in
             if record.phase == .finished { return false }
-            record.dependents.append(dependent)
+            record.madeLinks().dependents.append(dependent)
             return true
         }
     }
@@ -84,8 +84,8 @@ extension AnyTaskOperation {
     /// Returns the host that has to learn of it where that was the last unfinished dependency.
     func dependencyFinished(_ dependency: AnyTaskOperation) -> (any OperationHost)? {
         record.withLock { record in
-            record.dependencies.markFinished(dependency)
-            return record.isReady && record.slot >= 0 ? record.host : nil
+            record.links?.dependencies.markFinished(dependency)
+            return record.isReady ? record.settledHost : nil
         }
     }
 }

@@ -15,7 +15,7 @@ extension AnyTaskOperation: CustomStringConvertible, CustomDebugStringConvertibl
         case .pending, .ready:
             parts.append(waitingDescription)
         case .executing:
-            let waits = record.withLock { $0.waits }
+            let waits = record.withLock { $0.links?.waits ?? [] }
             if !waits.isEmpty { parts.append("awaits \(waits.map(\.description).joined(separator: ", "))") }
         case .finished:
             parts.append(failure.map { "failed: \($0)" } ?? "succeeded")
@@ -32,7 +32,7 @@ extension AnyTaskOperation: CustomStringConvertible, CustomDebugStringConvertibl
     }
 }
 
-extension OperationRecord.WaitTarget: CustomStringConvertible {
+extension WaitTarget: CustomStringConvertible {
     var description: String {
         switch self {
         case .operation(let operation): OperationLabel(operation).description

@@ -2,6 +2,17 @@
 // after the lock is left.
 
 extension AnyTaskOperation {
+    /// What a host needs to know of an operation.
+    struct Standing: Sendable {
+        let slot: Int
+        let isReady: Bool
+        let hasEnded: Bool
+        let level: PriorityLevel
+        /// Something waits for the operation, so that it can be part of a cycle.
+        let isWaitedFor: Bool
+        let hasDependencies: Bool
+    }
+
     /// What came of an attempt to start.
     enum Start: Sendable {
         case executes
@@ -11,38 +22,28 @@ extension AnyTaskOperation {
         case hasEnded
     }
 
-    /// What a host needs to know of an operation.
-    struct Standing: Sendable {
-        let slot: Int
-        let isReady: Bool
-        let hasEnded: Bool
-        let level: PriorityLevel
-
-        init(_ record: OperationRecord) {
-            slot = record.slot
-            isReady = record.isReady
-            hasEnded = record.phase == .finished
-            level = record.effectiveLevel
-        }
-    }
+    /// How the operation stands with its host.
+    var standing: Standing { record.withLock { $0.standing } }
 
     /// The operation is added to a host. One that was cancelled before has ended, and stays so.
     ///
     /// - Throws: `TaskOperationError.alreadyAdded`, and `.notReady` where it must be ready and is not.
     func claim(
         for host: any OperationHost, bindings: [TaskLocalBinding], mustBeReady: Bool
-    ) throws(TaskOperationError) {
+    ) throws(TaskOperationError) -> Standing {
         let unfinished = mustBeReady ? dependencies.filter { !$0.isFinished } : []
-        try record.withLock { record throws(TaskOperationError) in
+        return try record.withLock { record throws(TaskOperationError) in
             if record.wasSubmitted { throw .alreadyAdded(OperationLabel(self)) }
             if !unfinished.isEmpty, record.phase == .created {
                 throw .notReady(OperationLabel(self), waitingFor: unfinished.map { OperationLabel($0) })
             }
             record.wasSubmitted = true
-            if record.phase == .finished { return }
-            record.phase = .submitted
-            record.host = host
-            record.bindings = bindings
+            if record.phase == .created {
+                record.phase = .submitted
+                record.host = host
+                if !bindings.isEmpty { record.madeLinks().bindings = bindings }
+            }
+            return record.standing
         }
     }
 
@@ -57,18 +58,13 @@ extension AnyTaskOperation {
         }
     }
 
-    var isWaitedFor: Bool { record.withLock { $0.isWaitedFor } }
-
-    /// The host has taken the operation in at a slot. Returns how it stands.
+    /// The host has taken the operation in at a slot. Whatever changes from here on finds it there.
     func settle(at slot: Int) -> Standing {
         record.withLock { record in
-            record.slot = slot
-            return Standing(record)
+            record.slot = Int32(slot)
+            return record.standing
         }
     }
-
-    /// How the operation stands with its host.
-    var standing: Standing { record.withLock { Standing($0) } }
 
     /// The host is about to run the body on a task of this level.
     func start(on runner: any OperationRunner, level: PriorityLevel) -> Start {
@@ -84,52 +80,26 @@ extension AnyTaskOperation {
     }
 
     /// Runs the body with the task locals that it was added with. Returns what it threw.
-    nonisolated(nonsending) func run() async -> (any Error)? {
-        let bindings = record.withLock { $0.bindings }
-        return await bindings.isEmpty ? runBody() : run(within: bindings[...])
+    nonisolated(nonsending) func runBodyWithTaskLocals() async -> (any Error)? {
+        let bindings = record.withLock { $0.links?.bindings ?? [] }
+        return await runBody(within: bindings[...])
     }
 
-    private nonisolated(nonsending) func run(within bindings: ArraySlice<TaskLocalBinding>) async -> (any Error)? {
+    private nonisolated(nonsending) func runBody(within bindings: ArraySlice<TaskLocalBinding>) async -> (any Error)? {
         guard let binding = bindings.first else { return await runBody() }
-        return await binding { await run(within: bindings.dropFirst()) }
+        return await binding { await runBody(within: bindings.dropFirst()) }
     }
 
     /// The body is done.
     func end(failure: (any Error)?) -> OperationEnding {
-        record.withLock { OperationEnding(of: &$0, failure: failure) }
+        record.withLock { $0.end(failure: failure) }
     }
+}
 
-    /// Marks the operation as cancelled. Before its start it is finished at once, with `CancellationError`, also on
-    /// a suspended queue and with unfinished dependencies; its body never runs, and its dependents go on. While it
-    /// executes, its task is cancelled, and the body decides what to do. Afterwards, or a second time, nothing
-    /// happens.
-    public func cancel() {
-        endBeforeStart(CancellationError(), isCancellation: true)
-    }
-
-    /// Ends the operation where it has not started; cancels its task where it has.
-    func endBeforeStart(_ failure: any Error, isCancellation: Bool) {
-        let (ending, runner) = record.withLock { record -> (OperationEnding?, (any OperationRunner)?) in
-            if record.phase == .finished || (isCancellation && record.isCancelled) { return (nil, nil) }
-            if isCancellation { record.isCancelled = true }
-            if record.phase == .executing {
-                record.isRunnerWorn = true
-                return (nil, record.runner)
-            }
-            return (OperationEnding(of: &record, failure: failure), nil)
-        }
-        runner?.cancel()
-        if let ending { carryOutUnstarted(ending) }
-    }
-
-    private func carryOutUnstarted(_ ending: OperationEnding) {
-        discardBody()
-        for dependent in ending.dependents { dependent.dependencyFinished(self)?.readinessChanged(of: dependent) }
-        ending.host?.endedBeforeStart(self)
-        guard ending.hasHandlers else { return ending.resumeWaiters() }
-        Task.detached(priority: effectivePriority) {
-            ending.callHandlers(self)
-            ending.resumeWaiters()
-        }
+extension OperationRecord {
+    var standing: AnyTaskOperation.Standing {
+        AnyTaskOperation.Standing(
+            slot: Int(slot), isReady: isReady, hasEnded: phase == .finished, level: effectiveLevel,
+            isWaitedFor: isWaitedFor, hasDependencies: links.map { !$0.dependencies.isEmpty } ?? false)
     }
 }

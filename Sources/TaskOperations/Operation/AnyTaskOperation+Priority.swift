@@ -39,7 +39,7 @@ extension AnyTaskOperation {
         let effect = record.withLock { record -> PriorityEffect? in
             if record.phase == .finished || !change(&record) { return nil }
             if record.runner != nil { record.isRunnerWorn = true }
-            return PriorityEffect(record)
+            return PriorityEffect(level: record.effectiveLevel, host: record.settledHost, runner: record.runner)
         }
         guard let effect else { return nil }
         effect.runner?.escalate(to: effect.level)
@@ -49,7 +49,7 @@ extension AnyTaskOperation {
 
     /// What stands between this operation and its end, as far as operations go.
     private var waitedFor: [AnyTaskOperation] {
-        WaitGraph.Target.operation(self).waitsFor.compactMap(\.operation)
+        WaitTarget.operation(self).waitsFor.compactMap(\.operation)
     }
 }
 
@@ -58,10 +58,4 @@ private struct PriorityEffect: Sendable {
     let level: PriorityLevel
     let host: (any OperationHost)?
     let runner: (any OperationRunner)?
-
-    init(_ record: OperationRecord) {
-        level = record.effectiveLevel
-        host = record.slot >= 0 ? record.host : nil
-        runner = record.runner
-    }
 }

@@ -17,7 +17,7 @@ extension AnyTaskOperation {
             await withCheckedContinuation { continuation in
                 let isFinished = record.withLock { record in
                     if record.phase == .finished { return true }
-                    record.continuations.append(continuation)
+                    record.madeLinks().continuations.append(continuation)
                     return false
                 }
                 if isFinished { continuation.resume() }
@@ -30,7 +30,7 @@ extension AnyTaskOperation {
     /// Does the waiting for a target. Within a body, the wait is known to the search for cycles while it lasts,
     /// and the body's permit is lent out.
     static func whileAwaiting(
-        _ target: OperationRecord.WaitTarget, wait: () async -> Void
+        _ target: WaitTarget, wait: () async -> Void
     ) async throws(TaskOperationError) {
         guard let waiter = executing, !waiter.isFinished else { return await wait() }
         let host = try WaitGraph.exclusively { () throws(TaskOperationError) in try waiter.insertWait(target) }
@@ -44,29 +44,29 @@ extension AnyTaskOperation {
     /// wait from the start, so that what the host runs cannot come to await the body.
     static func asScope<Result>(of host: any OperationHost, _ work: () async -> Result) async -> Result {
         guard let waiter = executing, !waiter.isFinished else { return await work() }
-        waiter.record.withLock { $0.waits.append(.host(host)) }
+        waiter.record.withLock { $0.madeLinks().waits.append(.host(host)) }
         host.willBeAwaited()
         let result = await work()
         waiter.removeWait(.host(host))
         return result
     }
 
-    private func insertWait(_ target: OperationRecord.WaitTarget) throws(TaskOperationError) -> (any OperationHost)? {
+    private func insertWait(_ target: WaitTarget) throws(TaskOperationError) -> (any OperationHost)? {
         if let cycle = WaitGraph.cycle(closedBy: self, waitingFor: [target]) { throw .waitCycle(cycle) }
         switch target {
         case .operation(let operation): operation.record.withLock { $0.isWaitedFor = true }
         case .host(let host): host.willBeAwaited()
         }
         return record.withLock { record in
-            if record.phase != .finished { record.waits.append(target) }
+            if record.phase != .finished { record.madeLinks().waits.append(target) }
             return record.host
         }
     }
 
-    private func removeWait(_ target: OperationRecord.WaitTarget) {
+    private func removeWait(_ target: WaitTarget) {
         record.withLock { record in
-            if let index = record.waits.firstIndex(where: { $0.identity == target.identity }) {
-                record.waits.remove(at: index)
+            if let index = record.links?.waits.firstIndex(where: { $0.identity == target.identity }) {
+                record.links?.waits.remove(at: index)
             }
         }
     }

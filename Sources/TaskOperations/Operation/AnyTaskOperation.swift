@@ -10,8 +10,11 @@ public class AnyTaskOperation: @unchecked Sendable {  // `name` is constant; all
     init(name: String?, priority: TaskPriority, dependencies: [AnyTaskOperation]) {
         self.name = name
         var first = OperationRecord(level: PriorityLevel(priority))
-        for dependency in dependencies where first.dependencies.insert(dependency) {
-            dependency.record.withLock { $0.isWaitedFor = true }
+        if !dependencies.isEmpty {
+            let links = first.madeLinks()
+            for dependency in dependencies where links.dependencies.insert(dependency) {
+                dependency.record.withLock { $0.isWaitedFor = true }
+            }
         }
         record = Lock(first)
     }
@@ -41,9 +44,7 @@ public class AnyTaskOperation: @unchecked Sendable {  // `name` is constant; all
 
     private func takeDependencies() -> [AnyTaskOperation] {
         record.withLock { record in
-            if record.dependencies.isEmpty { return [] }
-            defer { record.dependencies = DependencyList() }
-            return record.dependencies.operations
+            record.links.take()?.dependencies.operations ?? []
         }
     }
 }
@@ -56,11 +57,11 @@ extension AnyTaskOperation {
     /// An operation that has not been added looks at its dependencies one by one; otherwise the cost is constant.
     public var state: TaskOperationState {
         let (phase, dependencies) = record.withLock { record in
-            (record.phase, record.phase == .created ? record.dependencies.operations : [])
+            (record.phase, record.phase == .created ? record.links?.dependencies.operations ?? [] : [])
         }
         switch phase {
         case .created: return dependencies.allSatisfy(\.isFinished) ? .ready : .pending
-        case .submitted: return record.withLock { $0.dependencies.unfinishedCount == 0 } ? .ready : .pending
+        case .submitted: return record.withLock { $0.hasUnfinishedDependencies } ? .pending : .ready
         case .executing: return .executing
         case .finished: return .finished
         }
@@ -98,7 +99,7 @@ extension AnyTaskOperation {
     func addHandler(_ handler: @escaping @Sendable (AnyTaskOperation) -> Void) {
         let isTooLate = record.withLock { record in
             if record.phase == .finished { return true }
-            record.handlers.append(handler)
+            record.madeLinks().handlers.append(handler)
             return false
         }
         if isTooLate { Task.detached(priority: effectivePriority) { handler(self) } }

@@ -1,6 +1,3 @@
-/// Runs a body with a task local set; returns what the body failed with.
-typealias TaskLocalBinding = @Sendable (_ body: () async -> (any Error)?) async -> (any Error)?
-
 /// All that changes in an operation, behind the operation's lock.
 struct OperationRecord: Sendable {
     enum Phase: Comparable, Sendable {
@@ -10,13 +7,6 @@ struct OperationRecord: Sendable {
         case submitted
         case executing
         case finished
-    }
-
-    /// What a task of an executing body awaits.
-    enum WaitTarget: Sendable {
-        case operation(AnyTaskOperation)
-        /// That a queue is empty.
-        case host(any OperationHost)
     }
 
     var phase = Phase.created
@@ -29,22 +19,14 @@ struct OperationRecord: Sendable {
     var wasSubmitted = false
     /// Set for good when anything comes to wait for the operation: until then it cannot be part of a cycle.
     var isWaitedFor = false
-    var dependencies = DependencyList()
-    /// Submitted operations that depend on this one. One that dropped the dependency may still be in here.
-    var dependents: [AnyTaskOperation] = []
-    /// Called when the operation has finished, in the order of adding.
-    var handlers: [@Sendable (AnyTaskOperation) -> Void] = []
-    /// Tasks that await the end.
-    var continuations: [CheckedContinuation<Void, Never>] = []
-    var waits: [WaitTarget] = []
-    /// Task locals carried from where the operation was added.
-    var bindings: [TaskLocalBinding] = []
-    var host: (any OperationHost)?
-    /// The host's number for the operation; negative until the host has taken it in.
-    var slot = -1
-    var runner: (any OperationRunner)?
     /// The runner's task was, or is about to be, cancelled or escalated for this operation, and must run no other.
     var isRunnerWorn = false
+    /// The host's number for the operation; negative until the host has taken it in.
+    var slot: Int32 = -1
+    /// Made when the first link is. An operation without any is 100 bytes smaller for it.
+    var links: OperationLinks?
+    var host: (any OperationHost)?
+    var runner: (any OperationRunner)?
     /// Why the operation failed; nil in a finished one that succeeded.
     var failure: (any Error)?
 
@@ -55,48 +37,75 @@ struct OperationRecord: Sendable {
     /// The level that counts.
     var effectiveLevel: PriorityLevel { max(level, escalation) }
 
-    var isReady: Bool { phase == .submitted && dependencies.unfinishedCount == 0 }
-}
+    var isReady: Bool { phase == .submitted && !hasUnfinishedDependencies }
 
-/// What a finished operation lets go of. It is carried out after the operation's lock is left.
-struct OperationEnding: Sendable {
-    let dependents: [AnyTaskOperation]
-    let host: (any OperationHost)?
-    let isRunnerWorn: Bool
-    private let handlers: [@Sendable (AnyTaskOperation) -> Void]
-    private let continuations: [CheckedContinuation<Void, Never>]
-    /// Kept until here, so that nothing is freed under the operation's lock.
-    private let dependencies: DependencyList
-    private let runner: (any OperationRunner)?
+    var hasUnfinishedDependencies: Bool { links.map { $0.dependencies.unfinishedCount > 0 } ?? false }
 
-    /// Ends an operation, which lets go of everything but its outcome.
-    init(of record: inout OperationRecord, failure: (any Error)?) {
-        dependents = record.dependents
-        host = record.host
-        isRunnerWorn = record.isRunnerWorn
-        handlers = record.handlers
-        continuations = record.continuations
-        dependencies = record.dependencies
-        runner = record.runner
-        record.phase = .finished
-        record.failure = failure
-        record.dependents = []
-        record.handlers = []
-        record.continuations = []
-        record.dependencies = DependencyList()
-        record.waits = []
-        record.bindings = []
-        record.host = nil
-        record.runner = nil
+    /// The host, once it has taken the operation in.
+    var settledHost: (any OperationHost)? { slot >= 0 ? host : nil }
+
+    /// The links, made where there are none yet.
+    mutating func madeLinks() -> OperationLinks {
+        if let links { return links }
+        let made = OperationLinks()
+        links = made
+        return made
     }
 
-    var hasHandlers: Bool { !handlers.isEmpty }
+    /// Ends the operation, which lets go of everything but its outcome.
+    mutating func end(failure: (any Error)?) -> OperationEnding {
+        phase = .finished
+        self.failure = failure
+        return OperationEnding(
+            links: links.take(), host: host.take(), runner: runner.take(), isRunnerWorn: isRunnerWorn)
+    }
+}
+
+/// What ties an operation to others and to those who wait for it.
+final class OperationLinks: @unchecked Sendable {  // One record owns it, and reaches it under its lock only.
+    var dependencies = DependencyList()
+    /// Submitted operations that depend on this one. One that dropped the dependency may still be in here.
+    var dependents: [AnyTaskOperation] = []
+    /// Called when the operation has finished, in the order of adding.
+    var handlers: [@Sendable (AnyTaskOperation) -> Void] = []
+    /// Tasks that await the end.
+    var continuations: [CheckedContinuation<Void, Never>] = []
+    /// What the executing body, and tasks within it, await.
+    var waits: [WaitTarget] = []
+    /// Task locals carried from where the operation was added.
+    var bindings: [TaskLocalBinding] = []
+}
+
+/// Runs a body with a task local set; returns what the body failed with.
+typealias TaskLocalBinding = @Sendable (_ body: () async -> (any Error)?) async -> (any Error)?
+
+/// What a finished operation lets go of. It is carried out, and freed, after the operation's lock is left.
+struct OperationEnding: Sendable {
+    private let links: OperationLinks?
+    let host: (any OperationHost)?
+    private let runner: (any OperationRunner)?
+    let isRunnerWorn: Bool
+
+    init(
+        links: OperationLinks?, host: (any OperationHost)?, runner: (any OperationRunner)?, isRunnerWorn: Bool
+    ) {
+        self.links = links
+        self.host = host
+        self.runner = runner
+        self.isRunnerWorn = isRunnerWorn
+    }
+
+    var dependents: [AnyTaskOperation] { links?.dependents ?? [] }
+
+    var hasHandlers: Bool { links.map { !$0.handlers.isEmpty } ?? false }
 
     func callHandlers(_ operation: AnyTaskOperation) {
-        for handler in handlers { handler(operation) }
+        guard let links else { return }
+        for handler in links.handlers { handler(operation) }
     }
 
     func resumeWaiters() {
-        for continuation in continuations { continuation.resume() }
+        guard let links else { return }
+        for continuation in links.continuations { continuation.resume() }
     }
 }

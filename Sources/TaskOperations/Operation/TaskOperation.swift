@@ -12,8 +12,8 @@
 /// print(try await report.value)
 /// ```
 public final class TaskOperation<Success: Sendable>: AnyTaskOperation, @unchecked Sendable {
-    // `body` and `success` are read and written under `record`'s lock, or by the only thread that can: the one that
-    // started or ended the operation. `success` does not change once the operation is finished.
+    // `body` is reached under `record`'s lock before the start, and only by whoever started or ended the operation
+    // after it. `success` is written before the operation is finished, and read only afterwards.
 
     /// What an operation runs. Cancelling the operation cancels the task it runs in.
     public typealias Body = @Sendable () async throws -> Success
@@ -69,13 +69,12 @@ public final class TaskOperation<Success: Sendable>: AnyTaskOperation, @unchecke
         }
     }
 
-    deinit { dismantle() }
+    deinit {
+        if body != nil { dismantle() }
+    }
 
     override nonisolated(nonsending) func runBody() async -> (any Error)? {
-        let body = record.withLock { _ in
-            defer { self.body = nil }
-            return self.body!
-        }
+        let body = body.take()!
         do {
             success = try await Self.$executing.withValue(self) { try await body() }
             return nil

@@ -5,8 +5,6 @@
 /// the whole process, so that two threads cannot close one together. Operations that nothing waits for, which is
 /// nearly all of them when their edges are made, never search.
 enum WaitGraph {
-    typealias Target = OperationRecord.WaitTarget
-
     private static let lock = Lock<Void>(())
 
     static func exclusively<Result: Sendable>(
@@ -17,11 +15,11 @@ enum WaitGraph {
 
     /// The operations on the cycle that would be closed if `waiter` waited for the targets, beginning and ending
     /// with `waiter`; nil if there would be none. Linear in what the targets wait for.
-    static func cycle(closedBy waiter: AnyTaskOperation, waitingFor targets: [Target]) -> [OperationLabel]? {
+    static func cycle(closedBy waiter: AnyTaskOperation, waitingFor targets: [WaitTarget]) -> [OperationLabel]? {
         if targets.contains(where: { $0.operation === waiter }) { return [OperationLabel(waiter), OperationLabel(waiter)] }
         guard waiter.canBeWaitedFor else { return nil }
-        var cameFrom: [ObjectIdentifier: Target?] = [:]
-        var unexplored: [Target] = []
+        var cameFrom: [ObjectIdentifier: WaitTarget?] = [:]
+        var unexplored: [WaitTarget] = []
         for target in targets where cameFrom.updateValue(nil, forKey: target.identity) == nil { unexplored.append(target) }
         while let target = unexplored.popLast() {
             for next in target.waitsFor where cameFrom[next.identity] == nil {
@@ -34,10 +32,10 @@ enum WaitGraph {
     }
 
     private static func labels(
-        from last: Target, _ cameFrom: [ObjectIdentifier: Target?], _ waiter: AnyTaskOperation
+        from last: WaitTarget, _ cameFrom: [ObjectIdentifier: WaitTarget?], _ waiter: AnyTaskOperation
     ) -> [OperationLabel] {
         var labels = [OperationLabel(waiter)]
-        var step: Target? = last
+        var step: WaitTarget? = last
         while let target = step {
             if let operation = target.operation { labels.append(OperationLabel(operation)) }
             step = cameFrom[target.identity] ?? nil
@@ -47,7 +45,13 @@ enum WaitGraph {
     }
 }
 
-extension WaitGraph.Target {
+/// What can be waited for.
+enum WaitTarget: Sendable {
+    case operation(AnyTaskOperation)
+    /// That a queue is empty.
+    case host(any OperationHost)
+
+
     var operation: AnyTaskOperation? {
         if case .operation(let operation) = self { operation } else { nil }
     }
@@ -66,7 +70,10 @@ extension WaitGraph.Target {
             return host.operations.map(Self.operation)
         case .operation(let operation):
             let (dependencies, waits, host) = operation.record.withLock { record in
-                (record.dependencies.unfinished, record.waits, record.phase == .submitted ? record.host : nil)
+                (
+                    record.links?.dependencies.unfinished ?? [], record.links?.waits ?? [],
+                    record.phase == .submitted ? record.host : nil
+                )
             }
             return dependencies.map(Self.operation) + waits
                 + (host?.operationsHoldingBack(operation) ?? []).map(Self.operation)

@@ -45,6 +45,7 @@ struct Lock<Value: Sendable>: ~Copyable, Sendable {
         storage = LockStorage(value)
     }
 
+    @inline(__always)
     func withLock<Result: Sendable, Failure>(
         _ body: (inout Value) throws(Failure) -> Result
     ) throws(Failure) -> Result {

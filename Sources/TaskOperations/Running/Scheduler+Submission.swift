@@ -6,9 +6,9 @@ extension Scheduler {
     func submit(
         _ operation: AnyTaskOperation, isBarrier: Bool = false, mustBeReady: Bool = false
     ) throws(TaskOperationError) {
-        try claim(operation, mustBeReady: mustBeReady)
+        let standing = try claim(operation, mustBeReady: mustBeReady)
         do {
-            try insert(CollectionOfOne(operation), isBarrier: isBarrier)
+            try insert(CollectionOfOne(operation), isBarrier: isBarrier, areWaitedFor: standing.isWaitedFor)
         } catch {
             operation.unclaim()
             throw error
@@ -20,31 +20,35 @@ extension Scheduler {
     /// - Throws: As for one operation. Then none has been added.
     func submit(_ operations: [AnyTaskOperation]) throws(TaskOperationError) {
         var claimed = 0
+        var areWaitedFor = false
         do {
             for operation in operations {
-                try claim(operation)
+                if try claim(operation).isWaitedFor { areWaitedFor = true }
                 claimed += 1
             }
-            try insert(operations, isBarrier: false)
+            try insert(operations, isBarrier: false, areWaitedFor: areWaitedFor)
         } catch {
             for operation in operations.prefix(claimed) { operation.unclaim() }
             throw error
         }
     }
 
-    private func claim(_ operation: AnyTaskOperation, mustBeReady: Bool = false) throws(TaskOperationError) {
+    private func claim(
+        _ operation: AnyTaskOperation, mustBeReady: Bool = false
+    ) throws(TaskOperationError) -> AnyTaskOperation.Standing {
         let bindings = taskLocals.isEmpty ? [] : taskLocals.map { $0.capture() }
-        try operation.claim(for: self, bindings: bindings, mustBeReady: mustBeReady)
+        let standing = try operation.claim(for: self, bindings: bindings, mustBeReady: mustBeReady)
+        if standing.hasDependencies { operation.linkDependencies() }
+        return standing
     }
 
     /// Puts claimed operations into the state. Operations that something waits for already could close a cycle
     /// through a barrier, and barriers could close one with these; both keep others out meanwhile.
     private func insert(
-        _ operations: some Collection<AnyTaskOperation>, isBarrier: Bool
+        _ operations: some Collection<AnyTaskOperation>, isBarrier: Bool, areWaitedFor: Bool
     ) throws(TaskOperationError) {
-        for operation in operations { operation.linkDependencies() }
-        let (rejected, effects) =
-            if isBarrier || operations.contains(where: \.isWaitedFor) {
+        let effects =
+            if isBarrier || areWaitedFor {
                 try WaitGraph.exclusively { () throws(TaskOperationError) in
                     for operation in operations { try checkBarriers(operation, isBarrier: isBarrier) }
                     return insertUnchecked(operations, isBarrier: isBarrier)
@@ -52,17 +56,19 @@ extension Scheduler {
             } else {
                 insertUnchecked(operations, isBarrier: isBarrier)
             }
-        carryOut(effects)
-        for operation in rejected { reject(operation) }
+        if let effects {
+            carryOut(effects)
+        } else {
+            for operation in operations { reject(operation) }
+        }
     }
 
-    private func insertUnchecked(
-        _ operations: some Collection<AnyTaskOperation>, isBarrier: Bool
-    ) -> (rejected: [AnyTaskOperation], Effects) {
+    /// Returns nil where the queue takes no operations.
+    private func insertUnchecked(_ operations: some Collection<AnyTaskOperation>, isBarrier: Bool) -> Effects? {
         storage.withLock { storage in
-            if storage.state.intake == .shut || storage.cancelsAdded { return (Array(operations), Effects()) }
+            if storage.state.intake == .shut || storage.cancelsAdded { return nil }
             for operation in operations { storage.insert(operation, isBarrier: isBarrier) }
-            return ([], storage.effects())
+            return storage.effects()
         }
     }
 
@@ -75,11 +81,12 @@ extension Scheduler {
     /// - Throws: `TaskOperationError.dependencyCycle` where an operation would stand behind a barrier, or be one,
     ///   and what stands before it waits for it.
     private func checkBarriers(_ operation: AnyTaskOperation, isBarrier: Bool) throws(TaskOperationError) {
+        guard operation.standing.isWaitedFor else { return }
         let before = storage.withLock { storage in
-            isBarrier ? storage.state.elements : storage.state.barriers.last.map { [storage.state.records[$0].element] } ?? []
+            isBarrier ? storage.state.elements : storage.state.lastBarrier.map { [$0] } ?? []
         }
-        if before.isEmpty || !operation.isWaitedFor { return }
-        if let cycle = WaitGraph.cycle(closedBy: operation, waitingFor: before.map(WaitGraph.Target.operation)) {
+        if before.isEmpty { return }
+        if let cycle = WaitGraph.cycle(closedBy: operation, waitingFor: before.map(WaitTarget.operation)) {
             throw .dependencyCycle(cycle)
         }
     }
@@ -87,13 +94,10 @@ extension Scheduler {
 
 extension Scheduler.Storage {
     fileprivate mutating func insert(_ operation: AnyTaskOperation, isBarrier: Bool) {
-        let standing = operation.standing
-        if standing.hasEnded { return }
-        let slot = state.add(operation, level: standing.level, isBarrier: isBarrier, isReady: false)
-        // Whatever changes from here on finds the slot, and comes to this scheduler.
-        let settled = operation.settle(at: slot)
-        if settled.hasEnded { return state.end(slot) }
-        state.setLevel(slot, settled.level)
-        state.setReady(slot, settled.isReady)
+        let slot = state.add(operation, isBarrier: isBarrier)
+        let standing = operation.settle(at: slot)
+        if standing.hasEnded { return state.end(slot) }
+        state.setLevel(slot, standing.level)
+        if standing.isReady { state.setReady(slot, true) }
     }
 }

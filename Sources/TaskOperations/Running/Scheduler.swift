@@ -93,7 +93,7 @@ extension Scheduler.Storage {
     /// The operation's slot; nil where the operation is not in the queue (any more).
     func slot(of operation: AnyTaskOperation) -> Int? {
         let slot = operation.standing.slot
-        return state.records.value(at: slot)?.element === operation ? slot : nil
+        return state.records.holds(slot) && state.records[slot].element === operation ? slot : nil
     }
 
     /// Removes an operation that has ended.

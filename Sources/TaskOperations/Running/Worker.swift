@@ -97,7 +97,7 @@ extension Worker {
     private func execute(
         _ operation: AnyTaskOperation, _ slice: inout TimeSlice, _ readied: inout [AnyTaskOperation]
     ) async -> Scheduler.Continuation {
-        let failure = await operation.run()
+        let failure = await scheduler.taskLocals.isEmpty ? operation.runBody() : operation.runBodyWithTaskLocals()
         let ending = operation.end(failure: failure)
         ending.callHandlers(operation)
         for dependent in ending.dependents {

@@ -17,6 +17,8 @@ struct ArrivalLine: Hashable, Sendable {
     /// Entries held, removed ones not counted.
     var count: Int { punctual.count - head + late.entries.count }
 
+    var isEmpty: Bool { head == punctual.count && late.entries.isEmpty }
+
     var first: Entry? {
         guard head < punctual.count else { return late.first }
         guard let latecomer = late.first else { return punctual[head] }

@@ -7,23 +7,26 @@ struct ReadyOrder: Hashable, Sendable {
     typealias Entry = ArrivalLine.Entry
 
     private var lines = [ArrivalLine](repeating: ArrivalLine(), count: PriorityLevel.allCases.count)
+    /// A bit for each level whose line is not empty.
+    private var occupied: UInt8 = 0
     private var abandoned = 0
 
-    /// The entry at the head, current or not. At most one look at each level.
+    /// The entry at the head, current or not.
     var head: (entry: Entry, level: PriorityLevel)? {
-        for level in PriorityLevel.allCases.reversed() {
-            if let entry = lines[Int(level.rawValue)].first { return (entry, level) }
-        }
-        return nil
+        guard occupied != 0 else { return nil }
+        let highest = 7 - occupied.leadingZeroBitCount
+        return (lines[highest].first!, PriorityLevel(rawValue: UInt8(highest))!)
     }
 
     mutating func insert(_ entry: Entry, at level: PriorityLevel) {
         lines[Int(level.rawValue)].insert(entry)
+        occupied |= 1 << level.rawValue
     }
 
     /// Removes the head of a level. `isAbandoned` is whether it was no longer current.
     mutating func removeHead(of level: PriorityLevel, isAbandoned: Bool = false) {
         lines[Int(level.rawValue)].removeFirst()
+        if lines[Int(level.rawValue)].isEmpty { occupied &= ~(1 << level.rawValue) }
         if isAbandoned { abandoned -= 1 }
     }
 
@@ -37,6 +40,7 @@ struct ReadyOrder: Hashable, Sendable {
     mutating func sweep(isCurrent: (Entry, PriorityLevel) -> Bool) {
         for level in PriorityLevel.allCases {
             lines[Int(level.rawValue)].removeAll { !isCurrent($0, level) }
+            if lines[Int(level.rawValue)].isEmpty { occupied &= ~(1 << level.rawValue) }
         }
         abandoned = 0
     }

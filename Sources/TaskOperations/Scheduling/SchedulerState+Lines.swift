@@ -4,29 +4,27 @@
 extension SchedulerState {
     /// A ready operation takes its place: among those that may start, or behind the barrier before it.
     mutating func lineUp(_ slot: Slot) {
-        let record = records[slot]
-        if barriers.admits(record.arrival) {
-            ready.insert(record.entry(at: slot), at: record.level)
+        let entry = ReadyOrder.Entry(arrival: records[slot].arrival, slot: slot)
+        if barriers.admits(entry.arrival) {
+            ready.insert(entry, at: records[slot].level)
             readyCount += 1
-        } else if !record.isBarrier {
-            heldBack.insert(record.entry(at: slot), at: Self.heldBackLevel)
+        } else if !records[slot].isBarrier {
+            heldBack.insert(entry, at: Self.heldBackLevel)
         }
     }
 
     /// A ready operation is about to change or to end.
     mutating func leaveLine(_ slot: Slot) {
-        let record = records[slot]
-        if barriers.admits(record.arrival) {
+        if barriers.admits(records[slot].arrival) {
             readyCount -= 1
             if ready.abandonOne() { ready.sweep { [self] in isReady($0, $1) } }
-        } else if !record.isBarrier {
+        } else if !records[slot].isBarrier {
             if heldBack.abandonOne() { heldBack.sweep { [self] entry, _ in isReady(entry) } }
         }
     }
 
     mutating func awaitReturn(_ slot: Slot) {
-        let record = records[slot]
-        returning.insert(record.entry(at: slot), at: record.level)
+        returning.insert(.init(arrival: records[slot].arrival, slot: slot), at: records[slot].level)
         returningCount += 1
     }
 
@@ -53,13 +51,9 @@ extension SchedulerState {
     }
 
     private func isCurrent(_ entry: ReadyOrder.Entry, _ status: Status, _ level: PriorityLevel?) -> Bool {
-        guard let record = records.value(at: entry.slot) else { return false }
-        return record.arrival == entry.arrival && record.status == status && (level ?? record.level) == record.level
+        guard records.holds(entry.slot), records[entry.slot].arrival == entry.arrival else { return false }
+        return records[entry.slot].status == status && (level ?? records[entry.slot].level) == records[entry.slot].level
     }
 
     private static var heldBackLevel: PriorityLevel { .medium }
-}
-
-extension SchedulerState.Record {
-    fileprivate func entry(at slot: Int) -> ReadyOrder.Entry { .init(arrival: arrival, slot: slot) }
 }

@@ -79,8 +79,8 @@ extension SchedulerState {
         if intake != .shut { intake = whenEmpty && !isEmpty ? .openUntilEmpty : .shut }
     }
 
-    /// Takes an operation in. The queue must not be shut.
-    mutating func add(_ element: Element, level: PriorityLevel, isBarrier: Bool = false, isReady: Bool) -> Slot {
+    /// Takes an operation in, which counts as waiting. The queue must not be shut.
+    mutating func add(_ element: Element, level: PriorityLevel = .medium, isBarrier: Bool = false) -> Slot {
         precondition(intake != .shut, "added to a queue that was shut down")
         arrivals += 1
         let arrival = arrivals
@@ -91,7 +91,6 @@ extension SchedulerState {
         } else {
             barriers.operationArrived()
         }
-        if isReady { setReady(slot, true) }
         return slot
     }
 
@@ -134,15 +133,21 @@ extension SchedulerState {
         case .returning: abandonReturn(slot)
         }
         let record = records.remove(at: slot)
+        countEnd(of: record.arrival, isBarrier: record.isBarrier)
+        if isEmpty, intake == .openUntilEmpty { intake = .shut }
+    }
+
+    /// Where the first barrier has ended, what it held back lines up; where it is its turn now, it does so itself.
+    private mutating func countEnd(of arrival: UInt64, isBarrier: Bool) {
         let (first, open) = (barriers.first?.slot, barriers.open?.slot)
-        if record.isBarrier {
-            barriers.barrierEnded(record.arrival)
+        if isBarrier {
+            barriers.barrierEnded(arrival)
         } else {
-            barriers.operationEnded(record.arrival)
+            barriers.operationEnded(arrival)
         }
+        if first == nil { return }
         if first != barriers.first?.slot { releaseHeldBack() }
         if let opened = barriers.open?.slot, opened != open, records[opened].status == .ready { lineUp(opened) }
-        if isEmpty, intake == .openUntilEmpty { intake = .shut }
     }
 }
 
@@ -188,6 +193,9 @@ extension SchedulerState {
     var elements: [Element] {
         records.all.sorted { $0.arrival < $1.arrival }.map(\.element)
     }
+
+    /// The last barrier that has not ended.
+    var lastBarrier: Element? { barriers.last.map { records[$0].element } }
 
     /// What must end before barriers let an operation start: all before it for a barrier, and the barrier before
     /// it for any other.

@@ -82,12 +82,12 @@ struct SemaphoreState<Waiter: Sendable>: Sendable {
     }
 
     private func isWaiting(_ ticket: Ticket) -> Bool {
-        records.value(at: ticket.entry.slot)?.arrival == ticket.entry.arrival
+        records.holds(ticket.entry.slot) && records[ticket.entry.slot].arrival == ticket.entry.arrival
     }
 
     private func isCurrent(_ entry: ReadyOrder.Entry, _ level: PriorityLevel) -> Bool {
-        guard let record = records.value(at: entry.slot) else { return false }
-        return record.arrival == entry.arrival && record.level == level
+        records.holds(entry.slot) && records[entry.slot].arrival == entry.arrival
+            && records[entry.slot].level == level
     }
 
     private mutating func abandonEntry() {

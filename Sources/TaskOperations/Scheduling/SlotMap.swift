@@ -6,14 +6,13 @@ struct SlotMap<Value> {
     var count: Int { values.count - free.count }
 
     subscript(slot: Int) -> Value {
-        get { values[slot]! }
-        set { values[slot] = newValue }
+        _read { yield values[slot]! }
         _modify { yield &values[slot]! }
     }
 
-    /// The value at a slot, or nil where there is none.
-    func value(at slot: Int) -> Value? {
-        values.indices.contains(slot) ? values[slot] : nil
+    /// Whether there is a value at a slot.
+    func holds(_ slot: Int) -> Bool {
+        slot >= 0 && slot < values.count && values[slot] != nil
     }
 
     /// Every value, by slot. Linear in the most values that were ever held at once.
