@@ -13,11 +13,21 @@ let package = Package(
     name: "TaskOperations",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: [
-        .library(name: "TaskOperations", targets: ["TaskOperations"])
+        .library(name: "TaskOperations", targets: ["TaskOperations"]),
+        .library(name: "TaskOperationsTesting", targets: ["TaskOperationsTesting"]),
     ],
     targets: [
         .target(name: "TaskOperations", swiftSettings: settings),
+        .target(name: "TaskOperationsTesting", dependencies: ["TaskOperations"], swiftSettings: settings),
         .executableTarget(name: "benchmark", dependencies: ["TaskOperations"], swiftSettings: settings),
+        .testTarget(
+            name: "SchedulingTests", dependencies: ["TaskOperations", "TaskOperationsTesting"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "TaskOperationsTests", dependencies: ["TaskOperations", "TaskOperationsTesting"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "ParityTests", dependencies: ["TaskOperations", "TaskOperationsTesting"], swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]
 )

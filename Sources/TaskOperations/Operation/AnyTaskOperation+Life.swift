@@ -79,20 +79,25 @@ extension AnyTaskOperation {
         }
     }
 
-    /// Runs the body with the task locals that it was added with. Returns what it threw.
-    nonisolated(nonsending) func runBodyWithTaskLocals() async -> (any Error)? {
-        let bindings = record.withLock { $0.links?.bindings ?? [] }
-        return await runBody(within: bindings[...])
+    /// Runs the body as the current operation.
+    ///
+    /// - Parameter carriesTaskLocals: Whether the operation was added with task locals.
+    func run(carriesTaskLocals: Bool) async -> ErasedOutcome {
+        if carriesTaskLocals {
+            let bindings = record.withLock { $0.links?.bindings ?? [] }
+            return await run(within: bindings[...])
+        }
+        return await Self.$executing.withValue(self) { await runBody() }
     }
 
-    private nonisolated(nonsending) func runBody(within bindings: ArraySlice<TaskLocalBinding>) async -> (any Error)? {
-        guard let binding = bindings.first else { return await runBody() }
-        return await binding { await runBody(within: bindings.dropFirst()) }
+    private func run(within bindings: ArraySlice<TaskLocalBinding>) async -> ErasedOutcome {
+        guard let binding = bindings.first else { return await run(carriesTaskLocals: false) }
+        return await binding { await run(within: bindings.dropFirst()) }
     }
 
     /// The body is done.
-    func end(failure: (any Error)?) -> OperationEnding {
-        record.withLock { $0.end(failure: failure) }
+    func end(_ outcome: ErasedOutcome) -> OperationEnding {
+        record.withLock { $0.end(outcome) }
     }
 }
 

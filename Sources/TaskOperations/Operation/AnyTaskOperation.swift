@@ -19,8 +19,8 @@ public class AnyTaskOperation: @unchecked Sendable {  // `name` is constant; all
         record = Lock(first)
     }
 
-    /// Runs the body and stores what it returned, or returns what it threw. Called once at most.
-    nonisolated(nonsending) func runBody() async -> (any Error)? {
+    /// Runs the body. Called once at most.
+    func runBody() async -> ErasedOutcome {
         preconditionFailure("only TaskOperation inherits from AnyTaskOperation")
     }
 
@@ -81,7 +81,9 @@ extension AnyTaskOperation {
     public var isCancelled: Bool { record.withLock { $0.isCancelled } }
 
     /// What the operation failed with; nil as long as it is not finished, and where it succeeded.
-    public var failure: (any Error)? { record.withLock { $0.failure } }
+    public var failure: (any Error)? {
+        if case .failure(let error) = record.withLock({ $0.outcome }) { error } else { nil }
+    }
 }
 
 // MARK: - Handlers

@@ -27,8 +27,8 @@ struct OperationRecord: Sendable {
     var links: OperationLinks?
     var host: (any OperationHost)?
     var runner: (any OperationRunner)?
-    /// Why the operation failed; nil in a finished one that succeeded.
-    var failure: (any Error)?
+    /// Set when the operation is finished.
+    var outcome: ErasedOutcome?
 
     init(level: PriorityLevel) {
         self.level = level
@@ -53,9 +53,9 @@ struct OperationRecord: Sendable {
     }
 
     /// Ends the operation, which lets go of everything but its outcome.
-    mutating func end(failure: (any Error)?) -> OperationEnding {
+    mutating func end(_ outcome: ErasedOutcome) -> OperationEnding {
         phase = .finished
-        self.failure = failure
+        self.outcome = outcome
         return OperationEnding(
             links: links.take(), host: host.take(), runner: runner.take(), isRunnerWorn: isRunnerWorn)
     }
@@ -76,8 +76,12 @@ final class OperationLinks: @unchecked Sendable {  // One record owns it, and re
     var bindings: [TaskLocalBinding] = []
 }
 
-/// Runs a body with a task local set; returns what the body failed with.
-typealias TaskLocalBinding = @Sendable (_ body: () async -> (any Error)?) async -> (any Error)?
+/// An outcome without its type, so that what all operations share is not generic: looking up the layout of a
+/// generic value costs as much as a tenth of an empty operation.
+typealias ErasedOutcome = Result<any Sendable, any Error>
+
+/// Runs a body with a task local set.
+typealias TaskLocalBinding = @Sendable (_ body: () async -> ErasedOutcome) async -> ErasedOutcome
 
 /// What a finished operation lets go of. It is carried out, and freed, after the operation's lock is left.
 struct OperationEnding: Sendable {

@@ -13,13 +13,12 @@
 /// ```
 public final class TaskOperation<Success: Sendable>: AnyTaskOperation, @unchecked Sendable {
     // `body` is reached under `record`'s lock before the start, and only by whoever started or ended the operation
-    // after it. `success` is written before the operation is finished, and read only afterwards.
+    // after it.
 
     /// What an operation runs. Cancelling the operation cancels the task it runs in.
     public typealias Body = @Sendable () async throws -> Success
 
     private var body: Body?
-    private var success: Success?
 
     /// Makes an operation, which does nothing until it is added to a queue or started.
     ///
@@ -73,13 +72,13 @@ public final class TaskOperation<Success: Sendable>: AnyTaskOperation, @unchecke
         if body != nil { dismantle() }
     }
 
-    override nonisolated(nonsending) func runBody() async -> (any Error)? {
-        let body = body.take()!
+    override func runBody() async -> ErasedOutcome {
+        let body = body!
+        self.body = nil
         do {
-            success = try await Self.$executing.withValue(self) { try await body() }
-            return nil
+            return .success(try await body())
         } catch {
-            return error
+            return .failure(error)
         }
     }
 
@@ -91,9 +90,7 @@ public final class TaskOperation<Success: Sendable>: AnyTaskOperation, @unchecke
 extension TaskOperation {
     /// What came of the operation; nil as long as it is not finished.
     public var outcome: Result<Success, any Error>? {
-        let (isFinished, failure) = record.withLock { ($0.phase == .finished, $0.failure) }
-        if !isFinished { return nil }
-        return if let failure { .failure(failure) } else { .success(success!) }
+        record.withLock { $0.outcome }?.map { $0 as! Success }
     }
 
     /// Waits for the end without blocking a thread, and returns the value.

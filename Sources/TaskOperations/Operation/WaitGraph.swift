@@ -16,11 +16,13 @@ enum WaitGraph {
     /// The operations on the cycle that would be closed if `waiter` waited for the targets, beginning and ending
     /// with `waiter`; nil if there would be none. Linear in what the targets wait for.
     static func cycle(closedBy waiter: AnyTaskOperation, waitingFor targets: [WaitTarget]) -> [OperationLabel]? {
-        if targets.contains(where: { $0.operation === waiter }) { return [OperationLabel(waiter), OperationLabel(waiter)] }
+        if targets.contains(where: { $0.operation === waiter }) {
+            return [OperationLabel(waiter), OperationLabel(waiter)]
+        }
         guard waiter.canBeWaitedFor else { return nil }
         var cameFrom: [ObjectIdentifier: WaitTarget?] = [:]
-        var unexplored: [WaitTarget] = []
-        for target in targets where cameFrom.updateValue(nil, forKey: target.identity) == nil { unexplored.append(target) }
+        for target in targets { cameFrom.updateValue(nil, forKey: target.identity) }
+        var unexplored = targets
         while let target = unexplored.popLast() {
             for next in target.waitsFor where cameFrom[next.identity] == nil {
                 cameFrom[next.identity] = target
@@ -50,7 +52,6 @@ enum WaitTarget: Sendable {
     case operation(AnyTaskOperation)
     /// That a queue is empty.
     case host(any OperationHost)
-
 
     var operation: AnyTaskOperation? {
         if case .operation(let operation) = self { operation } else { nil }

@@ -10,11 +10,11 @@
     #endif
 
     /// A value that only one thread at a time can reach.
-    final class LockStorage<Value: Sendable>: @unchecked Sendable {  // Every access to `value` holds `mutex`.
+    package final class LockStorage<Value: Sendable>: @unchecked Sendable {  // Every access to `value` holds `mutex`.
         private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
         private var value: Value
 
-        init(_ value: Value) {
+        package init(_ value: Value) {
             self.value = value
             pthread_mutex_init(mutex, nil)
         }
@@ -24,29 +24,31 @@
             mutex.deallocate()
         }
 
-        func withLock<Result, Failure>(_ body: (inout Value) throws(Failure) -> Result) throws(Failure) -> Result {
+        package func withLock<Result, Failure>(
+            _ body: (inout Value) throws(Failure) -> Result
+        ) throws(Failure) -> Result {
             pthread_mutex_lock(mutex)
             defer { pthread_mutex_unlock(mutex) }
             return try body(&value)
         }
     }
 #else
-    internal import Synchronization
+    package import Synchronization
 
-    typealias LockStorage<Value: Sendable> = Mutex<Value>
+    package typealias LockStorage<Value: Sendable> = Mutex<Value>
 #endif
 
 /// A value that only one thread at a time can reach. User code is never called, a continuation never resumed and
 /// a task never cancelled inside `withLock`.
-struct Lock<Value: Sendable>: ~Copyable, Sendable {
+package struct Lock<Value: Sendable>: ~Copyable, Sendable {
     private let storage: LockStorage<Value>
 
-    init(_ value: Value) {
+    package init(_ value: Value) {
         storage = LockStorage(value)
     }
 
     @inline(__always)
-    func withLock<Result: Sendable, Failure>(
+    package func withLock<Result: Sendable, Failure>(
         _ body: (inout Value) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         try storage.withLock { value throws(Failure) in try body(&value) }

@@ -98,7 +98,10 @@ extension Scheduler.Storage {
 
     /// Removes an operation that has ended.
     mutating func remove(_ operation: AnyTaskOperation) {
-        guard let slot = slot(of: operation) else { return }
+        if let slot = slot(of: operation) { remove(at: slot) }
+    }
+
+    mutating func remove(at slot: Int) {
         if state.records[slot].status == .returning { freed.append(returns.removeValue(forKey: slot)!) }
         state.end(slot)
     }
@@ -120,31 +123,32 @@ extension Scheduler {
         case leaves
     }
 
-    /// What a worker is to do next.
-    enum Continuation: Sendable {
-        case operation(AnyTaskOperation)
-        /// Yield, then begin again.
-        case yield
-        case nothing
+    /// An operation that executes from now on.
+    struct Started: Sendable {
+        let operation: AnyTaskOperation
+        let slot: Int
+        /// What the worker's task must be raised to, as something more urgent came to wait just now.
+        var escalation: PriorityLevel?
     }
 
     /// A worker's task runs. Returns what it starts with; nil where nothing is left for it.
-    func workerBegan(_ worker: Worker) -> AnyTaskOperation? {
+    func workerBegan(_ worker: Worker) -> Started? {
         let (start, effects) = storage.withLock { storage in
             storage.starting[Int(worker.level.rawValue)] -= 1
             let start = storage.start(on: worker)
             return (start, storage.effects())
         }
         carryOut(effects)
-        return begun(start, by: worker)
+        return start
     }
 
-    /// An operation that executed has ended, and made others ready. Returns what its worker does next.
+    /// An operation that executed has ended, and made others ready. Returns what its worker starts next, or
+    /// whether it yields and then begins again.
     func finish(
-        _ operation: AnyTaskOperation, readied: [AnyTaskOperation], by worker: Worker, _ release: Release
-    ) -> Continuation {
+        _ started: Started, readied: [AnyTaskOperation], by worker: Worker, _ release: Release
+    ) -> (Started?, mustYield: Bool) {
         let (start, mustYield, effects) = storage.withLock { storage in
-            storage.remove(operation)
+            storage.remove(at: started.slot)
             for dependent in readied { storage.updateReadiness(of: dependent) }
             let start = release == .goesOn ? storage.start(on: worker) : nil
             let mustYield = release == .yields && storage.state.nextLevel == worker.level
@@ -152,30 +156,18 @@ extension Scheduler {
             return (start, mustYield, storage.effects())
         }
         carryOut(effects)
-        if mustYield { return .yield }
-        return begun(start, by: worker).map(Continuation.operation) ?? .nothing
-    }
-
-    private func begun(_ start: Storage.Started?, by worker: Worker) -> AnyTaskOperation? {
-        guard let start else { return nil }
-        if let level = start.escalation { worker.escalate(to: level) }
-        return start.operation
+        return (start, mustYield)
     }
 }
 
 extension Scheduler.Storage {
-    struct Started: Sendable {
-        let operation: AnyTaskOperation
-        var escalation: PriorityLevel?
-    }
-
     /// Starts what comes next on a worker, where it is of the worker's level.
-    mutating func start(on worker: Worker) -> Started? {
+    mutating func start(on worker: Worker) -> Scheduler.Started? {
         while let slot = state.nextStart(at: worker.level) {
             let operation = state.records[slot].element
             switch operation.start(on: worker, level: worker.level) {
-            case .executes: return Started(operation: operation)
-            case .executesEscalated(let level): return Started(operation: operation, escalation: level)
+            case .executes: return .init(operation: operation, slot: slot)
+            case .executesEscalated(let level): return .init(operation: operation, slot: slot, escalation: level)
             case .mustWait: state.refuseStart(slot)
             case .hasEnded: state.end(slot)
             }

@@ -75,39 +75,52 @@ extension Worker {
 
     private func run() async {
         await waitUntilAttached()
-        var slice = TimeSlice()
-        var readied: [AnyTaskOperation] = []
-        var next = scheduler.workerBegan(self)
-        while let operation = next {
-            switch await execute(operation, &slice, &readied) {
-            case .operation(let following):
-                next = following
-            case .nothing:
-                next = nil
-            case .yield:
+        let carriesTaskLocals = !scheduler.taskLocals.isEmpty
+        var round = Round()
+        begin(&round)
+        while let operation = round.started?.operation {
+            conclude(&round, await operation.run(carriesTaskLocals: carriesTaskLocals))
+            if round.mustYield {
                 await Task.yield()
-                slice = TimeSlice()
-                next = scheduler.workerBegan(self)
+                begin(&round)
             }
         }
     }
 
-    /// Runs an operation to its end and carries the end out. `readied` is empty before and after: it is only
-    /// handed in so that its memory serves all operations of the worker.
-    private func execute(
-        _ operation: AnyTaskOperation, _ slice: inout TimeSlice, _ readied: inout [AnyTaskOperation]
-    ) async -> Scheduler.Continuation {
-        let failure = await scheduler.taskLocals.isEmpty ? operation.runBody() : operation.runBodyWithTaskLocals()
-        let ending = operation.end(failure: failure)
-        ending.callHandlers(operation)
+    /// What a worker keeps from one operation to the next.
+    private struct Round {
+        var started: Scheduler.Started?
+        var mustYield = false
+        var slice = TimeSlice()
+        /// Empty between operations; only its memory is kept.
+        var readied: [AnyTaskOperation] = []
+    }
+
+    // Not inlined: in an async function every temporary is allocated on the task, 17 of them here, which made an
+    // empty operation a third more expensive.
+
+    @inline(never)
+    private func begin(_ round: inout Round) {
+        round.mustYield = false
+        round.slice = TimeSlice()
+        round.started = scheduler.workerBegan(self)
+        if let level = round.started?.escalation { escalate(to: level) }
+    }
+
+    /// Carries out the end of the operation that ran.
+    @inline(never)
+    private func conclude(_ round: inout Round, _ outcome: ErasedOutcome) {
+        let started = round.started!
+        let ending = started.operation.end(outcome)
+        ending.callHandlers(started.operation)
         for dependent in ending.dependents {
-            guard let host = dependent.dependencyFinished(operation) else { continue }
-            if host === scheduler { readied.append(dependent) } else { host.readinessChanged(of: dependent) }
+            guard let host = dependent.dependencyFinished(started.operation) else { continue }
+            if host === scheduler { round.readied.append(dependent) } else { host.readinessChanged(of: dependent) }
         }
-        let release: Scheduler.Release = ending.isRunnerWorn ? .leaves : slice.isOver() ? .yields : .goesOn
-        let continuation = scheduler.finish(operation, readied: readied, by: self, release)
-        readied.removeAll(keepingCapacity: true)
+        let release: Scheduler.Release = ending.isRunnerWorn ? .leaves : round.slice.isOver() ? .yields : .goesOn
+        (round.started, round.mustYield) = scheduler.finish(started, readied: round.readied, by: self, release)
+        round.readied.removeAll(keepingCapacity: true)
+        if let level = round.started?.escalation { escalate(to: level) }
         ending.resumeWaiters()
-        return continuation
     }
 }

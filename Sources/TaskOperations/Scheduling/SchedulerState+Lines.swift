@@ -40,7 +40,8 @@ extension SchedulerState {
             if isCurrent, !barriers.admits(entry.arrival) { break }
             heldBack.removeHead(of: level, isAbandoned: !isCurrent)
             if isCurrent { lineUp(entry.slot) }
-        }    }
+        }
+    }
 
     func isReady(_ entry: ReadyOrder.Entry, _ level: PriorityLevel? = nil) -> Bool {
         isCurrent(entry, .ready, level)
