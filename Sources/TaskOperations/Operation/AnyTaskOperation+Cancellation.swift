@@ -12,7 +12,7 @@ extension AnyTaskOperation {
         let (ending, runner) = record.withLock { record -> (OperationEnding?, (any OperationRunner)?) in
             if record.phase == .finished || (isCancellation && record.isCancelled) { return (nil, nil) }
             if isCancellation { record.isCancelled = true }
-            if record.phase != .executing { return (record.end(.failure(failure)), nil) }
+            if record.phase != .executing { return (record.end(Outcome(.failure(failure))), nil) }
             record.isRunnerWorn = true
             return (nil, record.runner)
         }

@@ -9,18 +9,14 @@ public class AnyTaskOperation: @unchecked Sendable {  // `name` is constant; all
 
     init(name: String?, priority: TaskPriority, dependencies: [AnyTaskOperation]) {
         self.name = name
-        var first = OperationRecord(level: PriorityLevel(priority))
-        if !dependencies.isEmpty {
-            let links = first.madeLinks()
-            for dependency in dependencies where links.dependencies.insert(dependency) {
-                dependency.record.withLock { $0.isWaitedFor = true }
-            }
-        }
-        record = Lock(first)
+        record = Lock(
+            OperationRecord(
+                level: PriorityLevel(priority),
+                links: dependencies.isEmpty ? nil : OperationLinks(dependencies: dependencies)))
     }
 
     /// Runs the body. Called once at most.
-    func runBody() async -> ErasedOutcome {
+    func runBody() async -> Outcome {
         preconditionFailure("only TaskOperation inherits from AnyTaskOperation")
     }
 
@@ -82,7 +78,7 @@ extension AnyTaskOperation {
 
     /// What the operation failed with; nil as long as it is not finished, and where it succeeded.
     public var failure: (any Error)? {
-        if case .failure(let error) = record.withLock({ $0.outcome }) { error } else { nil }
+        if case .failure(let error) = record.withLock({ $0.outcome })?.result { error } else { nil }
     }
 }
 

@@ -28,10 +28,11 @@ struct OperationRecord: Sendable {
     var host: (any OperationHost)?
     var runner: (any OperationRunner)?
     /// Set when the operation is finished.
-    var outcome: ErasedOutcome?
+    var outcome: Outcome?
 
-    init(level: PriorityLevel) {
+    init(level: PriorityLevel, links: OperationLinks?) {
         self.level = level
+        self.links = links
     }
 
     /// The level that counts.
@@ -53,7 +54,7 @@ struct OperationRecord: Sendable {
     }
 
     /// Ends the operation, which lets go of everything but its outcome.
-    mutating func end(_ outcome: ErasedOutcome) -> OperationEnding {
+    mutating func end(_ outcome: Outcome) -> OperationEnding {
         phase = .finished
         self.outcome = outcome
         return OperationEnding(
@@ -74,14 +75,34 @@ final class OperationLinks: @unchecked Sendable {  // One record owns it, and re
     var waits: [WaitTarget] = []
     /// Task locals carried from where the operation was added.
     var bindings: [TaskLocalBinding] = []
+
+    init() {}
+
+    init(dependencies operations: [AnyTaskOperation]) {
+        for operation in operations where dependencies.insert(operation) {
+            operation.record.withLock { $0.isWaitedFor = true }
+        }
+    }
 }
 
-/// An outcome without its type, so that what all operations share is not generic: looking up the layout of a
-/// generic value costs as much as a tenth of an empty operation.
-typealias ErasedOutcome = Result<any Sendable, any Error>
+/// What came of a body, without its type.
+///
+/// It is an object so that an operation that is not finished has only a reference for it: up to 120 bytes, memory
+/// is freed by a thread that did not allocate it without taking a lock (glibc's fast bins), and an operation with
+/// a typed place for its outcome, or an existential one, would be larger.
+final class Outcome: Sendable {
+    let result: Result<any Sendable, any Error>
+
+    init(_ result: Result<any Sendable, any Error>) {
+        self.result = result
+    }
+
+    /// The outcome of every operation that succeeded without a value.
+    static let void = Outcome(.success(()))
+}
 
 /// Runs a body with a task local set.
-typealias TaskLocalBinding = @Sendable (_ body: () async -> ErasedOutcome) async -> ErasedOutcome
+typealias TaskLocalBinding = @Sendable (_ body: () async -> Outcome) async -> Outcome
 
 /// What a finished operation lets go of. It is carried out, and freed, after the operation's lock is left.
 struct OperationEnding: Sendable {

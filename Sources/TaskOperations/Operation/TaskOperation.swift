@@ -72,13 +72,14 @@ public final class TaskOperation<Success: Sendable>: AnyTaskOperation, @unchecke
         if body != nil { dismantle() }
     }
 
-    override func runBody() async -> ErasedOutcome {
+    override func runBody() async -> Outcome {
         let body = body!
         self.body = nil
         do {
-            return .success(try await body())
+            let value = try await body()
+            return Success.self == Void.self ? .void : Outcome(.success(value))
         } catch {
-            return .failure(error)
+            return Outcome(.failure(error))
         }
     }
 
@@ -90,7 +91,7 @@ public final class TaskOperation<Success: Sendable>: AnyTaskOperation, @unchecke
 extension TaskOperation {
     /// What came of the operation; nil as long as it is not finished.
     public var outcome: Result<Success, any Error>? {
-        record.withLock { $0.outcome }?.map { $0 as! Success }
+        record.withLock { $0.outcome }?.result.map { $0 as! Success }
     }
 
     /// Waits for the end without blocking a thread, and returns the value.

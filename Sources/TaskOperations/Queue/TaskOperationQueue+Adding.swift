@@ -24,6 +24,7 @@ extension TaskOperationQueue {
     ///   - priority: What orders it among the ready operations of the queue, and is its task's own.
     ///   - dependencies: Operations that have to be finished first, whatever comes of them.
     ///   - body: The work. Isolate it to an actor, with `{ @MainActor in … }` for one, to have it run there.
+    @inlinable  // In the caller, the type is known: looking it up costs as much as adding the operation.
     @discardableResult
     public func addOperation<Success>(
         name: String? = nil,
@@ -31,7 +32,9 @@ extension TaskOperationQueue {
         dependencies: [AnyTaskOperation] = [],
         body: @escaping TaskOperation<Success>.Body
     ) -> TaskOperation<Success> {
-        add(TaskOperation(name: name, priority: priority, dependencies: dependencies, body: body))
+        let operation = TaskOperation(name: name, priority: priority, dependencies: dependencies, body: body)
+        addNew(operation)
+        return operation
     }
 
     /// Makes an operation from a type that holds the work and adds it.
@@ -42,7 +45,9 @@ extension TaskOperationQueue {
         dependencies: [AnyTaskOperation] = [],
         _ body: some TaskOperationBody<Success>
     ) -> TaskOperation<Success> {
-        add(TaskOperation(name: name, priority: priority, dependencies: dependencies, body))
+        let operation = TaskOperation(name: name, priority: priority, dependencies: dependencies, body)
+        addNew(operation)
+        return operation
     }
 
     /// Makes an operation that needs the values of others and adds it. Where one of these failed or was
@@ -59,9 +64,10 @@ extension TaskOperationQueue {
         dependencies: [AnyTaskOperation] = [],
         body: @escaping @Sendable (repeat each Input) async throws -> Success
     ) -> TaskOperation<Success> {
-        add(
-            TaskOperation(
-                name: name, priority: priority, after: repeat each inputs, dependencies: dependencies, body: body))
+        let operation = TaskOperation(
+            name: name, priority: priority, after: repeat each inputs, dependencies: dependencies, body: body)
+        addNew(operation)
+        return operation
     }
 
     /// Makes an operation from a closure, adds it, and waits for its value. Cancelling the task that calls this
@@ -86,13 +92,13 @@ extension TaskOperationQueue {
     }
 
     /// Adds an operation that was just made, and that nothing can have added or come to wait for.
-    private func add<Success>(_ operation: TaskOperation<Success>) -> TaskOperation<Success> {
+    @usableFromInline
+    func addNew(_ operation: AnyTaskOperation, isBarrier: Bool = false) {
         do {
-            try scheduler.submit(operation)
+            try scheduler.submit(operation, isBarrier: isBarrier)
         } catch {
             preconditionFailure("a new operation was refused: \(error)")
         }
-        return operation
     }
 }
 
@@ -117,11 +123,7 @@ extension TaskOperationQueue {
         body: @escaping TaskOperation<Success>.Body
     ) -> TaskOperation<Success> {
         let operation = TaskOperation(name: name, priority: priority, dependencies: dependencies, body: body)
-        do {
-            try addBarrier(operation)
-        } catch {
-            preconditionFailure("a new barrier was refused: \(error)")
-        }
+        addNew(operation, isBarrier: true)
         return operation
     }
 }

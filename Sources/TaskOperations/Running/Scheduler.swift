@@ -73,7 +73,9 @@ extension Scheduler.Storage {
     /// What follows from the state as it is now.
     mutating func effects() -> Scheduler.Effects {
         var effects = Scheduler.Effects()
-        while let slot = state.nextReturn() { effects.resumed.append(returns.removeValue(forKey: slot)!) }
+        if !returns.isEmpty {
+            while let slot = state.nextReturn() { effects.resumed.append(returns.removeValue(forKey: slot)!) }
+        }
         if let level = state.nextLevel {
             effects.level = level
             effects.workers = max(0, min(state.startableCount, processorCount) - starting[Int(level.rawValue)])

@@ -109,7 +109,7 @@ extension Worker {
 
     /// Carries out the end of the operation that ran.
     @inline(never)
-    private func conclude(_ round: inout Round, _ outcome: ErasedOutcome) {
+    private func conclude(_ round: inout Round, _ outcome: Outcome) {
         let started = round.started!
         let ending = started.operation.end(outcome)
         ending.callHandlers(started.operation)

@@ -8,11 +8,12 @@ enum PriorityLevel: UInt8, CaseIterable, Comparable, Sendable {
 
     /// The level of a task priority; a value between two levels counts as the lower one.
     init(_ priority: TaskPriority) {
+        // The raw values of the standard library's constants, which are part of its ABI.
         switch priority.rawValue {
-        case TaskPriority.userInteractiveRawValue...: self = .userInteractive
-        case TaskPriority.high.rawValue...: self = .high
-        case TaskPriority.medium.rawValue...: self = .medium
-        case TaskPriority.low.rawValue...: self = .low
+        case 33...: self = .userInteractive
+        case 25...: self = .high
+        case 21...: self = .medium
+        case 17...: self = .low
         default: self = .background
         }
     }
@@ -23,14 +24,9 @@ enum PriorityLevel: UInt8, CaseIterable, Comparable, Sendable {
         case .low: .low
         case .medium: .medium
         case .high: .high
-        case .userInteractive: TaskPriority(rawValue: TaskPriority.userInteractiveRawValue)
+        case .userInteractive: TaskPriority(rawValue: 33)  // the main thread's; it has no public name
         }
     }
 
     static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
-}
-
-extension TaskPriority {
-    /// What the runtime gives the main thread's work; it has no public name in the standard library.
-    fileprivate static var userInteractiveRawValue: UInt8 { 33 }
 }
