@@ -43,7 +43,7 @@
 package struct Lock<Value: Sendable>: ~Copyable, Sendable {
     private let storage: LockStorage<Value>
 
-    package init(_ value: Value) {
+    package init(_ value: consuming Value) {
         storage = LockStorage(value)
     }
 

@@ -47,7 +47,7 @@ extension Scheduler {
     private func insert(
         _ operations: some Collection<AnyTaskOperation>, isBarrier: Bool, areWaitedFor: Bool
     ) throws(TaskOperationError) {
-        let effects =
+        let (isTaken, effects) =
             if isBarrier || areWaitedFor {
                 try WaitGraph.exclusively { () throws(TaskOperationError) in
                     for operation in operations { try checkBarriers(operation, isBarrier: isBarrier) }
@@ -56,19 +56,19 @@ extension Scheduler {
             } else {
                 insertUnchecked(operations, isBarrier: isBarrier)
             }
-        if let effects {
-            carryOut(effects)
-        } else {
+        carryOut(effects)
+        if !isTaken {
             for operation in operations { reject(operation) }
         }
     }
 
-    /// Returns nil where the queue takes no operations.
-    private func insertUnchecked(_ operations: some Collection<AnyTaskOperation>, isBarrier: Bool) -> Effects? {
+    private func insertUnchecked(
+        _ operations: some Collection<AnyTaskOperation>, isBarrier: Bool
+    ) -> (isTaken: Bool, Effects?) {
         storage.withLock { storage in
-            if storage.state.intake == .shut || storage.cancelsAdded { return nil }
+            if storage.state.intake == .shut || storage.cancelsAdded { return (false, nil) }
             for operation in operations { storage.insert(operation, isBarrier: isBarrier) }
-            return storage.effects()
+            return (true, storage.effects())
         }
     }
 

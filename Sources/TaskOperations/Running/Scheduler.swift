@@ -63,29 +63,32 @@ extension Scheduler {
         return result
     }
 
-    func carryOut(_ effects: Effects) {
+    func carryOut(_ effects: Effects?) {
+        guard let effects else { return }
         for _ in 0..<effects.workers { Worker.start(for: self, level: effects.level) }
         for continuation in effects.resumed { continuation.resume() }
     }
 }
 
 extension Scheduler.Storage {
-    /// What follows from the state as it is now.
-    mutating func effects() -> Scheduler.Effects {
+    /// What follows from the state as it is now; nil, as nearly always, where nothing does.
+    mutating func effects() -> Scheduler.Effects? {
+        let isIdle = state.isEmpty && !emptyWaiters.isEmpty
+        guard state.startableCount > 0 || isIdle || !returns.isEmpty || !freed.isEmpty else { return nil }
+        return collectEffects()
+    }
+
+    private mutating func collectEffects() -> Scheduler.Effects {
         var effects = Scheduler.Effects()
-        if !returns.isEmpty {
-            while let slot = state.nextReturn() { effects.resumed.append(returns.removeValue(forKey: slot)!) }
-        }
+        while let slot = state.nextReturn() { effects.resumed.append(returns.removeValue(forKey: slot)!) }
         if let level = state.nextLevel {
             effects.level = level
             effects.workers = max(0, min(state.startableCount, processorCount) - starting[Int(level.rawValue)])
             starting[Int(level.rawValue)] += effects.workers
         }
-        if !freed.isEmpty {
-            effects.resumed += freed
-            freed = []
-        }
-        if state.isEmpty, !emptyWaiters.isEmpty {
+        effects.resumed += freed
+        freed = []
+        if state.isEmpty {
             effects.resumed += emptyWaiters
             emptyWaiters = []
         }
