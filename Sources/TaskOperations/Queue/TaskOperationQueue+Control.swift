@@ -1,6 +1,6 @@
 extension TaskOperationQueue {
-    /// The width: how many bodies may execute at once; at least 1. Raising it starts work at once, lowering it
-    /// stops none.
+    /// The width: how many bodies may execute at once; not negative. Raising it starts work at once, lowering
+    /// it stops none, and with 0 nothing starts.
     public var maxConcurrentOperationCount: Int {
         get { scheduler.width }
         set {

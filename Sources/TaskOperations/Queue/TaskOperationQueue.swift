@@ -22,7 +22,7 @@ public final class TaskOperationQueue: Sendable {
     ///
     /// - Parameters:
     ///   - name: What the queue is called in messages and descriptions.
-    ///   - maxConcurrentOperationCount: The width: how many bodies may execute at once; at least 1. Pass
+    ///   - maxConcurrentOperationCount: The width: how many bodies may execute at once; not negative. Pass
     ///     `unlimitedConcurrentOperationCount` to have none wait for another.
     ///   - isSuspended: Whether the queue starts nothing until it is resumed.
     ///   - executor: Where bodies run that are not isolated to an actor; nil for the cooperative pool.
@@ -61,11 +61,11 @@ public final class TaskOperationQueue: Sendable {
     public static var current: TaskOperationQueue? { AnyTaskOperation.executing?.queue }
 
     static func checkWidth(_ width: Int) {
-        precondition(
-            width > 0,
+        require(
+            width >= 0,
             """
-            maxConcurrentOperationCount is \(width); it must be at least 1. Set isSuspended to start nothing, or \
-            pass TaskOperationQueue.unlimitedConcurrentOperationCount to limit nothing.
+            maxConcurrentOperationCount is \(width); it must not be negative. Pass \
+            TaskOperationQueue.unlimitedConcurrentOperationCount to limit nothing.
             """)
     }
 }

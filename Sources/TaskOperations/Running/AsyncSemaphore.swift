@@ -37,7 +37,7 @@ public final class AsyncSemaphore: Sendable {
     public var waitingCount: Int { state.withLock { $0.waitingCount } }
 
     private static func checkCapacity(_ capacity: Int) {
-        precondition(capacity >= 0, "capacity is \(capacity); it must not be negative.")
+        require(capacity >= 0, "capacity is \(capacity); it must not be negative.")
     }
 }
 
@@ -106,10 +106,10 @@ extension AsyncSemaphore {
     }
 
     private func checkWeight(_ weight: Int, isBoundedByCapacity: Bool) {
-        precondition(weight > 0, "weight is \(weight); it must be at least 1.")
+        require(weight > 0, "weight is \(weight); it must be at least 1.")
         guard isBoundedByCapacity else { return }
         let capacity = capacity
-        precondition(weight <= capacity || capacity == 0, "weight is \(weight); the capacity is only \(capacity).")
+        require(weight <= capacity || capacity == 0, "weight is \(weight); the capacity is only \(capacity).")
     }
 }
 
