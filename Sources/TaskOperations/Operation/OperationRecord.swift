@@ -1,5 +1,6 @@
-/// All that changes in an operation, behind the operation's lock.
-struct OperationRecord: Sendable {
+/// All that changes in an operation, behind the operation's lock. Not copyable, so that nobody looks at a copy, and
+/// none is paid for.
+struct OperationRecord: ~Copyable, Sendable {
     enum Phase: Comparable, Sendable {
         /// Made, and nowhere added.
         case created

@@ -10,11 +10,11 @@
     #endif
 
     /// A value that only one thread at a time can reach.
-    package final class LockStorage<Value: Sendable>: @unchecked Sendable {  // Every access to `value` holds `mutex`.
+    package final class LockStorage<Value: ~Copyable & Sendable>: @unchecked Sendable {  // Every access to `value` holds `mutex`.
         private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
         private var value: Value
 
-        package init(_ value: Value) {
+        package init(_ value: consuming Value) {
             self.value = value
             pthread_mutex_init(mutex, nil)
         }
@@ -35,12 +35,12 @@
 #else
     package import Synchronization
 
-    package typealias LockStorage<Value: Sendable> = Mutex<Value>
+    package typealias LockStorage<Value: ~Copyable & Sendable> = Mutex<Value>
 #endif
 
 /// A value that only one thread at a time can reach. User code is never called, a continuation never resumed and
 /// a task never cancelled inside `withLock`.
-package struct Lock<Value: Sendable>: ~Copyable, Sendable {
+package struct Lock<Value: ~Copyable & Sendable>: ~Copyable, Sendable {
     private let storage: LockStorage<Value>
 
     package init(_ value: consuming Value) {

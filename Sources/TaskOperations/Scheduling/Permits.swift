@@ -13,12 +13,12 @@ struct Permits: Hashable, Sendable {
     var available: Int { max(0, capacity - taken) }
 
     mutating func take(_ count: Int = 1) {
-        precondition(count <= available, "took \(count) permits of \(available)")
+        require(count <= available, "took \(count) permits of \(available)")
         taken += count
     }
 
     mutating func giveBack(_ count: Int = 1) {
-        precondition(count <= taken, "gave back \(count) permits, but only \(taken) are taken")
+        require(count <= taken, "gave back \(count) permits, but only \(taken) are taken")
         taken -= count
     }
 }

@@ -29,11 +29,8 @@ struct SlotMap<Value> {
 
     @discardableResult
     mutating func remove(at slot: Int) -> Value {
-        defer {
-            values[slot] = nil
-            free.append(slot)
-        }
-        return values[slot]!
+        free.append(slot)
+        return values[slot].take()!
     }
 }
 
