@@ -15,9 +15,8 @@ extension AnyTaskOperation {
 
     /// What came of an attempt to start.
     enum Start: Sendable {
-        case executes
-        /// It executes, but something more urgent came to wait for it just now.
-        case executesEscalated(PriorityLevel)
+        /// It executes. The level is higher than its task's where something urgent came to wait for it just now.
+        case executes(escalation: PriorityLevel?)
         case mustWait
         case hasEnded
     }
@@ -73,9 +72,9 @@ extension AnyTaskOperation {
             if !record.isReady { return .mustWait }
             record.phase = .executing
             record.runner = runner
-            if record.effectiveLevel <= level { return .executes }
+            if record.effectiveLevel <= level { return .executes(escalation: nil) }
             record.isRunnerWorn = true
-            return .executesEscalated(record.effectiveLevel)
+            return .executes(escalation: record.effectiveLevel)
         }
     }
 

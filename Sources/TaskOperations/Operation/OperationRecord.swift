@@ -121,6 +121,9 @@ struct OperationEnding: Sendable {
         self.isRunnerWorn = isRunnerWorn
     }
 
+    /// Whether anything but the host has to learn of the end.
+    var hasLinks: Bool { links != nil }
+
     var dependents: [AnyTaskOperation] { links?.dependents ?? [] }
 
     var hasHandlers: Bool { links.map { !$0.handlers.isEmpty } ?? false }

@@ -128,55 +128,66 @@ extension Scheduler {
         case leaves
     }
 
-    /// An operation that executes from now on.
-    struct Started: Sendable {
-        let operation: AnyTaskOperation
-        let slot: Int
+    /// What a worker has to do, from one operation to the next.
+    struct Turn: ~Copyable {
+        /// What executes on the worker; nil where nothing is left for it.
+        fileprivate(set) var operation: AnyTaskOperation?
+        fileprivate var slot = 0
         /// What the worker's task must be raised to, as something more urgent came to wait just now.
-        var escalation: PriorityLevel?
+        fileprivate(set) var escalation: PriorityLevel?
+        /// Whether to yield, and then to begin again.
+        var mustYield = false
+        var slice = TimeSlice()
     }
 
-    /// A worker's task runs. Returns what it starts with; nil where nothing is left for it.
-    func workerBegan(_ worker: Worker) -> Started? {
-        let (start, effects) = storage.withLock { storage in
+    /// A worker's task runs, and gets something to start with where anything is left for it.
+    func workerBegan(_ worker: Worker, _ turn: inout Turn) {
+        let effects = storage.withLock { storage in
             storage.starting[Int(worker.level.rawValue)] -= 1
-            let start = storage.start(on: worker)
-            return (start, storage.effects())
+            storage.start(&turn, on: worker)
+            return storage.effects()
         }
         carryOut(effects)
-        return start
     }
 
-    /// An operation that executed has ended, and made others ready. Returns what its worker starts next, or
-    /// whether it yields and then begins again.
-    func finish(
-        _ started: Started, readied: [AnyTaskOperation], by worker: Worker, _ release: Release
-    ) -> (Started?, mustYield: Bool) {
-        let (start, mustYield, effects) = storage.withLock { storage in
-            storage.remove(at: started.slot)
+    /// The operation that executed has ended, and made others ready. The worker gets the next one, or yields.
+    ///
+    /// The caller keeps the operation: if this freed it, its outcome would be freed under the lock.
+    func finish(_ turn: inout Turn, readied: [AnyTaskOperation], by worker: Worker, _ release: Release) {
+        let effects = storage.withLock { storage in
+            storage.remove(at: turn.slot)
             for dependent in readied { storage.updateReadiness(of: dependent) }
-            let start = release == .goesOn ? storage.start(on: worker) : nil
-            let mustYield = release == .yields && storage.state.nextLevel == worker.level
-            if mustYield { storage.starting[Int(worker.level.rawValue)] += 1 }
-            return (start, mustYield, storage.effects())
+            turn.operation = nil
+            turn.escalation = nil
+            switch release {
+            case .goesOn:
+                storage.start(&turn, on: worker)
+            case .yields:
+                turn.mustYield = storage.state.nextLevel == worker.level
+                if turn.mustYield { storage.starting[Int(worker.level.rawValue)] += 1 }
+            case .leaves:
+                break
+            }
+            return storage.effects()
         }
         carryOut(effects)
-        return (start, mustYield)
     }
 }
 
 extension Scheduler.Storage {
     /// Starts what comes next on a worker, where it is of the worker's level.
-    mutating func start(on worker: Worker) -> Scheduler.Started? {
+    fileprivate mutating func start(_ turn: inout Scheduler.Turn, on worker: Worker) {
         while let slot = state.nextStart(at: worker.level) {
             let operation = state.records[slot].element
             switch operation.start(on: worker, level: worker.level) {
-            case .executes: return .init(operation: operation, slot: slot)
-            case .executesEscalated(let level): return .init(operation: operation, slot: slot, escalation: level)
+            case .executes(let escalation):
+                turn.operation = operation
+                turn.slot = slot
+                turn.escalation = escalation
+                return
             case .mustWait: state.refuseStart(slot)
             case .hasEnded: state.end(slot)
             }
         }
-        return nil
     }
 }

@@ -76,51 +76,47 @@ extension Worker {
     private func run() async {
         await waitUntilAttached()
         let carriesTaskLocals = !scheduler.taskLocals.isEmpty
-        var round = Round()
-        begin(&round)
-        while let operation = round.started?.operation {
-            conclude(&round, await operation.run(carriesTaskLocals: carriesTaskLocals))
-            if round.mustYield {
+        var turn = Scheduler.Turn()
+        begin(&turn)
+        while let operation = turn.operation {
+            conclude(&turn, await operation.run(carriesTaskLocals: carriesTaskLocals))
+            if turn.mustYield {
                 await Task.yield()
-                begin(&round)
+                begin(&turn)
             }
         }
-    }
-
-    /// What a worker keeps from one operation to the next.
-    private struct Round {
-        var started: Scheduler.Started?
-        var mustYield = false
-        var slice = TimeSlice()
-        /// Empty between operations; only its memory is kept.
-        var readied: [AnyTaskOperation] = []
     }
 
     // Not inlined: in an async function every temporary is allocated on the task, 17 of them here, which made an
     // empty operation a third more expensive.
 
     @inline(never)
-    private func begin(_ round: inout Round) {
-        round.mustYield = false
-        round.slice = TimeSlice()
-        round.started = scheduler.workerBegan(self)
-        if let level = round.started?.escalation { escalate(to: level) }
+    private func begin(_ turn: inout Scheduler.Turn) {
+        turn.mustYield = false
+        turn.slice = TimeSlice()
+        scheduler.workerBegan(self, &turn)
+        if let level = turn.escalation { escalate(to: level) }
     }
 
     /// Carries out the end of the operation that ran.
     @inline(never)
-    private func conclude(_ round: inout Round, _ outcome: Outcome) {
-        let started = round.started!
-        let ending = started.operation.end(outcome)
-        ending.callHandlers(started.operation)
-        for dependent in ending.dependents {
-            guard let host = dependent.dependencyFinished(started.operation) else { continue }
-            if host === scheduler { round.readied.append(dependent) } else { host.readinessChanged(of: dependent) }
+    private func conclude(_ turn: inout Scheduler.Turn, _ outcome: Outcome) {
+        let operation = turn.operation!
+        defer { extendLifetime(operation) }
+        let ending = operation.end(outcome)
+        let release: Scheduler.Release = ending.isRunnerWorn ? .leaves : turn.slice.isOver() ? .yields : .goesOn
+        if ending.hasLinks {
+            ending.callHandlers(operation)
+            let readied = ending.dependents.filter { dependent in
+                guard let host = dependent.dependencyFinished(operation) else { return false }
+                if host !== scheduler { host.readinessChanged(of: dependent) }
+                return host === scheduler
+            }
+            scheduler.finish(&turn, readied: readied, by: self, release)
+            ending.resumeWaiters()
+        } else {
+            scheduler.finish(&turn, readied: [], by: self, release)
         }
-        let release: Scheduler.Release = ending.isRunnerWorn ? .leaves : round.slice.isOver() ? .yields : .goesOn
-        (round.started, round.mustYield) = scheduler.finish(started, readied: round.readied, by: self, release)
-        round.readied.removeAll(keepingCapacity: true)
-        if let level = round.started?.escalation { escalate(to: level) }
-        ending.resumeWaiters()
+        if let level = turn.escalation { escalate(to: level) }
     }
 }
