@@ -15,7 +15,7 @@ extension AnyTaskOperation: CustomStringConvertible, CustomDebugStringConvertibl
         case .pending, .ready:
             parts.append(waitingDescription)
         case .executing:
-            let waits = record.withLock { $0.links?.waits ?? [] }
+            let waits = record.withLock { $0.links?.waitsCopy ?? [] }
             if !waits.isEmpty { parts.append("awaits \(waits.map(\.description).joined(separator: ", "))") }
         case .finished:
             parts.append(failure.map { "failed: \($0)" } ?? "succeeded")

@@ -77,6 +77,10 @@ final class OperationLinks: @unchecked Sendable {  // One record owns it, and re
     /// Task locals carried from where the operation was added.
     var bindings: [TaskLocalBinding] = []
 
+    /// The waits in memory of their own: the thread sanitizer does not see that the last reader of a shared array
+    /// hands it back to its writer, and would report that.
+    var waitsCopy: [WaitTarget] { waits.map { $0 } }
+
     init() {}
 
     init(dependencies operations: [AnyTaskOperation]) {

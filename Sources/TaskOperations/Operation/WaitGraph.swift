@@ -72,7 +72,7 @@ enum WaitTarget: Sendable {
         case .operation(let operation):
             let (dependencies, waits, host) = operation.record.withLock { record in
                 (
-                    record.links?.dependencies.unfinished ?? [], record.links?.waits ?? [],
+                    record.links?.dependencies.unfinished ?? [], record.links?.waitsCopy ?? [],
                     record.phase == .submitted ? record.host : nil
                 )
             }

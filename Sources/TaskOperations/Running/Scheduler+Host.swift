@@ -55,7 +55,7 @@ extension Scheduler {
     func reasonToWait(of operation: AnyTaskOperation) -> String {
         let (barrier, isSuspended) = storage.withLock { storage in
             let slot = storage.slot(of: operation)
-            return (slot.flatMap { storage.state.elementsHoldingBack($0).first }, storage.state.isSuspended)
+            return (slot.flatMap { storage.state.elementsHoldingBack($0).last }, storage.state.isSuspended)
         }
         if let barrier { return "waits behind \(OperationLabel(barrier)) for a barrier in \(label)" }
         return isSuspended ? "waits for \(label) to be resumed" : "waits for its turn in \(label)"

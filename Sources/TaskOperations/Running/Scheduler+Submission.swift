@@ -82,9 +82,7 @@ extension Scheduler {
     ///   and what stands before it waits for it.
     private func checkBarriers(_ operation: AnyTaskOperation, isBarrier: Bool) throws(TaskOperationError) {
         guard operation.standing.isWaitedFor else { return }
-        let before = storage.withLock { storage in
-            isBarrier ? storage.state.elements : storage.state.lastBarrier.map { [$0] } ?? []
-        }
+        let before = storage.withLock { $0.state.elementsHoldingBackNext(isBarrier: isBarrier) }
         if before.isEmpty { return }
         if let cycle = WaitGraph.cycle(closedBy: operation, waitingFor: before.map(WaitTarget.operation)) {
             throw .dependencyCycle(cycle)

@@ -19,9 +19,6 @@ struct BarrierLine: Hashable, Sendable {
 
     var first: Barrier? { firstIndex < barriers.count ? barriers[firstIndex] : nil }
 
-    /// The slot of the last barrier that has not ended.
-    var last: Int? { barriers[firstIndex...].last { !$0.hasEnded }?.slot }
-
     var isEmpty: Bool { firstIndex == barriers.count }
 
     /// The first barrier, where nothing unfinished is left before it.
@@ -33,9 +30,9 @@ struct BarrierLine: Hashable, Sendable {
         return arrival < first.arrival || (arrival == first.arrival && first.unfinishedBefore == 0)
     }
 
-    /// The slot of the nearest barrier that holds the arrival back, if one does. Linear in ended barriers.
-    func nearestBarrier(before arrival: UInt64) -> Int? {
-        barriers[firstIndex..<index(ofFirstFrom: arrival)].last { !$0.hasEnded }?.slot
+    /// The slots of all barriers that hold the arrival back. Linear in their number.
+    func barriers(before arrival: UInt64) -> [Int] {
+        barriers[firstIndex..<index(ofFirstFrom: arrival)].filter { !$0.hasEnded }.map(\.slot)
     }
 
     mutating func operationArrived() { unfinishedBehind += 1 }

@@ -194,16 +194,20 @@ extension SchedulerState {
         records.all.sorted { $0.arrival < $1.arrival }.map(\.element)
     }
 
-    /// The last barrier that has not ended.
-    var lastBarrier: Element? { barriers.last.map { records[$0].element } }
-
-    /// What must end before barriers let an operation start: all before it for a barrier, and the barrier before
-    /// it for any other.
+    /// What must end before barriers let an operation start: all before it for a barrier, and for any other the
+    /// barriers before it. All of these and not only the nearest: that one may be cancelled at any moment.
     func elementsHoldingBack(_ slot: Slot) -> [Element] {
-        let record = records[slot]
-        if record.isBarrier {
-            return records.all.filter { $0.arrival < record.arrival }.map(\.element)
-        }
-        return barriers.nearestBarrier(before: record.arrival).map { [records[$0].element] } ?? []
+        elementsHoldingBack(arrival: records[slot].arrival, isBarrier: records[slot].isBarrier)
+    }
+
+    /// What would hold an operation back that was added now.
+    func elementsHoldingBackNext(isBarrier: Bool) -> [Element] {
+        elementsHoldingBack(arrival: arrivals + 1, isBarrier: isBarrier)
+    }
+
+    private func elementsHoldingBack(arrival: UInt64, isBarrier: Bool) -> [Element] {
+        isBarrier
+            ? records.all.filter { $0.arrival < arrival }.map(\.element)
+            : barriers.barriers(before: arrival).map { records[$0].element }
     }
 }
