@@ -9,21 +9,34 @@ extension AnyTaskOperation {
 
     /// Ends the operation where it has not started. Cancels its task where it has, and this is a cancellation.
     func endBeforeStart(_ failure: any Error, isCancellation: Bool) {
-        let (ending, runner) = record.withLock { record -> (OperationEnding?, (any OperationRunner)?) in
-            if record.phase == .finished || (isCancellation && record.isCancelled) { return (nil, nil) }
+        let effect = record.withLock { record -> CancellationEffect in
+            if record.phase == .finished || (isCancellation && record.isCancelled) { return .none }
             if isCancellation { record.isCancelled = true }
-            if record.phase != .executing { return (record.end(Outcome(.failure(failure))), nil) }
+            if record.phase != .executing {
+                let host = record.host
+                return .end(record.end(Outcome(.failure(failure))), host)
+            }
             record.isRunnerWorn = true
-            return (nil, record.runner)
+            return .cancel(record.runner)
         }
-        runner?.cancel()
-        if let ending { carryOutUnstarted(ending) }
+        switch effect {
+        case .none: break
+        case .cancel(let runner): runner?.cancel()
+        case .end(let ending, let host): carryOutUnstarted(ending, host)
+        }
     }
 
-    private func carryOutUnstarted(_ ending: OperationEnding) {
+    /// What is left to do after the operation's lock is left.
+    private enum CancellationEffect: Sendable {
+        case none
+        case cancel((any OperationRunner)?)
+        case end(OperationEnding, (any OperationHost)?)
+    }
+
+    private func carryOutUnstarted(_ ending: OperationEnding, _ host: (any OperationHost)?) {
         discardBody()
         for dependent in ending.dependents { dependent.dependencyFinished(self)?.readinessChanged(of: dependent) }
-        ending.host?.endedBeforeStart(self)
+        host?.endedBeforeStart(self)
         guard ending.hasHandlers else { return ending.resumeWaiters() }
         Task.detached(priority: effectivePriority) {
             ending.callHandlers(self)

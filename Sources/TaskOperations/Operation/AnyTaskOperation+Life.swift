@@ -81,7 +81,7 @@ extension AnyTaskOperation {
     /// Runs the body as the current operation.
     ///
     /// - Parameter carriesTaskLocals: Whether the operation was added with task locals.
-    func run(carriesTaskLocals: Bool) async -> Outcome {
+    func run(carriesTaskLocals: Bool) async -> Outcome? {
         if carriesTaskLocals {
             let bindings = record.withLock { $0.links?.bindings ?? [] }
             return await run(within: bindings[...])
@@ -89,13 +89,13 @@ extension AnyTaskOperation {
         return await Self.$executing.withValue(self) { await runBody() }
     }
 
-    private func run(within bindings: ArraySlice<TaskLocalBinding>) async -> Outcome {
+    private func run(within bindings: ArraySlice<TaskLocalBinding>) async -> Outcome? {
         guard let binding = bindings.first else { return await run(carriesTaskLocals: false) }
         return await binding { await run(within: bindings.dropFirst()) }
     }
 
     /// The body is done.
-    func end(_ outcome: Outcome) -> OperationEnding {
+    func end(_ outcome: Outcome?) -> OperationEnding {
         record.withLock { $0.end(outcome) }
     }
 }

@@ -16,7 +16,7 @@ public class AnyTaskOperation: @unchecked Sendable {  // `name` is constant; all
     }
 
     /// Runs the body. Called once at most.
-    func runBody() async -> Outcome {
+    func runBody() async -> Outcome? {
         preconditionFailure("only TaskOperation inherits from AnyTaskOperation")
     }
 

@@ -72,12 +72,12 @@ public final class TaskOperation<Success: Sendable>: AnyTaskOperation, @unchecke
         if body != nil { dismantle() }
     }
 
-    override func runBody() async -> Outcome {
+    override func runBody() async -> Outcome? {
         let body = body!
         self.body = nil
         do {
             let value = try await body()
-            return Success.self == Void.self ? .void : Outcome(.success(value))
+            return Success.self == Void.self ? nil : Outcome(.success(value))
         } catch {
             return Outcome(.failure(error))
         }
@@ -91,7 +91,9 @@ public final class TaskOperation<Success: Sendable>: AnyTaskOperation, @unchecke
 extension TaskOperation {
     /// What came of the operation; nil as long as it is not finished.
     public var outcome: Result<Success, any Error>? {
-        record.withLock { $0.outcome }?.result.map { $0 as! Success }
+        let (isFinished, outcome) = record.withLock { ($0.phase == .finished, $0.outcome) }
+        if let outcome { return outcome.result.map { $0 as! Success } }
+        return isFinished ? .success(() as! Success) : nil
     }
 
     /// Waits for the end without blocking a thread, and returns the value.

@@ -67,6 +67,7 @@ extension Scheduler {
     ) -> (isTaken: Bool, Effects?) {
         storage.withLock { storage in
             if storage.state.intake == .shut || storage.cancelsAdded { return (false, nil) }
+            if storage.keptAlive == nil { storage.keptAlive = self }
             for operation in operations { storage.insert(operation, isBarrier: isBarrier) }
             return (true, storage.effects())
         }

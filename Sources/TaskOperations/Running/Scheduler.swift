@@ -26,6 +26,8 @@ final class Scheduler: OperationHost {
         var isAwaitedByBodies = false
         /// Operations are cancelled as they are added.
         var cancelsAdded = false
+        /// The scheduler itself, as long as it has operations, which do not count it.
+        var keptAlive: Scheduler?
         /// The queue that the user holds; nil when it is released.
         weak var owner: (any AnyObject & Sendable)?
     }
@@ -51,6 +53,8 @@ extension Scheduler {
         var workers = 0
         var level = PriorityLevel.medium
         var resumed: [CheckedContinuation<Void, Never>] = []
+        /// What the scheduler no longer keeps itself by, to be let go of.
+        var released: Scheduler?
     }
 
     /// Applies an event and carries out what follows.
@@ -73,7 +77,7 @@ extension Scheduler {
 extension Scheduler.Storage {
     /// What follows from the state as it is now; nil, as nearly always, where nothing does.
     mutating func effects() -> Scheduler.Effects? {
-        let isIdle = state.isEmpty && !emptyWaiters.isEmpty
+        let isIdle = state.isEmpty && (keptAlive != nil || !emptyWaiters.isEmpty)
         guard state.startableCount > 0 || isIdle || !returns.isEmpty || !freed.isEmpty else { return nil }
         return collectEffects()
     }
@@ -91,6 +95,7 @@ extension Scheduler.Storage {
         if state.isEmpty {
             effects.resumed += emptyWaiters
             emptyWaiters = []
+            effects.released = keptAlive.take()
         }
         return effects
     }

@@ -100,7 +100,7 @@ extension Worker {
 
     /// Carries out the end of the operation that ran.
     @inline(never)
-    private func conclude(_ turn: inout Scheduler.Turn, _ outcome: Outcome) {
+    private func conclude(_ turn: inout Scheduler.Turn, _ outcome: Outcome?) {
         let operation = turn.operation!
         defer { extendLifetime(operation) }
         let ending = operation.end(outcome)
