@@ -21,7 +21,14 @@ struct ReadyOrder: Hashable, Sendable {
 
     /// Every entry, current or not, in no particular order.
     var entries: [(entry: Entry, level: PriorityLevel)] {
-        PriorityLevel.allCases.flatMap { level in lines[Int(level.rawValue)].entries.map { ($0, level) } }
+        var entries: [(entry: Entry, level: PriorityLevel)] = []
+        var unseen = occupied
+        while unseen != 0 {
+            let level = PriorityLevel(rawValue: UInt8(unseen.trailingZeroBitCount))!
+            for entry in lines[Int(level.rawValue)].entries { entries.append((entry, level)) }
+            unseen &= unseen - 1
+        }
+        return entries
     }
 
     mutating func insert(_ entry: Entry, at level: PriorityLevel) {
