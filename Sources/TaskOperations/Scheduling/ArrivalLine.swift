@@ -19,6 +19,9 @@ struct ArrivalLine: Hashable, Sendable {
 
     var isEmpty: Bool { head == punctual.count && late.entries.isEmpty }
 
+    /// Every entry held, in no particular order.
+    var entries: [Entry] { punctual[head...] + late.entries }
+
     var first: Entry? {
         guard head < punctual.count else { return late.first }
         guard let latecomer = late.first else { return punctual[head] }

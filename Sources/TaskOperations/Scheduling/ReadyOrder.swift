@@ -9,13 +9,26 @@ struct ReadyOrder: Hashable, Sendable {
     private var lines = [ArrivalLine](repeating: ArrivalLine(), count: PriorityLevel.allCases.count)
     /// A bit for each level whose line is not empty.
     private var occupied: UInt8 = 0
-    private var abandoned = 0
+    /// Entries that are not current.
+    private(set) var abandoned = 0
 
     /// The entry at the head, current or not.
     var head: (entry: Entry, level: PriorityLevel)? {
         guard occupied != 0 else { return nil }
         let highest = 7 - occupied.leadingZeroBitCount
         return (lines[highest].first!, PriorityLevel(rawValue: UInt8(highest))!)
+    }
+
+    /// Every entry, current or not, in no particular order.
+    var entries: [(entry: Entry, level: PriorityLevel)] {
+        var entries: [(entry: Entry, level: PriorityLevel)] = []
+        var unseen = occupied
+        while unseen != 0 {
+            let level = PriorityLevel(rawValue: UInt8(unseen.trailingZeroBitCount))!
+            for entry in lines[Int(level.rawValue)].entries { entries.append((entry, level)) }
+            unseen &= unseen - 1
+        }
+        return entries
     }
 
     mutating func insert(_ entry: Entry, at level: PriorityLevel) {
@@ -37,9 +50,12 @@ struct ReadyOrder: Hashable, Sendable {
     }
 
     /// Drops every entry that is not current. Linear in the entries.
+    ///
+    /// What left its place and came back to it has several entries that all look current; one is kept.
     mutating func sweep(isCurrent: (Entry, PriorityLevel) -> Bool) {
         for level in PriorityLevel.allCases {
-            lines[Int(level.rawValue)].removeAll { !isCurrent($0, level) }
+            var kept: Set<Entry> = []
+            lines[Int(level.rawValue)].removeAll { !isCurrent($0, level) || !kept.insert($0).inserted }
             if lines[Int(level.rawValue)].isEmpty { occupied &= ~(1 << level.rawValue) }
         }
         abandoned = 0

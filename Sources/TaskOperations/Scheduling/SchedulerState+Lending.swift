@@ -19,7 +19,6 @@ extension SchedulerState {
             return .permitIsFree
         case .returning:
             abandonReturn(slot)
-            records[slot].status = .lent
             return .taskGoesOn
         case .lent:
             return .nothing
@@ -33,7 +32,6 @@ extension SchedulerState {
         precondition(records[slot].status == .lent, "a wait ended in an operation that is \(records[slot].status)")
         records[slot].waits -= 1
         if records[slot].waits > 0 { return false }
-        records[slot].status = .returning
         awaitReturn(slot)
         return true
     }

@@ -97,14 +97,9 @@ extension SchedulerState {
     /// The dependencies of an operation that has not started are all finished now, or no longer.
     mutating func setReady(_ slot: Slot, _ isReady: Bool) {
         switch (records[slot].status, isReady) {
-        case (.waiting, true):
-            records[slot].status = .ready
-            lineUp(slot)
-        case (.ready, false):
-            leaveLine(slot)
-            records[slot].status = .waiting
-        case (.waiting, false), (.ready, true), (.executing, _), (.lent, _), (.returning, _):
-            break
+        case (.waiting, true): lineUp(slot)
+        case (.ready, false): leaveLine(slot)
+        case (.waiting, false), (.ready, true), (.executing, _), (.lent, _), (.returning, _): break
         }
     }
 

@@ -1,0 +1,96 @@
+extension SchedulerState {
+    /// What ought to hold of the state and does not, in words: empty as long as this type is right.
+    ///
+    /// All is counted anew from the records, by the plainest rules there are. Quadratic; for tests.
+    var violations: [String] {
+        var violations: [String] = []
+        func check(_ holds: Bool, _ otherwise: @autoclosure () -> String) {
+            if !holds { violations.append(otherwise()) }
+        }
+        let inOrder = records.all.sorted { $0.arrival < $1.arrival }
+        checkRecords(inOrder, check)
+        checkBarriers(inOrder, check)
+        checkLines(inOrder, check)
+        checkDecisions(inOrder, check)
+        return violations
+    }
+
+    private typealias Check = (_ holds: Bool, _ otherwise: @autoclosure () -> String) -> Void
+
+    private func checkRecords(_ inOrder: [Record], _ check: Check) {
+        let executing = inOrder.count { $0.status == .executing }
+        check(permits.taken == executing, "\(permits.taken) permits are taken, and \(executing) operations execute")
+        for record in inOrder {
+            check(
+                record.waits >= 0 && (record.waits > 0) == (record.status == .lent),
+                "\(record.element) is \(record.status) with \(record.waits) waits")
+        }
+        check(intake != .openUntilEmpty || !inOrder.isEmpty, "an empty queue was not shut")
+    }
+
+    private func checkBarriers(_ inOrder: [Record], _ check: Check) {
+        let first = inOrder.firstIndex(where: \.isBarrier)
+        check(
+            barriers.first?.arrival == first.map { inOrder[$0].arrival },
+            "\(barriers.first, default: "none") is not the first barrier")
+        check(
+            barriers.first?.unfinishedBefore == first,
+            "\(barriers.first?.unfinishedBefore, default: "nothing") counts as before the first barrier")
+        for (index, record) in inOrder.enumerated() where record.status.hasStarted {
+            check(isAdmitted(index, inOrder), "\(record.element) started past a barrier")
+        }
+    }
+
+    private func checkLines(_ inOrder: [Record], _ check: Check) {
+        let ready = inOrder.indices.filter { inOrder[$0].status == .ready }
+        let admitted = ready.count { isAdmitted($0, inOrder) }
+        let held = ready.count { !isAdmitted($0, inOrder) && !inOrder[$0].isBarrier }
+        let wanting = inOrder.count { $0.status == .returning }
+        check(readyCount == admitted, "\(readyCount) count as ready to start, and \(admitted) are")
+        check(returningCount == wanting, "\(returningCount) count as returning, and \(wanting) are")
+        checkLine("ready", self.ready, holds: admitted, check) { isReady($0, $1) }
+        checkLine("held back", heldBack, holds: held, check) { entry, _ in isReady(entry) }
+        checkLine("returning", returning, holds: wanting, check) { isReturning($0, $1) }
+    }
+
+    /// Whoever stands in a line has an entry that is current; all other entries count as abandoned.
+    private func checkLine(
+        _ name: String, _ line: ReadyOrder, holds count: Int, _ check: Check,
+        isCurrent: (ReadyOrder.Entry, PriorityLevel) -> Bool
+    ) {
+        let entries = line.entries
+        let current = Set(entries.filter { isCurrent($0.entry, $0.level) }.map(\.entry.slot)).count
+        check(current == count, "\(current) stand in the line \(name), and \(count) ought to")
+        check(
+            entries.count - line.abandoned == count,
+            "\(entries.count) entries less \(line.abandoned) abandoned are not the \(count) in the line \(name)")
+    }
+
+    /// What comes next is the first of all that may come.
+    private func checkDecisions(_ inOrder: [Record], _ check: Check) {
+        var asked = self
+        let returned = asked.nextReturn().map { records[$0].arrival }
+        let wanting = permits.taken < permits.capacity ? inOrder.filter { $0.status == .returning } : []
+        check(returned == first(of: wanting)?.arrival, "\(returned, default: "nothing") returns next")
+        let mayStart = !isSuspended && permits.taken < permits.capacity && !inOrder.contains { $0.status == .returning }
+        let startable = inOrder.indices.filter { inOrder[$0].status == .ready && isAdmitted($0, inOrder) }
+        let expected = mayStart ? first(of: startable.map { inOrder[$0] }) : nil
+        asked = self
+        check(asked.nextLevel == expected?.level, "\(asked.nextLevel, default: "nothing") is the next level")
+        let started = expected.flatMap { asked.nextStart(at: $0.level) }.map { records[$0].arrival }
+        check(started == expected?.arrival, "\(started, default: "nothing") starts next")
+    }
+
+    private func isAdmitted(_ index: Int, _ inOrder: [Record]) -> Bool {
+        inOrder[index].isBarrier ? index == 0 : !inOrder[..<index].contains(where: \.isBarrier)
+    }
+
+    private func first(of records: [Record]) -> Record? {
+        let highest = records.map(\.level).max()
+        return records.first { $0.level == highest }
+    }
+}
+
+extension SchedulerState.Status {
+    fileprivate var hasStarted: Bool { self != .waiting && self != .ready }
+}

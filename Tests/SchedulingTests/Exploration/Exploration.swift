@@ -1,0 +1,109 @@
+/// A value whose every future can be tried.
+protocol Explorable {
+    associatedtype Event: Sendable
+    /// The same for two states from which the same can follow, and for no others.
+    associatedtype Key: Hashable
+
+    var key: Key { get }
+
+    /// All that can happen now.
+    var events: [Event] { get }
+
+    mutating func apply(_ event: Event)
+
+    /// Whether an event is sure to come, and not one of those that may or may not.
+    func isProgress(_ event: Event) -> Bool
+
+    /// Whether all is done.
+    var isEnd: Bool { get }
+
+    /// What ought to hold and does not, in words.
+    var violations: [String] { get }
+}
+
+/// Every state that can be reached from a first one, by every order of events; breadth first, so that what is
+/// found wrong is found at the end of a shortest path.
+struct Exploration<State: Explorable> {
+    /// A state that ought not to be, and how it came about.
+    struct Failure: Error, CustomStringConvertible {
+        let violations: [String]
+        let path: [State.Event]
+
+        var description: String {
+            (violations + ["after"] + path.map { "  \($0)" }).joined(separator: "\n")
+        }
+    }
+
+    private(set) var transitions = 0
+    private(set) var ends = 0
+    private var numbers: [State.Key: Int32] = [:]
+    /// From where and by what each state was first reached.
+    private var origins: [(state: Int32, event: State.Event)?] = []
+    private var progress: [(from: Int32, to: Int32)] = []
+    private var endNumbers: [Int32] = []
+
+    var states: Int { origins.count }
+
+    /// Explores all.
+    ///
+    /// - Throws: `Failure` where a state violates something, or the end cannot be reached from it by progress alone.
+    init(from first: State) throws(Failure) {
+        var frontier = [(number: try enter(first, from: nil).number, state: first)]
+        while !frontier.isEmpty {
+            var next: [(number: Int32, state: State)] = []
+            for (number, state) in frontier {
+                for event in state.events {
+                    var successor = state
+                    successor.apply(event)
+                    let (reached, isNew) = try enter(successor, from: (number, event))
+                    transitions += 1
+                    if state.isProgress(event) { progress.append((number, reached)) }
+                    if isNew { next.append((reached, successor)) }
+                }
+            }
+            frontier = next
+        }
+        try checkEveryStateReachesAnEnd()
+    }
+
+    private mutating func enter(
+        _ state: State, from origin: (state: Int32, event: State.Event)?
+    ) throws(Failure) -> (number: Int32, isNew: Bool) {
+        let key = state.key
+        if let known = numbers[key] { return (known, false) }
+        let number = Int32(origins.count)
+        numbers[key] = number
+        origins.append(origin)
+        let violations = state.violations
+        if !violations.isEmpty { throw Failure(violations: violations, path: path(to: number)) }
+        if state.isEnd { endNumbers.append(number) }
+        return (number, true)
+    }
+
+    private mutating func checkEveryStateReachesAnEnd() throws(Failure) {
+        ends = endNumbers.count
+        var before = [[Int32]](repeating: [], count: states)
+        for edge in progress { before[Int(edge.to)].append(edge.from) }
+        var reachesEnd = [Bool](repeating: false, count: states)
+        var unexplored = endNumbers
+        for number in endNumbers { reachesEnd[Int(number)] = true }
+        while let number = unexplored.popLast() {
+            for origin in before[Int(number)] where !reachesEnd[Int(origin)] {
+                reachesEnd[Int(origin)] = true
+                unexplored.append(origin)
+            }
+        }
+        guard let stuck = reachesEnd.firstIndex(of: false) else { return }
+        throw Failure(violations: ["the end cannot be reached"], path: path(to: Int32(stuck)))
+    }
+
+    private func path(to number: Int32) -> [State.Event] {
+        var path: [State.Event] = []
+        var number = number
+        while let origin = origins[Int(number)] {
+            path.append(origin.event)
+            number = origin.state
+        }
+        return path.reversed()
+    }
+}

@@ -1,0 +1,82 @@
+/// How much is explored: so many operations, with every way in which they can depend on each other and every choice
+/// of those that are barriers, and what can happen to them.
+struct ExplorationScope {
+    var operations: Int
+    var kinds: Set<SmallQueue.Kind>
+    /// The widths that the queue has one after the other, or, where it does not change, has in one plan each.
+    var widths = 1...2
+    var levelChanges = 2
+    var edgeChanges = 1
+    var waits = 2
+
+    /// How much was found.
+    struct Tally: CustomStringConvertible {
+        var plans = 0
+        var states = 0
+        var transitions = 0
+
+        var description: String { "\(plans) plans, \(states) states, \(transitions) transitions" }
+    }
+
+    /// A plan in which something is wrong.
+    struct Failure: Error, CustomStringConvertible {
+        let plan: SmallQueue.Plan
+        let failure: Exploration<SmallQueue>.Failure
+
+        var description: String {
+            """
+            dependencies \(plan.dependencies.map(\.numbers)), barriers \(plan.barriers.numbers), \
+            widths \(plan.widths): \(failure)
+            """
+        }
+    }
+
+    /// Explores every plan.
+    ///
+    /// - Throws: `Failure`.
+    func explore() throws(Failure) -> Tally {
+        var tally = Tally()
+        for plan in plans {
+            do throws(Exploration<SmallQueue>.Failure) {
+                let exploration = try Exploration(from: SmallQueue(plan))
+                tally.plans += 1
+                tally.states += exploration.states
+                tally.transitions += exploration.transitions
+            } catch {
+                throw Failure(plan: plan, failure: error)
+            }
+        }
+        return tally
+    }
+
+    private var plans: [SmallQueue.Plan] {
+        let widthRanges = kinds.contains(.widths) ? [widths] : widths.map { $0...$0 }
+        let barriers = (0..<(1 << operations)).map { NumberSet(bits: $0) }
+        return shapes.flatMap { dependencies in
+            barriers.flatMap { barriers in
+                widthRanges.map { widths in plan(dependencies, barriers, widths) }
+            }
+        }
+    }
+
+    /// Every way in which the operations can depend on each other without a cycle.
+    private var shapes: [[NumberSet]] {
+        var shapes: [[NumberSet]] = [[]]
+        for number in 0..<operations {
+            let others = (0..<(1 << operations)).map { NumberSet(bits: $0) }.filter { !$0.contains(number) }
+            shapes = shapes.flatMap { shape in others.map { shape + [$0] } }
+        }
+        return shapes.filter { shape in
+            let queue = SmallQueue(plan(shape, NumberSet(), widths))
+            return shape.indices.allSatisfy { !queue.reaches($0, from: shape[$0]) }
+        }
+    }
+
+    private func plan(
+        _ dependencies: [NumberSet], _ barriers: NumberSet, _ widths: ClosedRange<Int>
+    ) -> SmallQueue.Plan {
+        SmallQueue.Plan(
+            dependencies: dependencies, barriers: barriers, widths: widths, kinds: kinds, levelChanges: levelChanges,
+            edgeChanges: edgeChanges, waits: waits)
+    }
+}

@@ -1,0 +1,77 @@
+@testable import TaskOperations
+
+extension SmallQueue {
+    /// Everything that decides about the future, in few bits.
+    ///
+    /// The lines of the state go in by how often each operation stands in each, current or not; that the parts
+    /// behave alike whatever their inner layout is for their own tests to show. What counts as abandoned follows.
+    struct Key: Hashable {
+        private var words: [UInt64] = [0]
+        private var used = 0
+
+        fileprivate mutating func add(_ value: Int, bits: Int) {
+            precondition(value >= 0 && value < 1 << bits, "\(value) does not fit into \(bits) bits")
+            if used + bits > 64 {
+                words.append(0)
+                used = 0
+            }
+            words[words.count - 1] |= UInt64(value) << UInt64(used)
+            used += bits
+        }
+    }
+
+    var key: Key {
+        var key = Key()
+        key.add(state.isSuspended ? 1 : 0, bits: 1)
+        key.add(state.permits.capacity, bits: 3)
+        key.add([.open, .openUntilEmpty, .shut].firstIndex(of: state.intake)!, bits: 2)
+        key.add(added, bits: 3)
+        key.add(edgeChanges, bits: 3)
+        key.add(waits, bits: 3)
+        for operation in operations { add(operation, to: &key) }
+        addEntries(to: &key)
+        return key
+    }
+
+    private func add(_ operation: Operation, to key: inout Key) {
+        key.add(operation.phase.rawValue, bits: 2)
+        key.add(operation.dependencies.bits, bits: operations.count)
+        key.add(operation.awaited.bits, bits: operations.count)
+        key.add(operation.levelChanges, bits: 2)
+        guard let slot = operation.slot else { return key.add(0, bits: 3) }
+        let record = state.records[slot]
+        key.add(record.status.number, bits: 3)
+        key.add(record.level == .medium ? 0 : 1, bits: 1)
+    }
+
+    /// How often each operation stands in each line, up to three times. Entries of operations that are gone can
+    /// never count again and are left out.
+    private func addEntries(to key: inout Key) {
+        var counts = 0
+        func count(_ line: ReadyOrder, from first: Int, isByLevel: Bool = true) {
+            for (entry, level) in line.entries where state.records.holds(entry.slot) {
+                let record = state.records[entry.slot]
+                if record.arrival != entry.arrival { continue }
+                let position = 2 * (record.element * 5 + first + (isByLevel && level == .high ? 1 : 0))
+                if (counts >> position) & 3 < 3 { counts += 1 << position }
+            }
+        }
+        count(state.ready, from: 0)
+        count(state.returning, from: 2)
+        count(state.heldBack, from: 4, isByLevel: false)
+        key.add(counts, bits: 2 * 5 * operations.count)
+    }
+}
+
+extension SchedulerState.Status {
+    /// From 1 up; 0 is for what is not in the queue.
+    fileprivate var number: Int {
+        switch self {
+        case .waiting: 1
+        case .ready: 2
+        case .executing: 3
+        case .lent: 4
+        case .returning: 5
+        }
+    }
+}

@@ -1,0 +1,142 @@
+@testable import TaskOperations
+
+/// A queue with a few operations, and what the operations know themselves, as one value to be explored.
+///
+/// It does to `SchedulerState` what the actor-like engine around it does, with every step that another thread could
+/// get in between as an event of its own. Operations are numbers, and are added in that order; what depends on what
+/// is part of the plan, so all plans together cover every order.
+struct SmallQueue {
+    /// What can happen besides adding, starting and ending.
+    enum Kind: CaseIterable, Sendable {
+        case cancelling, suspending, widths, levels, edges, waits, shuttingDown
+    }
+
+    final class Plan: Sendable {
+        /// What each operation depends on.
+        let dependencies: [NumberSet]
+        let barriers: NumberSet
+        let widths: ClosedRange<Int>
+        let kinds: Set<Kind>
+        /// How often each operation changes its level: more than once, as it is then back where it was.
+        let levelChanges: Int
+        /// How many dependencies are added or removed after the operation was added.
+        let edgeChanges: Int
+        /// How many waits begin in bodies.
+        let waits: Int
+
+        init(
+            dependencies: [NumberSet], barriers: NumberSet = NumberSet(), widths: ClosedRange<Int> = 1...1,
+            kinds: Set<Kind>, levelChanges: Int = 2, edgeChanges: Int = 1, waits: Int = 2
+        ) {
+            self.dependencies = dependencies
+            self.barriers = barriers
+            self.widths = widths
+            self.kinds = kinds
+            self.levelChanges = levelChanges
+            self.edgeChanges = edgeChanges
+            self.waits = waits
+        }
+    }
+
+    enum Phase: Int {
+        /// Not added, and not finished.
+        case made
+        case pending
+        case executing
+        case finished
+    }
+
+    struct Operation {
+        var phase = Phase.made
+        var dependencies: NumberSet
+        /// What its body awaits.
+        var awaited = NumberSet()
+        /// Where the queue has it; nil before it is added and after the queue has learnt of its end.
+        var slot: Int?
+        var levelChanges: Int
+    }
+
+    let plan: Plan
+    var state: SchedulerState<Int>
+    var operations: [Operation]
+    /// How many were added, or refused.
+    var added = 0
+    var edgeChanges: Int
+    var waits: Int
+    /// Decisions that were wrong.
+    var violations: [String] = []
+
+    init(_ plan: Plan) {
+        self.plan = plan
+        state = SchedulerState(width: plan.widths.lowerBound)
+        operations = plan.dependencies.map { Operation(dependencies: $0, levelChanges: plan.levelChanges) }
+        edgeChanges = plan.edgeChanges
+        waits = plan.waits
+    }
+}
+
+/// A set of small numbers.
+struct NumberSet: Hashable, Sendable {
+    var bits = 0
+
+    init(bits: Int = 0) { self.bits = bits }
+
+    init(_ number: Int) { bits = 1 << number }
+
+    var isEmpty: Bool { bits == 0 }
+
+    func contains(_ number: Int) -> Bool { bits & (1 << number) != 0 }
+
+    mutating func insert(_ number: Int) { bits |= 1 << number }
+
+    mutating func remove(_ number: Int) { bits &= ~(1 << number) }
+
+    /// The numbers in it, in order.
+    var numbers: [Int] { (0..<bits.bitWidth).filter(contains) }
+
+    mutating func formUnion(_ other: Self) { bits |= other.bits }
+}
+
+// MARK: - Who waits for whom
+
+extension SmallQueue {
+    func isReady(_ number: Int) -> Bool {
+        operations[number].phase == .pending && unfinished(operations[number].dependencies).isEmpty
+    }
+
+    /// Whether a number is among these or among what they wait for, and so on.
+    func reaches(_ number: Int, from start: NumberSet) -> Bool {
+        var reached = start
+        while true {
+            var further = reached
+            for other in operations.indices where reached.contains(other) { further.formUnion(waitedFor(by: other)) }
+            if further.contains(number) { return true }
+            if further == reached { return false }
+            reached = further
+        }
+    }
+
+    /// What would hold an operation back if it were added now, or does so if it has been.
+    func barriers(before number: Int) -> NumberSet {
+        var before = NumberSet()
+        for other in 0..<number where operations[other].slot != nil {
+            if plan.barriers.contains(number) || plan.barriers.contains(other) { before.insert(other) }
+        }
+        return before
+    }
+
+    private func waitedFor(by number: Int) -> NumberSet {
+        let operation = operations[number]
+        if operation.phase == .finished { return NumberSet() }
+        var waitedFor = unfinished(operation.dependencies)
+        waitedFor.formUnion(operation.awaited)
+        if operation.phase == .pending { waitedFor.formUnion(barriers(before: number)) }
+        return waitedFor
+    }
+
+    private func unfinished(_ numbers: NumberSet) -> NumberSet {
+        var unfinished = numbers
+        for number in operations.indices where operations[number].phase == .finished { unfinished.remove(number) }
+        return unfinished
+    }
+}

@@ -1,0 +1,90 @@
+import Testing
+
+@testable import TaskOperations
+
+@Suite("BarrierLine, beside naive counting")
+struct BarrierLineTests {
+    /// All that has not ended, in the order of arrival.
+    private struct Counting {
+        struct Arrival {
+            let number: UInt64
+            let isBarrier: Bool
+        }
+
+        var unfinished: [Arrival] = []
+
+        var firstBarrier: Arrival? { unfinished.first(where: \.isBarrier) }
+
+        var open: Arrival? { unfinished.first?.isBarrier == true ? unfinished.first : nil }
+
+        func admits(_ number: UInt64) -> Bool {
+            guard let firstBarrier else { return true }
+            return number < firstBarrier.number || number == open?.number
+        }
+
+        func nearestBarrier(before number: UInt64) -> UInt64? {
+            unfinished.last { $0.isBarrier && $0.number < number }?.number
+        }
+    }
+
+    private func disagreement(_ line: BarrierLine, _ counting: Counting, upTo last: UInt64) -> String? {
+        let before = counting.firstBarrier.map { first in counting.unfinished.count { $0.number < first.number } }
+        if line.isEmpty != (counting.firstBarrier == nil) { return "isEmpty is \(line.isEmpty)" }
+        if line.first?.arrival != counting.firstBarrier?.number { return "the first is \(line.first, default: "none")" }
+        if line.first?.unfinishedBefore != before { return "\(line.first!) ought to wait for \(before!)" }
+        if line.open?.arrival != counting.open?.number { return "\(line.open, default: "none") is open" }
+        if line.last.map(UInt64.init) != counting.unfinished.last(where: \.isBarrier)?.number { return "last" }
+        for number in 1...last {
+            if line.admits(number) != counting.admits(number) { return "admits(\(number)) is \(line.admits(number))" }
+            let nearest = line.nearestBarrier(before: number).map(UInt64.init)
+            if nearest != counting.nearestBarrier(before: number) {
+                return "before \(number) is \(nearest, default: "none")"
+            }
+        }
+        return nil
+    }
+
+    @Test("Operations and barriers come, and end in any order", arguments: [10, 30, 70])
+    func randomArrivals(percentBarriers: Int) {
+        for seed in 0..<30 {
+            var random = SplitMix64(seed: seed)
+            var line = BarrierLine()
+            var counting = Counting()
+            for number in 1...UInt64(60) {
+                let isBarrier = random.happens(percent: percentBarriers)
+                if isBarrier { line.barrierArrived(number, slot: Int(number)) } else { line.operationArrived() }
+                counting.unfinished.append(.init(number: number, isBarrier: isBarrier))
+                for _ in 0..<random.number(below: 3) where !counting.unfinished.isEmpty {
+                    end(counting.unfinished.indices.randomElement(using: &random)!, &line, &counting)
+                }
+                if let disagreement = disagreement(line, counting, upTo: number + 1) {
+                    Issue.record("seed \(seed), arrival \(number): \(disagreement), in \(line)")
+                    return
+                }
+            }
+        }
+    }
+
+    @Test("Many barriers that end one after the other do not pile up")
+    func manyBarriers() {
+        var line = BarrierLine()
+        var counting = Counting()
+        for number in 1...UInt64(500) {
+            if number % 2 == 0 { line.barrierArrived(number, slot: Int(number)) } else { line.operationArrived() }
+            counting.unfinished.append(.init(number: number, isBarrier: number % 2 == 0))
+        }
+        while !counting.unfinished.isEmpty {
+            end(0, &line, &counting)
+            let front = counting.unfinished.first?.number ?? 500
+            #expect(line.first?.arrival == counting.firstBarrier?.number)
+            #expect(line.open?.arrival == counting.open?.number)
+            #expect(line.admits(front))
+        }
+        #expect(line == BarrierLine())
+    }
+
+    private func end(_ index: Int, _ line: inout BarrierLine, _ counting: inout Counting) {
+        let ended = counting.unfinished.remove(at: index)
+        if ended.isBarrier { line.barrierEnded(ended.number) } else { line.operationEnded(ended.number) }
+    }
+}

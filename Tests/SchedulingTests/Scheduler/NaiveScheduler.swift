@@ -1,0 +1,105 @@
+@testable import TaskOperations
+
+/// A scheduler that is obviously right: one list in the order of arrival, which is searched for everything.
+struct NaiveScheduler {
+    typealias Status = SchedulerState<Int>.Status
+
+    struct Operation {
+        let id: Int
+        let isBarrier: Bool
+        var level: PriorityLevel
+        var status = Status.waiting
+        var waits = 0
+    }
+
+    /// All that has not ended, in the order of arrival.
+    var operations: [Operation] = []
+    var width: Int
+    var isSuspended: Bool
+    var intake = SchedulerState<Int>.Intake.open
+
+    init(width: Int, isSuspended: Bool = false) {
+        self.width = width
+        self.isSuspended = isSuspended
+    }
+
+    // MARK: What follows
+
+    var available: Int { max(0, width - count(.executing)) }
+
+    /// How many operations could start now, one after the other.
+    var startableCount: Int {
+        isSuspended || count(.returning) > 0 ? 0 : min(available, admitted.count)
+    }
+
+    var nextStart: Operation? { startableCount > 0 ? first(of: admitted) : nil }
+
+    var nextReturn: Operation? {
+        available > 0 ? first(of: operations.filter { $0.status == .returning }) : nil
+    }
+
+    /// Ready operations that no barrier holds back.
+    private var admitted: [Operation] {
+        operations.filter { $0.status == .ready && holdingBack($0.id).isEmpty }
+    }
+
+    /// What has to end before barriers let an operation start.
+    func holdingBack(_ id: Int) -> [Int] {
+        let before = operations[..<index(id)]
+        if operations[index(id)].isBarrier { return before.map(\.id) }
+        return before.last(where: \.isBarrier).map { [$0.id] } ?? []
+    }
+
+    private func first(of candidates: [Operation]) -> Operation? {
+        let highest = candidates.map(\.level).max()
+        return candidates.first { $0.level == highest }
+    }
+
+    // MARK: Events
+
+    mutating func setReady(_ id: Int, _ isReady: Bool) {
+        switch self[id].status {
+        case .waiting, .ready: self[id].status = isReady ? .ready : .waiting
+        case .executing, .lent, .returning: break
+        }
+    }
+
+    mutating func end(_ id: Int) {
+        operations.remove(at: index(id))
+        if operations.isEmpty, intake == .openUntilEmpty { intake = .shut }
+    }
+
+    mutating func shutDown(whenEmpty: Bool) {
+        if intake == .shut { return }
+        intake = whenEmpty && !operations.isEmpty ? .openUntilEmpty : .shut
+    }
+
+    mutating func beginWait(_ id: Int) -> SchedulerState<Int>.Lending {
+        defer {
+            self[id].waits += 1
+            self[id].status = .lent
+        }
+        switch self[id].status {
+        case .executing: return .permitIsFree
+        case .returning: return .taskGoesOn
+        case .lent, .waiting, .ready: return .nothing
+        }
+    }
+
+    mutating func endWait(_ id: Int) -> Bool {
+        self[id].waits -= 1
+        if self[id].waits == 0 { self[id].status = .returning }
+        return self[id].waits == 0
+    }
+
+    // MARK: Looking things up
+
+    subscript(id: Int) -> Operation {
+        get { operations[index(id)] }
+        set { operations[index(id)] = newValue }
+    }
+
+    func count(_ status: Status) -> Int { operations.count { $0.status == status } }
+
+    private func index(_ id: Int) -> Int { operations.firstIndex { $0.id == id }! }
+}

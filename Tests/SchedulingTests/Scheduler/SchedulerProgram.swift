@@ -1,0 +1,137 @@
+@testable import TaskOperations
+
+/// A random sequence of events, each of which is legal where it happens. All of it follows from the seed.
+struct SchedulerProgram {
+    /// How often what happens, as weights, and how much there is of it.
+    struct Mix: Sendable, CustomStringConvertible {
+        let description: String
+        var steps = 80
+        var mostOperations = 5
+        var widths = 1...3
+        var percentBarriers = 25
+        var percentReady = 70
+        var levels = PriorityLevel.allCases
+        /// Where ten operations are added, so often happen these.
+        var readiness = 10
+        var levelChanges = 4
+        var lending = 6
+        var ends = 6
+        /// Once a run is in this many steps suspended, resumed, widened, narrowed or shut down.
+        var control = 5
+        /// Everything is compared after this many steps.
+        var compareEvery = 1
+    }
+
+    let mix: Mix
+    private(set) var pair: SideBySide
+    private(set) var history: [SchedulerEvent] = []
+    private var random: SplitMix64
+    private var added = 0
+
+    init(seed: Int, mix: Mix) {
+        random = SplitMix64(seed: seed)
+        self.mix = mix
+        pair = SideBySide(width: Int.random(in: mix.widths, using: &random), isSuspended: random.happens(percent: 20))
+    }
+
+    /// Runs to the end of the program, and then until the queue is empty.
+    mutating func run() throws(Disagreement) {
+        for step in 0..<mix.steps {
+            if let event = nextEvent() { try happen(event, isCompared: step % mix.compareEvery == 0) }
+        }
+        try happen(.setSuspended(false), isCompared: true)
+        while let event = closingEvent() { try happen(event, isCompared: pair.naive.operations.count < 20) }
+        try pair.compare()
+        if !pair.state.isEmpty { throw Disagreement(description: "it is stuck with \(pair.state.elements)") }
+    }
+
+    private mutating func happen(_ event: SchedulerEvent, isCompared: Bool) throws(Disagreement) {
+        history.append(event)
+        try pair.apply(event)
+        if isCompared { try pair.compare() }
+    }
+}
+
+// MARK: - Choosing events
+
+extension SchedulerProgram {
+    private mutating func nextEvent() -> SchedulerEvent? {
+        let kinds: [(weight: Int, choose: (inout Self) -> SchedulerEvent?)] = [
+            (10, { $0.adding() }),
+            (14, { _ in .start }),
+            (mix.ends, { $0.ending() }),
+            (mix.readiness, { $0.changingReadiness() }),
+            (mix.levelChanges, { $0.changingLevel() }),
+            (mix.lending, { $0.lending() }),
+            (mix.control, { $0.controlling() }),
+            (1, { .startAt($0.random.level()) }),
+        ]
+        var rest = random.number(below: kinds.reduce(0) { $0 + $1.weight })
+        for kind in kinds {
+            rest -= kind.weight
+            if rest < 0 { return kind.choose(&self) }
+        }
+        return nil
+    }
+
+    private mutating func adding() -> SchedulerEvent? {
+        guard pair.naive.intake != .shut, pair.naive.operations.count < mix.mostOperations else { return nil }
+        added += 1
+        let level = mix.levels.randomElement(using: &random)!
+        return .add(added, level, isBarrier: random.happens(percent: mix.percentBarriers))
+    }
+
+    /// Mostly an operation that executes ends, sometimes any.
+    private mutating func ending() -> SchedulerEvent? {
+        let anyStatus = random.happens(percent: 25)
+        return operation { anyStatus || $0.status == .executing }.map { .end($0.id) }
+    }
+
+    private mutating func changingReadiness() -> SchedulerEvent? {
+        if random.happens(percent: 10), let started = operation(where: { $0.status == .executing && $0.waits == 0 }) {
+            return .refuse(started.id)
+        }
+        let isReady = random.happens(percent: mix.percentReady)
+        return operation { _ in true }.map { .setReady($0.id, isReady) }
+    }
+
+    private mutating func changingLevel() -> SchedulerEvent? {
+        let level = mix.levels.randomElement(using: &random)!
+        return operation { _ in true }.map { .setLevel($0.id, level) }
+    }
+
+    private mutating func lending() -> SchedulerEvent? {
+        switch random.number(below: 3) {
+        case 0:
+            return operation { $0.status != .waiting && $0.status != .ready }.map { .beginWait($0.id) }
+        case 1:
+            return operation { $0.status == .lent }.map { .endWait($0.id) }
+        default:
+            return .takeReturn
+        }
+    }
+
+    private mutating func controlling() -> SchedulerEvent? {
+        switch random.number(below: 20) {
+        case 0: .shutDown(whenEmpty: random.happens(percent: 80))
+        case 1..<8: .setWidth(Int.random(in: mix.widths, using: &random))
+        case 8..<13: .setSuspended(true)
+        default: .setSuspended(false)
+        }
+    }
+
+    /// What brings the queue nearer to its end, until it is there. Nothing but the queue decides what starts.
+    private func closingEvent() -> SchedulerEvent? {
+        if let waiting = pair.naive.operations.first(where: { $0.status == .waiting }) {
+            return .setReady(waiting.id, true)
+        }
+        if let lent = pair.naive.operations.first(where: { $0.status == .lent }) { return .endWait(lent.id) }
+        if pair.naive.nextReturn != nil { return .takeReturn }
+        if pair.naive.nextStart != nil { return .start }
+        return pair.naive.operations.first { $0.status == .executing }.map { .end($0.id) }
+    }
+
+    private mutating func operation(where isFit: (NaiveScheduler.Operation) -> Bool) -> NaiveScheduler.Operation? {
+        pair.naive.operations.filter(isFit).randomElement(using: &random)
+    }
+}

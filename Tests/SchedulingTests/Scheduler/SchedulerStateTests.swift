@@ -1,0 +1,85 @@
+import Testing
+
+@testable import TaskOperations
+
+@Suite("SchedulerState, beside a plain model of it")
+struct SchedulerStateTests {
+    private static let mixes: [SchedulerProgram.Mix] = [
+        SchedulerProgram.Mix(description: "a few operations"),
+        SchedulerProgram.Mix(description: "two operations at width 1", mostOperations: 2, widths: 1...1),
+        SchedulerProgram.Mix(description: "barriers", steps: 100, mostOperations: 8, percentBarriers: 60),
+        SchedulerProgram.Mix(description: "two levels", levels: [.medium, .high], levelChanges: 30),
+        SchedulerProgram.Mix(description: "lending", percentBarriers: 10, lending: 30, control: 2),
+    ]
+
+    @Test("Random events lead to the same decisions, and nothing is stuck", arguments: mixes)
+    func randomEvents(mix: SchedulerProgram.Mix) {
+        var starts = 0
+        for seed in 0..<120 {
+            var program = SchedulerProgram(seed: seed, mix: mix)
+            guard run(&program, seed) else { return }
+            starts += program.pair.starts
+        }
+        #expect(starts > 300)
+    }
+
+    private static let crowdMixes: [SchedulerProgram.Mix] = [
+        SchedulerProgram.Mix(
+            description: "changing levels", steps: 2000, mostOperations: 120, percentBarriers: 2,
+            levels: [.medium, .high], levelChanges: 60, ends: 1, compareEvery: 500),
+        SchedulerProgram.Mix(
+            description: "changing readiness", steps: 2000, mostOperations: 120, percentBarriers: 2,
+            percentReady: 50, readiness: 60, ends: 1, compareEvery: 500),
+        SchedulerProgram.Mix(
+            description: "returning", steps: 2000, mostOperations: 120, widths: 20...60, percentBarriers: 0,
+            levels: [.medium, .high], levelChanges: 30, lending: 60, ends: 3, compareEvery: 500),
+    ]
+
+    @Test("Crowds whose lines are swept lead to the same decisions", arguments: crowdMixes)
+    func crowds(mix: SchedulerProgram.Mix) {
+        for seed in 0..<2 {
+            var program = SchedulerProgram(seed: seed, mix: mix)
+            guard run(&program, seed) else { return }
+        }
+    }
+
+    private func run(_ program: inout SchedulerProgram, _ seed: Int) -> Bool {
+        do {
+            try program.run()
+            return true
+        } catch {
+            let history = program.history.suffix(80).map { "  \($0)" }.joined(separator: "\n")
+            Issue.record("seed \(seed), after \(program.history.count) events: \(error)\n\(history)")
+            return false
+        }
+    }
+}
+
+@Suite("SchedulerState, by example")
+struct SchedulerStateExampleTests {
+    @Test("An operation that changes its level behind a barrier is counted once when the barrier has ended")
+    func levelChangeBehindBarrier() {
+        var state = SchedulerState<String>(width: 4)
+        let barrier = state.add("barrier", isBarrier: true)
+        let held = state.add("held")
+        state.setReady(held, true)
+        state.setLevel(held, .high)
+        state.end(barrier)
+        #expect(state.readyCount == 1)
+        #expect(state.startableCount == 1)
+        #expect(state.violations == [])
+    }
+
+    @Test("An operation whose readiness changes for ever takes a bounded place", arguments: [false, true])
+    func changingReadiness(isBehindBarrier: Bool) {
+        var state = SchedulerState<String>(width: 4, isSuspended: true)
+        if isBehindBarrier { _ = state.add("barrier", isBarrier: true) }
+        let slots = [state.add("one"), state.add("other")]
+        for step in 0..<10_000 {
+            state.setReady(slots[step % 65 == 0 ? 1 : 0], false)
+            for slot in slots { state.setReady(slot, true) }
+        }
+        #expect(state.ready.entries.count + state.heldBack.entries.count < 300)
+        #expect(state.violations == [])
+    }
+}

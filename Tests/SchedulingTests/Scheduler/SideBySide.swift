@@ -1,0 +1,145 @@
+@testable import TaskOperations
+
+/// What can happen to a queue.
+enum SchedulerEvent {
+    case add(Int, PriorityLevel, isBarrier: Bool)
+    case setReady(Int, Bool)
+    case setLevel(Int, PriorityLevel)
+    case setWidth(Int)
+    case setSuspended(Bool)
+    /// Whatever is next starts.
+    case start
+    /// A worker of this level asks what to start.
+    case startAt(PriorityLevel)
+    case refuse(Int)
+    case end(Int)
+    case beginWait(Int)
+    case endWait(Int)
+    /// Whoever is next has its permit back.
+    case takeReturn
+    case shutDown(whenEmpty: Bool)
+}
+
+/// A `SchedulerState` and a `NaiveScheduler` to which the same happens.
+struct SideBySide {
+    private(set) var state: SchedulerState<Int>
+    private(set) var naive: NaiveScheduler
+    private var slots: [Int: Int] = [:]
+    private(set) var starts = 0
+
+    init(width: Int, isSuspended: Bool) {
+        state = SchedulerState(width: width, isSuspended: isSuspended)
+        naive = NaiveScheduler(width: width, isSuspended: isSuspended)
+    }
+
+    /// Has it happen to both.
+    ///
+    /// - Throws: `Disagreement` where they answer differently.
+    mutating func apply(_ event: SchedulerEvent) throws(Disagreement) {
+        switch event {
+        case .add(let id, let level, let isBarrier):
+            slots[id] = state.add(id, level: level, isBarrier: isBarrier)
+            naive.operations.append(.init(id: id, isBarrier: isBarrier, level: level))
+        case .setReady(let id, let isReady):
+            state.setReady(slots[id]!, isReady)
+            naive.setReady(id, isReady)
+        case .setLevel(let id, let level):
+            state.setLevel(slots[id]!, level)
+            naive[id].level = level
+        case .setWidth(let width):
+            state.setWidth(width)
+            naive.width = width
+        case .setSuspended(let isSuspended):
+            state.isSuspended = isSuspended
+            naive.isSuspended = isSuspended
+        case .end(let id):
+            state.end(slots.removeValue(forKey: id)!)
+            naive.end(id)
+        case .shutDown(let whenEmpty):
+            state.shutDown(whenEmpty: whenEmpty)
+            naive.shutDown(whenEmpty: whenEmpty)
+        case .start, .startAt, .refuse:
+            try applyStart(event)
+        case .beginWait, .endWait, .takeReturn:
+            try applyLending(event)
+        }
+    }
+
+    private mutating func applyStart(_ event: SchedulerEvent) throws(Disagreement) {
+        switch event {
+        case .start:
+            try agree(on: "the next level", state.nextLevel, naive.nextStart?.level)
+            if let level = naive.nextStart?.level { try start(at: level) }
+        case .startAt(let level):
+            try start(at: level)
+        case .refuse(let id):
+            state.refuseStart(slots[id]!)
+            naive[id].status = .waiting
+        default:
+            preconditionFailure("\(event) is no start")
+        }
+    }
+
+    private mutating func start(at level: PriorityLevel) throws(Disagreement) {
+        let expected = naive.nextStart?.level == level ? naive.nextStart?.id : nil
+        try agree(on: "the next start", state.nextStart(at: level), expected.map { slots[$0]! })
+        if let expected {
+            naive[expected].status = .executing
+            starts += 1
+        }
+    }
+
+    private mutating func applyLending(_ event: SchedulerEvent) throws(Disagreement) {
+        switch event {
+        case .beginWait(let id):
+            try agree(on: "the lending", state.beginWait(slots[id]!), naive.beginWait(id))
+        case .endWait(let id):
+            try agree(on: "whether the task waits for its permit", state.endWait(slots[id]!), naive.endWait(id))
+        case .takeReturn:
+            let expected = naive.nextReturn?.id
+            try agree(on: "the next return", state.nextReturn(), expected.map { slots[$0]! })
+            if let expected { naive[expected].status = .executing }
+        default:
+            preconditionFailure("\(event) is no lending")
+        }
+    }
+}
+
+// MARK: - Comparing
+
+/// What the state and the plain model of it do not agree on.
+struct Disagreement: Error, CustomStringConvertible {
+    let description: String
+}
+
+extension SideBySide {
+    /// Compares all that can be asked.
+    ///
+    /// - Throws: `Disagreement`.
+    func compare() throws(Disagreement) {
+        var asked = state
+        try agree(on: "the next level", asked.nextLevel, naive.nextStart?.level)
+        try agree(on: "how many can start", state.startableCount, naive.startableCount)
+        try agree(on: "the elements", state.elements, naive.operations.map(\.id))
+        try agree(on: "whether it is empty", state.isEmpty, naive.operations.isEmpty)
+        try agree(on: "the intake", state.intake, naive.intake)
+        try agree(on: "the last barrier", state.lastBarrier, naive.operations.last(where: \.isBarrier)?.id)
+        for operation in naive.operations {
+            let record = state.records[slots[operation.id]!]
+            try agree(on: "the status of \(operation.id)", record.status, operation.status)
+            try agree(on: "the level of \(operation.id)", record.level, operation.level)
+            let holdingBack = state.elementsHoldingBack(slots[operation.id]!).sorted()
+            try agree(on: "what holds \(operation.id) back", holdingBack, naive.holdingBack(operation.id).sorted())
+        }
+        let violations = state.violations
+        if !violations.isEmpty { throw Disagreement(description: violations.joined(separator: "; ")) }
+    }
+
+    private func agree<Answer: Equatable>(
+        on subject: String, _ answer: Answer, _ expected: Answer
+    ) throws(Disagreement) {
+        if answer != expected {
+            throw Disagreement(description: "\(subject) is \(answer), and ought to be \(expected)")
+        }
+    }
+}
