@@ -22,8 +22,8 @@ struct BarrierLineTests {
             return number < firstBarrier.number || number == open?.number
         }
 
-        func nearestBarrier(before number: UInt64) -> UInt64? {
-            unfinished.last { $0.isBarrier && $0.number < number }?.number
+        func barriers(before number: UInt64) -> [UInt64] {
+            unfinished.filter { $0.isBarrier && $0.number < number }.map(\.number)
         }
     }
 
@@ -33,12 +33,11 @@ struct BarrierLineTests {
         if line.first?.arrival != counting.firstBarrier?.number { return "the first is \(line.first, default: "none")" }
         if line.first?.unfinishedBefore != before { return "\(line.first!) ought to wait for \(before!)" }
         if line.open?.arrival != counting.open?.number { return "\(line.open, default: "none") is open" }
-        if line.last.map(UInt64.init) != counting.unfinished.last(where: \.isBarrier)?.number { return "last" }
         for number in 1...last {
             if line.admits(number) != counting.admits(number) { return "admits(\(number)) is \(line.admits(number))" }
-            let nearest = line.nearestBarrier(before: number).map(UInt64.init)
-            if nearest != counting.nearestBarrier(before: number) {
-                return "before \(number) is \(nearest, default: "none")"
+            let barriers = line.barriers(before: number).map(UInt64.init)
+            if barriers != counting.barriers(before: number) {
+                return "before \(number) are \(barriers)"
             }
         }
         return nil

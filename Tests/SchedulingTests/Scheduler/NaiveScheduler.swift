@@ -47,7 +47,7 @@ struct NaiveScheduler {
     func holdingBack(_ id: Int) -> [Int] {
         let before = operations[..<index(id)]
         if operations[index(id)].isBarrier { return before.map(\.id) }
-        return before.last(where: \.isBarrier).map { [$0.id] } ?? []
+        return before.filter(\.isBarrier).map(\.id)
     }
 
     private func first(of candidates: [Operation]) -> Operation? {

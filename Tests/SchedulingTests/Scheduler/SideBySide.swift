@@ -123,7 +123,8 @@ extension SideBySide {
         try agree(on: "the elements", state.elements, naive.operations.map(\.id))
         try agree(on: "whether it is empty", state.isEmpty, naive.operations.isEmpty)
         try agree(on: "the intake", state.intake, naive.intake)
-        try agree(on: "the last barrier", state.lastBarrier, naive.operations.last(where: \.isBarrier)?.id)
+        let barriers = naive.operations.filter(\.isBarrier).map(\.id)
+        try agree(on: "what holds back the next", state.elementsHoldingBackNext(isBarrier: false), barriers)
         for operation in naive.operations {
             let record = state.records[slots[operation.id]!]
             try agree(on: "the status of \(operation.id)", record.status, operation.status)
