@@ -1,6 +1,6 @@
 /// What an operation depends on, in the order of adding, and how much of it is unfinished.
 ///
-/// Each call is constant time: short lists are searched from the front, and long ones have an index.
+/// Each call is constant time, amortised: short lists are searched from the front, and long ones have an index.
 struct DependencyList: Sendable {
     private struct Entry {
         /// Nil where the dependency was removed.
@@ -40,6 +40,7 @@ struct DependencyList: Sendable {
         } else {
             entries[position] = Entry(operation: nil, isFinished: true)
             index?[ObjectIdentifier(operation)] = nil
+            if index!.count * 2 < entries.count { closeGaps() }
         }
         return true
     }
@@ -54,6 +55,12 @@ struct DependencyList: Sendable {
     private func position(of operation: AnyTaskOperation) -> Int? {
         if let index { return index[ObjectIdentifier(operation)] }
         return entries.firstIndex { $0.operation === operation }
+    }
+
+    private mutating func closeGaps() {
+        entries.removeAll { $0.operation == nil }
+        index = nil
+        if entries.count > Self.searchedCount { makeIndex() }
     }
 
     private mutating func makeIndex() {
