@@ -5,14 +5,16 @@ import TaskOperationsTesting
 /// Empty operations that depend on each other, in the way of each subject.
 ///
 /// Nothing starts before the whole graph stands. Otherwise chance would decide how much of it ever waits: an
-/// operation that has ended by the time another is made is no dependency.
+/// operation that has ended by the time another is made is no dependency. Nobody limits the width, as Dispatch and
+/// tasks cannot: the graph alone says what may run.
 enum GraphSubjects {
     typealias Shape = @Sendable (_ count: Int) -> Graph
 
     static func taskOperationQueue(_ shape: @escaping Shape) -> Subject {
         Subject(.taskOperationQueue) { count in
             let graph = shape(count)
-            let queue = TaskOperationQueue(maxConcurrentOperationCount: 2, isSuspended: true)
+            let queue = TaskOperationQueue(
+                maxConcurrentOperationCount: TaskOperationQueue.unlimitedConcurrentOperationCount, isSuspended: true)
             return try await measure(count, on: (queue, Keeper<[AnyTaskOperation]>())) { queue, keeper in
                 await mainThread.run {
                     var operations: [AnyTaskOperation] = []
@@ -28,12 +30,12 @@ enum GraphSubjects {
         }
     }
 
-    static func operationQueue(
-        _ shape: @escaping Shape, largestSize: Int = .max, mostRounds: Int = 3
-    ) -> Subject {
-        Subject(.operationQueue, largestSize: largestSize, mostRounds: mostRounds) { count in
+    /// - Parameter isQuadratic: Whether the time grows with the square of the size, so that it takes a quarter of a
+    ///   minute for 10,000 operations, and hours for the larger sizes.
+    static func operationQueue(_ shape: @escaping Shape, isQuadratic: Bool = false) -> Subject {
+        Subject(.operationQueue, largestSize: isQuadratic ? 10_000 : .max, mostRounds: 3) { count in
             let graph = shape(count)
-            let queue = OperationQueue(width: 2, isSuspended: true)
+            let queue = OperationQueue(width: OperationQueue.defaultMaxConcurrentOperationCount, isSuspended: true)
             return await measure(count, on: (queue, Keeper<[Operation]>())) { queue, keeper in
                 await mainThread.run {
                     var operations: [Operation] = []

@@ -2,11 +2,13 @@ import TaskOperations
 import TaskOperationsTesting
 
 extension Case {
-    /// The size is what `OperationQueue` does in seconds, as its time grows with the square.
+    // Where the time of `OperationQueue` grows with the square, a size is what it can do at all.
+
     static let chain = Case(
         "chain", "empty, each depends on the one before", sizes: [10_000],
         subjects: [
-            GraphSubjects.taskOperationQueue(Graph.chain), GraphSubjects.operationQueue(Graph.chain),
+            GraphSubjects.taskOperationQueue(Graph.chain),
+            GraphSubjects.operationQueue(Graph.chain, isQuadratic: true),
             GraphSubjects.dispatchQueue(Graph.chain), GraphSubjects.task(Graph.chain),
         ])
 
@@ -25,16 +27,18 @@ extension Case {
         ])
 
     static let layers = Case(
-        "layers", "empty, 100 layers, each depends on 8 of the layer before", sizes: [100_000],
+        "layers", "empty, 100 layers, each depends on 8 of the layer before", sizes: [10_000, 100_000],
         subjects: [
-            GraphSubjects.taskOperationQueue(Graph.layers), GraphSubjects.operationQueue(Graph.layers),
+            GraphSubjects.taskOperationQueue(Graph.layers),
+            GraphSubjects.operationQueue(Graph.layers, isQuadratic: true),
             GraphSubjects.task(Graph.layers),
         ])
 
     static let randomDAG = Case(
-        "random-dag", "empty, each depends on up to 4 earlier ones", sizes: [100_000],
+        "random-dag", "empty, each depends on up to 4 earlier ones", sizes: [10_000, 100_000],
         subjects: [
-            GraphSubjects.taskOperationQueue(Graph.random), GraphSubjects.operationQueue(Graph.random),
+            GraphSubjects.taskOperationQueue(Graph.random),
+            GraphSubjects.operationQueue(Graph.random, isQuadratic: true),
             GraphSubjects.task(Graph.random),
         ])
 

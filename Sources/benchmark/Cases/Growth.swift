@@ -6,12 +6,11 @@ extension Case {
         subjects: Submission<Empty>.subjects(
             [.taskOperationQueue, .operationQueue, .dispatchQueue, .task], width: 2))
 
-    /// `OperationQueue` would need hours for the largest chain.
     static let growthOfChain = Case(
         "growth", variant: "chain", "as in chain", sizes: growingSizes,
         subjects: [
             GraphSubjects.taskOperationQueue(Graph.chain),
-            GraphSubjects.operationQueue(Graph.chain, largestSize: 10_000),
+            GraphSubjects.operationQueue(Graph.chain, isQuadratic: true),
             GraphSubjects.dispatchQueue(Graph.chain), GraphSubjects.task(Graph.chain),
         ])
 

@@ -27,28 +27,27 @@ extension Case {
         "semaphore", variant: "cancelled", "is cancelled while it waits for a permit", sizes: [10_000, 100_000],
         subjects: [
             Subject(.asyncSemaphore) { count in
-                await Waiters.measure(count, release: { _, group in group.cancelAll() })
+                await Waiters.measure(count, release: { _, tasks in tasks.forEach { $0.cancel() } })
             }
         ])
 }
 
 private enum Waiters {
+    /// The waiters are unstructured tasks: a task group takes linear time for each child that ends out of turn.
+    ///
     /// - Parameter release: Has the waiters go on, one way or the other.
     static func measure(
-        _ count: Int, priority: (Int) -> TaskPriority? = { _ in nil },
-        release: (AsyncSemaphore, inout TaskGroup<Void>) -> Void
+        _ count: Int, priority: @escaping @Sendable (Int) -> TaskPriority? = { _ in nil },
+        release: (AsyncSemaphore, [Task<Void, Never>]) -> Void
     ) async -> Measurement {
         let semaphore = AsyncSemaphore(capacity: 0)
-        return await withTaskGroup(of: Void.self) { group in
-            for number in 0..<count {
-                let priority = priority(number)
-                group.addTask { _ = try? await semaphore.withPermit(priority: priority) {} }
-            }
-            while semaphore.waitingCount < count { await Task.yield() }
-            let start = ContinuousClock.now
-            release(semaphore, &group)
-            await group.waitForAll()
-            return Measurement(start.duration(to: .now), operations: count)
+        let tasks = (0..<count).map { number in
+            Task.detached { _ = try? await semaphore.withPermit(priority: priority(number)) {} }
+        }
+        while semaphore.waitingCount < count { await Task.yield() }
+        return await benchmark.measure(count, on: tasks) { tasks in
+            release(semaphore, tasks)
+            for task in tasks { await task.value }
         }
     }
 }
