@@ -21,7 +21,10 @@ let package = Package(
     targets: [
         .target(name: "TaskOperations", swiftSettings: settings),
         .target(name: "TaskOperationsTesting", dependencies: ["TaskOperations"], swiftSettings: settings),
-        .executableTarget(name: "benchmark", dependencies: ["TaskOperations"], swiftSettings: settings),
+        .systemLibrary(name: "CAllocator"),
+        .executableTarget(
+            name: "benchmark", dependencies: ["TaskOperations", "TaskOperationsTesting", "CAllocator"],
+            swiftSettings: settings),
         .testTarget(
             name: "SchedulingTests", dependencies: ["TaskOperations", "TaskOperationsTesting"],
             swiftSettings: settings),
@@ -30,6 +33,7 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "ParityTests", dependencies: ["TaskOperations", "TaskOperationsTesting"], swiftSettings: settings),
+        .testTarget(name: "BenchmarkTests", dependencies: ["benchmark"], swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]
 )

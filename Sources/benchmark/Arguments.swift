@@ -1,0 +1,109 @@
+/// What the command line asks for.
+struct Arguments: Sendable {
+    enum Action: Sendable {
+        case run
+        case list
+        case help
+    }
+
+    var action = Action.run
+    var cases = Catalogue.cases
+    /// The subjects to measure; nil for all.
+    var subjects: Set<SubjectName>?
+    /// Multiplies the size of every case.
+    var scale = 1.0
+    /// How often each subject is measured; nil for what the size asks for.
+    var rounds: Int?
+    var isMarkdown = false
+    var jsonPath: String?
+    var chartPath: String?
+
+    static let usage = """
+        usage: benchmark [--case NAME[,NAME…]] [--subject NAME[,NAME…]] [--scale N] [--rounds N]
+                         [--json FILE] [--markdown] [--chart FILE] [--list]
+
+          --case      measure these cases only; --list tells their names
+          --subject   measure these subjects only
+          --scale     multiply the number of operations of every case by N (1; 0.01 is a quick look)
+          --rounds    how often each subject is measured at most (5, and 15 up to 10,000 operations)
+          --json      write the figures to a file
+          --markdown  print the table of README.md instead of the full one
+          --chart     draw the figures of `growth` into an SVG file
+          --list      print the cases
+        """
+
+    init(_ words: some Sequence<String>) throws(ArgumentError) {
+        var words = words.makeIterator()
+        while let option = words.next() {
+            switch option {
+            case "--case": cases = try Self.cases(named: try words.value(of: option))
+            case "--subject": subjects = try Self.subjects(named: try words.value(of: option))
+            case "--scale": scale = try Self.scale(try words.value(of: option))
+            case "--rounds": rounds = try Self.rounds(try words.value(of: option))
+            case "--json": jsonPath = try words.value(of: option)
+            case "--chart": chartPath = try words.value(of: option)
+            case "--markdown": isMarkdown = true
+            case "--list": action = .list
+            case "--help", "-h": action = .help
+            default: throw ArgumentError("\(option) is not an option; allowed: \(Self.options)")
+            }
+        }
+        if chartPath != nil, !cases.contains(where: { $0.name == Chart.caseName }) {
+            throw ArgumentError("--chart draws the case \(Chart.caseName), which --case leaves out")
+        }
+    }
+
+    private static let options = "--case --subject --scale --rounds --json --markdown --chart --list --help"
+
+    private static func cases(named list: String) throws(ArgumentError) -> [Case] {
+        let names = list.split(separator: ",").map(String.init)
+        let known = Catalogue.names
+        for name in names where !known.contains(name) {
+            throw ArgumentError("there is no case \(name); allowed: \(known.joined(separator: ", "))")
+        }
+        if names.isEmpty { throw ArgumentError("--case needs a name; allowed: \(known.joined(separator: ", "))") }
+        return Catalogue.cases.filter { names.contains($0.name) }
+    }
+
+    private static func subjects(named list: String) throws(ArgumentError) -> Set<SubjectName> {
+        var subjects: Set<SubjectName> = []
+        for name in list.split(separator: ",") {
+            guard let subject = SubjectName(rawValue: String(name)) else {
+                let known = SubjectName.allCases.map(\.rawValue).joined(separator: ", ")
+                throw ArgumentError("there is no subject \(name); allowed: \(known)")
+            }
+            subjects.insert(subject)
+        }
+        return subjects
+    }
+
+    private static func scale(_ word: String) throws(ArgumentError) -> Double {
+        guard let scale = Double(word), scale > 0, scale <= 1000 else {
+            throw ArgumentError("--scale \(word) is not allowed; it must be a number above 0 and at most 1000")
+        }
+        return scale
+    }
+
+    private static func rounds(_ word: String) throws(ArgumentError) -> Int {
+        guard let rounds = Int(word), (1...1000).contains(rounds) else {
+            throw ArgumentError("--rounds \(word) is not allowed; it must be a whole number from 1 to 1000")
+        }
+        return rounds
+    }
+}
+
+/// Why the command line cannot be followed, in one line.
+struct ArgumentError: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) {
+        self.description = description
+    }
+}
+
+extension IteratorProtocol<String> {
+    fileprivate mutating func value(of option: String) throws(ArgumentError) -> String {
+        guard let value = next(), !value.hasPrefix("--") else { throw ArgumentError("\(option) needs a value") }
+        return value
+    }
+}

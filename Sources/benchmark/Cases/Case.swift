@@ -1,0 +1,62 @@
+/// One comparison: work that each subject does in its own way.
+struct Case: Sendable {
+    let name: String
+    /// Tells cases of one name apart.
+    let variant: String?
+    /// What an operation is, in a line.
+    let summary: String
+    /// How many operations there are; several sizes where it matters how the cost grows.
+    let sizes: [Int]
+    let subjects: [Subject]
+
+    init(_ name: String, variant: String? = nil, _ summary: String, sizes: [Int], subjects: [Subject]) {
+        self.name = name
+        self.variant = variant
+        self.summary = summary
+        self.sizes = sizes
+        self.subjects = subjects
+    }
+
+    var title: String { variant.map { "\(name), \($0)" } ?? name }
+}
+
+/// What does the work of a case.
+struct Subject: Sendable {
+    let name: SubjectName
+    /// Above this it would take minutes: it is left out there.
+    let largestSize: Int
+    /// So slow that more rounds than these would take minutes.
+    let mostRounds: Int
+    /// Does the work once, with so many operations.
+    let measure: @Sendable (_ operations: Int) async throws -> Measurement
+
+    init(
+        _ name: SubjectName, largestSize: Int = .max, mostRounds: Int = .max,
+        measure: @escaping @Sendable (_ operations: Int) async throws -> Measurement
+    ) {
+        self.name = name
+        self.largestSize = largestSize
+        self.mostRounds = mostRounds
+        self.measure = measure
+    }
+}
+
+enum SubjectName: String, CaseIterable, Sendable {
+    case taskOperationQueue = "TaskOperationQueue"
+    case asyncSemaphore = "AsyncSemaphore"
+    case operationQueue = "OperationQueue"
+    /// Concurrent, with a group; serial where the case is serial.
+    case dispatchQueue = "DispatchQueue"
+    /// A child task for each operation, all at once.
+    case taskGroup = "TaskGroup"
+    /// A child task for each operation, kept to the width by `next()`.
+    case taskGroupNext = "TaskGroup-next"
+    /// A child task for each operation, which waits for a permit of an `AsyncSemaphore`.
+    case taskGroupSemaphore = "TaskGroup-semaphore"
+    /// An unstructured task for each operation, which awaits the handles of its predecessors.
+    case task = "Task"
+    /// What arithmetic says.
+    case ideal
+
+    var isOurs: Bool { self == .taskOperationQueue || self == .asyncSemaphore }
+}

@@ -1,0 +1,46 @@
+/// Every case that there is. A new one is an entry here.
+enum Catalogue {
+    static let cases: [Case] = [
+        .independent,
+        .independentBatch,
+        .serial,
+        .contendedAdd,
+        .suspending(width: 2),
+        .suspending(width: 64),
+        .io,
+        .chain,
+        .fanOut,
+        .fanIn,
+        .layers,
+        .randomDAG,
+        .after,
+        .pendingMemory,
+        .cancelAll,
+        .priorityChange,
+        .widthChange,
+        .suspendResume,
+        .growthOfIndependent,
+        .growthOfChain,
+        .growthOfFanOut,
+        .semaphoreServed,
+        .semaphorePrioritised,
+        .semaphoreCancelled,
+        .latency("median", 0.5),
+        .latency("99th percentile", 0.99),
+    ]
+
+    /// The names that `--case` takes, in order.
+    static let names = cases.reduce(into: [String]()) { names, item in
+        if !names.contains(item.name) { names.append(item.name) }
+    }
+
+    /// A line for each case.
+    static var listing: String {
+        let width = cases.map(\.title.count).max() ?? 0
+        return cases.map { item in
+            let sizes = item.sizes.map(\.grouped).joined(separator: " / ")
+            return "\(item.title.padded(to: width))  \(item.summary) (\(sizes))"
+        }
+        .joined(separator: "\n")
+    }
+}

@@ -1,0 +1,72 @@
+/// Which operations wait for which others. An operation's predecessors have lower numbers than it has.
+struct Graph: Sendable {
+    private var ends: [Int] = []
+    private var predecessors: [Int32] = []
+
+    var count: Int { ends.count }
+
+    func predecessors(of node: Int) -> ArraySlice<Int32> {
+        predecessors[(node == 0 ? 0 : ends[node - 1])..<ends[node]]
+    }
+
+    /// - Parameter predecessors: Gives those of each number, in the order of numbers.
+    init(_ count: Int, predecessors: (Int) -> some Sequence<Int>) {
+        ends.reserveCapacity(count)
+        for node in 0..<count {
+            for predecessor in predecessors(node) { self.predecessors.append(Int32(predecessor)) }
+            ends.append(self.predecessors.count)
+        }
+    }
+}
+
+// MARK: - Shapes
+
+extension Graph {
+    static func chain(_ count: Int) -> Graph {
+        Graph(count) { node in node == 0 ? 0..<0 : (node - 1)..<node }
+    }
+
+    /// One before all others.
+    static func fanOut(_ count: Int) -> Graph {
+        Graph(count) { node in 0..<(node == 0 ? 0 : 1) }
+    }
+
+    /// All others before one.
+    static func fanIn(_ count: Int) -> Graph {
+        Graph(count) { node in 0..<(node == count - 1 ? node : 0) }
+    }
+
+    /// A hundred layers; each operation depends on eight of the layer before.
+    static func layers(_ count: Int) -> Graph {
+        let width = max(8, count / 100)
+        return Graph(count) { node -> [Int] in
+            let layer = node / width
+            if layer == 0 { return [] }
+            return (0..<8).map { (layer - 1) * width + (node + $0 * (width / 8)) % width }
+        }
+    }
+
+    /// Each operation depends on up to four that any earlier ones are.
+    static func random(_ count: Int) -> Graph {
+        var random = SeededRandom(seed: 42)
+        return Graph(count) { node -> [Int] in
+            if node == 0 { return [] }
+            return (0..<Int.random(in: 0...4, using: &random)).map { _ in Int.random(in: 0..<node, using: &random) }
+        }
+    }
+}
+
+/// Numbers that are the same in every run: SplitMix64, by Steele, Lea and Flood.
+struct SeededRandom: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}

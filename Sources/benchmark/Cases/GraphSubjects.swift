@@ -1,0 +1,112 @@
+import Foundation
+import TaskOperations
+import TaskOperationsTesting
+
+/// Empty operations that depend on each other, in the way of each subject.
+///
+/// Nothing starts before the whole graph stands. Otherwise chance would decide how much of it ever waits: an
+/// operation that has ended by the time another is made is no dependency. Nobody limits the width, as Dispatch and
+/// tasks cannot: the graph alone says what may run.
+enum GraphSubjects {
+    typealias Shape = @Sendable (_ count: Int) -> Graph
+
+    static func taskOperationQueue(_ shape: @escaping Shape) -> Subject {
+        Subject(.taskOperationQueue) { count in
+            let graph = shape(count)
+            let queue = TaskOperationQueue(
+                maxConcurrentOperationCount: TaskOperationQueue.unlimitedConcurrentOperationCount, isSuspended: true)
+            return try await measure(count, on: (queue, Keeper<[AnyTaskOperation]>())) { queue, keeper in
+                await mainThread.run {
+                    var operations: [AnyTaskOperation] = []
+                    for node in 0..<graph.count {
+                        let dependencies = graph.predecessors(of: node).map { operations[Int($0)] }
+                        operations.append(queue.addOperation(dependencies: dependencies) {})
+                    }
+                    queue.isSuspended = false
+                    keeper.keep(operations)
+                }
+                try await queue.waitUntilAllOperationsAreFinished()
+            }
+        }
+    }
+
+    /// - Parameter isQuadratic: Whether the time grows with the square of the size, so that it takes a quarter of a
+    ///   minute for 10,000 operations, and hours for the larger sizes.
+    static func operationQueue(_ shape: @escaping Shape, isQuadratic: Bool = false) -> Subject {
+        Subject(.operationQueue, largestSize: isQuadratic ? 10_000 : .max, mostRounds: 3) { count in
+            let graph = shape(count)
+            let queue = OperationQueue(width: OperationQueue.defaultMaxConcurrentOperationCount, isSuspended: true)
+            return await measure(count, on: (queue, Keeper<[Operation]>())) { queue, keeper in
+                await mainThread.run {
+                    var operations: [Operation] = []
+                    for node in 0..<graph.count {
+                        let operation = BlockOperation {}
+                        for predecessor in graph.predecessors(of: node) {
+                            operation.addDependency(operations[Int(predecessor)])
+                        }
+                        queue.addOperation(operation)
+                        operations.append(operation)
+                    }
+                    queue.isSuspended = false
+                    keeper.keep(operations)
+                    queue.waitUntilAllOperationsAreFinished()
+                }
+            }
+        }
+    }
+
+    /// A work item can wait for one other, or for a group: graphs where an operation has one predecessor at most,
+    /// or all those that have none.
+    static func dispatchQueue(_ shape: @escaping Shape) -> Subject {
+        Subject(.dispatchQueue) { count in
+            let graph = shape(count)
+            let queue = DispatchQueue(label: "benchmark", attributes: .concurrent)
+            return await measure(count, on: (queue, Keeper<[DispatchWorkItem]>())) { queue, keeper in
+                await mainThread.run {
+                    let (first, all) = (DispatchGroup(), DispatchGroup())
+                    var items: [DispatchWorkItem] = []
+                    queue.suspend()
+                    for node in 0..<graph.count {
+                        all.enter()
+                        let item = DispatchWorkItem { all.leave() }
+                        let predecessors = graph.predecessors(of: node)
+                        switch predecessors.count {
+                        case 0: queue.async(group: first, execute: item)
+                        case 1: items[Int(predecessors.first!)].notify(queue: queue, execute: item)
+                        default: first.notify(queue: queue, work: item)
+                        }
+                        items.append(item)
+                    }
+                    queue.resume()
+                    all.wait()
+                    keeper.keep(items)
+                }
+            }
+        }
+    }
+
+    static func task(_ shape: @escaping Shape) -> Subject {
+        Subject(.task) { count in
+            let graph = shape(count)
+            return await measure(count, on: Keeper<[Task<Void, Never>]>()) { keeper in
+                let tasks = await mainThread.run {
+                    let gate = Gate()
+                    let start = Task.detached { await gate.pass() }
+                    var tasks: [Task<Void, Never>] = []
+                    for node in 0..<graph.count {
+                        let predecessors = graph.predecessors(of: node).map { tasks[Int($0)] }
+                        tasks.append(
+                            Task.detached {
+                                if predecessors.isEmpty { await start.value }
+                                for predecessor in predecessors { await predecessor.value }
+                            })
+                    }
+                    gate.open()
+                    return tasks
+                }
+                for task in tasks { await task.value }
+                keeper.keep(tasks)
+            }
+        }
+    }
+}

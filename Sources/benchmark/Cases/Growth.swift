@@ -1,0 +1,25 @@
+// The cost of an operation as the work grows: flat where the work is linear.
+
+extension Case {
+    static let growthOfIndependent = Case(
+        "growth", variant: "independent", "as in independent", sizes: growingSizes,
+        subjects: Submission<Empty>.subjects(
+            [.taskOperationQueue, .operationQueue, .dispatchQueue, .task], width: 2))
+
+    static let growthOfChain = Case(
+        "growth", variant: "chain", "as in chain", sizes: growingSizes,
+        subjects: [
+            GraphSubjects.taskOperationQueue(Graph.chain),
+            GraphSubjects.operationQueue(Graph.chain, isQuadratic: true),
+            GraphSubjects.dispatchQueue(Graph.chain), GraphSubjects.task(Graph.chain),
+        ])
+
+    static let growthOfFanOut = Case(
+        "growth", variant: "fan-out", "as in fan-out", sizes: growingSizes,
+        subjects: [
+            GraphSubjects.taskOperationQueue(Graph.fanOut), GraphSubjects.operationQueue(Graph.fanOut),
+            GraphSubjects.dispatchQueue(Graph.fanOut), GraphSubjects.task(Graph.fanOut),
+        ])
+
+    private static let growingSizes = [1000, 10_000, 100_000, 1_000_000]
+}

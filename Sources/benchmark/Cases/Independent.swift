@@ -1,0 +1,64 @@
+import Foundation
+import TaskOperations
+
+extension Case {
+    static let independent = Case(
+        "independent", "empty, added one by one from the main thread, width 2",
+        sizes: [100_000], subjects: Submission<Empty>.subjects(width: 2))
+
+    /// Dispatch has no batch, and adds one by one.
+    static let independentBatch = Case(
+        "independent-batch", "empty, made and then added in one call from the main thread, width 2",
+        sizes: [100_000],
+        subjects: [
+            Subject(.taskOperationQueue) { try await Batch.taskOperationQueue($0) },
+            Subject(.operationQueue) { await Batch.operationQueue($0) },
+        ] + Submission<Empty>.subjects([.dispatchQueue], width: 2))
+
+    static let serial = Case(
+        "serial", "empty, one at a time, width 1", sizes: [100_000],
+        subjects: Submission<Empty>.subjects(
+            [.taskOperationQueue, .operationQueue, .dispatchQueue, .taskGroupNext, .taskGroupSemaphore, .task],
+            width: 1))
+
+    /// Dispatch and threads cannot suspend. What has no width runs all at once.
+    static func suspending(width: Int) -> Case {
+        Case(
+            "suspending", variant: "width \(width)", "suspends once, with Task.yield", sizes: [100_000],
+            subjects: Submission<Yielding>.subjects(
+                [.taskOperationQueue, .taskGroup, .taskGroupNext, .taskGroupSemaphore, .task], width: width))
+    }
+
+    /// `OperationQueue` blocks a thread for as long. What has no width is left out: it would wait for all at once.
+    static let io = Case(
+        "io", "takes 1 ms of waiting, width \(ioWidth)", sizes: [10_000],
+        subjects: Submission<Sleeping>.subjects(
+            [.taskOperationQueue, .operationQueue, .taskGroupNext, .taskGroupSemaphore], width: ioWidth)
+            + [
+                Subject(.ideal, mostRounds: 1) { count in
+                    let turns = (count + ioWidth - 1) / ioWidth
+                    return Measurement(.milliseconds(turns * Sleeping.milliseconds), operations: count)
+                }
+            ])
+
+    private static let ioWidth = 256
+}
+
+private enum Batch {
+    static func taskOperationQueue(_ count: Int) async throws -> Measurement {
+        try await measure(count, on: TaskOperationQueue(maxConcurrentOperationCount: 2)) { queue in
+            await mainThread.run {
+                try! queue.addOperations((0..<count).map { _ in TaskOperation {} })  // new ones are never refused
+            }
+            try await queue.waitUntilAllOperationsAreFinished()
+        }
+    }
+
+    static func operationQueue(_ count: Int) async -> Measurement {
+        await measure(count, on: OperationQueue(width: 2)) { queue in
+            await mainThread.run {
+                queue.addOperations((0..<count).map { _ in BlockOperation {} }, waitUntilFinished: true)
+            }
+        }
+    }
+}

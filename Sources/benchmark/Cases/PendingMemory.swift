@@ -1,0 +1,86 @@
+import Foundation
+import TaskOperations
+
+extension Case {
+    /// The time is that of making them and having them wait. A suspended task awaits a continuation.
+    static let pendingMemory = Case(
+        "pending-memory", "empty, waits", sizes: [100_000],
+        subjects: [
+            Subject(.taskOperationQueue) { count in
+                let queue = TaskOperationQueue(isSuspended: true)
+                let measurement = await weigh(count) {
+                    await mainThread.run {
+                        for _ in 0..<count { queue.addOperation {} }
+                    }
+                }
+                queue.isSuspended = false
+                try await queue.waitUntilAllOperationsAreFinished()
+                return measurement
+            },
+            Subject(.operationQueue) { count in
+                let queue = OperationQueue(width: 2, isSuspended: true)
+                let measurement = await weigh(count) {
+                    await mainThread.run {
+                        for _ in 0..<count { queue.addOperation {} }
+                    }
+                }
+                queue.isSuspended = false
+                await mainThread.run { queue.waitUntilAllOperationsAreFinished() }
+                return measurement
+            },
+            Subject(.task) { count in
+                let parking = Parking(places: count)
+                let measurement = await weigh(count) {
+                    await mainThread.run {
+                        for _ in 0..<count { Task.detached { await parking.park() } }
+                    }
+                    await parking.waitUntilFull()
+                }
+                await parking.clear()
+                return measurement
+            },
+        ])
+}
+
+/// Measures what is allocated while operations come to wait, and is not freed.
+private func weigh(_ count: Int, _ work: () async -> Void) async -> Measurement {
+    let before = heapInUse
+    let start = ContinuousClock.now
+    await work()
+    let elapsed = start.duration(to: .now)
+    let bytes = before.flatMap { before in heapInUse.map { $0 - before } }
+    return Measurement(elapsed, operations: count, bytes: bytes)
+}
+
+/// Tasks that wait to be resumed. Its own memory is there before the first comes.
+private final class Parking: Sendable {
+    private struct State: Sendable {
+        var parked: [UnsafeContinuation<Void, Never>] = []
+        var left = 0
+    }
+
+    private let places: Int
+    private let state: Lock<State>
+
+    init(places: Int) {
+        self.places = places
+        var state = State()
+        state.parked.reserveCapacity(places)
+        self.state = Lock(state)
+    }
+
+    /// Waits with the cheapest continuation that there is; it is resumed once, in `clear`.
+    func park() async {
+        await withUnsafeContinuation { continuation in state.withLock { $0.parked.append(continuation) } }
+        state.withLock { $0.left += 1 }
+    }
+
+    func waitUntilFull() async {
+        while state.withLock({ $0.parked.count }) < places { await Task.yield() }
+    }
+
+    func clear() async {
+        for continuation in state.withLock({ $0.parked }) { continuation.resume() }
+        while state.withLock({ $0.left }) < places { await Task.yield() }
+    }
+}

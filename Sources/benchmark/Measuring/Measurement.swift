@@ -1,0 +1,43 @@
+/// What one round of one subject came to.
+struct Measurement: Sendable {
+    let nsPerOperation: Double
+    var bytesPerOperation: Double?
+
+    init(nsPerOperation: Double, bytesPerOperation: Double? = nil) {
+        self.nsPerOperation = nsPerOperation
+        self.bytesPerOperation = bytesPerOperation
+    }
+
+    init(_ elapsed: Duration, operations: Int, bytes: Int? = nil) {
+        nsPerOperation = elapsed.nanoseconds / Double(operations)
+        bytesPerOperation = bytes.map { Double($0) / Double(operations) }
+    }
+}
+
+/// Times work on queues and the like.
+///
+/// For every subject alike: the clock runs from just before the first operation is made until the last body has
+/// ended and whoever waits for that goes on. What is made before the clock starts, and lives until it has stopped,
+/// is passed as `held`: the queue, and where a case keeps the operations or task handles, a `Keeper` of these.
+func measure<Held>(
+    _ operations: Int, on held: Held, _ work: (Held) async throws -> Void
+) async rethrows -> Measurement {
+    let start = ContinuousClock.now
+    try await work(held)
+    let elapsed = start.duration(to: .now)
+    withExtendedLifetime(held) {}
+    return Measurement(elapsed, operations: operations)
+}
+
+/// Keeps something alive that is only made while the clock runs.
+final class Keeper<Value>: @unchecked Sendable {  // Written once, and never read.
+    private var kept: Value?
+
+    func keep(_ value: Value) { kept = value }
+}
+
+extension Duration {
+    var nanoseconds: Double {
+        Double(components.seconds) * 1e9 + Double(components.attoseconds) * 1e-9
+    }
+}

@@ -1,0 +1,85 @@
+/// Measures cases, one after the other.
+///
+/// The subjects of a case take turns: each is warmed up once, and then measured once a round. The order rotates
+/// from round to round, so that none always finds the memory as the same other one has left it.
+struct Runner: Sendable {
+    private let rounds: Int?
+    private let scale: Double
+    private let subjects: Set<SubjectName>?
+    private let threads = ThreadCounter()
+
+    init(_ arguments: Arguments) {
+        rounds = arguments.rounds
+        scale = arguments.scale
+        subjects = arguments.subjects
+    }
+
+    func run(_ cases: [Case]) async throws -> [Figure] {
+        let comparisons = cases.flatMap { item in item.sizes.map { (item, scaled($0)) } }
+        let progress = Progress(of: comparisons.count)
+        defer { progress.clear() }
+        var figures: [Figure] = []
+        for (item, size) in comparisons {
+            progress.begin(item.title + ", \(size.grouped) operations")
+            figures += try await compare(item, size, progress)
+        }
+        return figures
+    }
+
+    /// A size times the scale. The least is what a graph needs to have its shape.
+    private func scaled(_ size: Int) -> Int { max(16, Int((Double(size) * scale).rounded())) }
+
+    private func compare(_ item: Case, _ size: Int, _ progress: Progress) async throws -> [Figure] {
+        var trials = item.subjects
+            .filter { size <= $0.largestSize && subjects?.contains($0.name) != false }
+            .map { Trial(subject: $0, size: size, rounds: rounds(for: $0, size)) }
+        for trial in trials {
+            progress.show("\(trial.subject.name.rawValue) warms up")
+            _ = try await trial.subject.measure(max(16, size / 10))
+        }
+        for round in 0..<(trials.map(\.rounds).max() ?? 0) {
+            for turn in trials.indices {
+                let index = (round + turn) % trials.count
+                if round >= trials[index].rounds { continue }
+                progress.show("\(trials[index].subject.name.rawValue), round \(round + 1) of \(trials[index].rounds)")
+                try await Task.sleep(for: .milliseconds(2))  // what the one before has left behind comes to rest
+                try await trials[index].measure(counting: threads)
+            }
+        }
+        return trials.map { $0.figure(of: item) }
+    }
+
+    /// Short rounds are more easily disturbed, and cost little: there are more of them.
+    private func rounds(for subject: Subject, _ size: Int) -> Int {
+        min(subject.mostRounds, rounds ?? (size <= 10_000 ? 15 : 5))
+    }
+}
+
+/// A subject at a size, and what was measured of it so far.
+private struct Trial {
+    let subject: Subject
+    let size: Int
+    let rounds: Int
+    private var measurements: [Measurement] = []
+    private var threads: Int?
+
+    init(subject: Subject, size: Int, rounds: Int) {
+        self.subject = subject
+        self.size = size
+        self.rounds = rounds
+    }
+
+    mutating func measure(counting counter: ThreadCounter) async throws {
+        counter.reset()
+        measurements.append(try await subject.measure(size))
+        threads = [threads, counter.mostSeen].compactMap(\.self).max()
+    }
+
+    func figure(of item: Case) -> Figure {
+        let bytes = measurements.compactMap(\.bytesPerOperation)
+        return Figure(
+            caseName: item.name, variant: item.variant, subject: subject.name, size: size, rounds: rounds,
+            nsPerOperation: Spread(measurements.map(\.nsPerOperation)),
+            bytesPerOperation: bytes.isEmpty ? nil : Spread(bytes).median, threads: threads)
+    }
+}

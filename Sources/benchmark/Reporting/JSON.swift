@@ -1,0 +1,32 @@
+import Foundation
+
+/// The figures as an array of objects.
+enum JSON {
+    static func text(_ figures: [Figure]) throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
+        return String(decoding: try encoder.encode(figures.map(Row.init)), as: UTF8.self)
+    }
+
+    private struct Row: Encodable {
+        let figure: Figure
+
+        enum CodingKeys: String, CodingKey {
+            case `case`, variant, subject, n, nsPerOperation, minNs, maxNs, bytesPerOperation, threads
+        }
+
+        /// What is nil is written as null.
+        func encode(to encoder: any Encoder) throws {
+            var row = encoder.container(keyedBy: CodingKeys.self)
+            try row.encode(figure.caseName, forKey: .case)
+            try row.encode(figure.variant, forKey: .variant)
+            try row.encode(figure.subject.rawValue, forKey: .subject)
+            try row.encode(figure.size, forKey: .n)
+            try row.encode(figure.nsPerOperation.median, forKey: .nsPerOperation)
+            try row.encode(figure.nsPerOperation.minimum, forKey: .minNs)
+            try row.encode(figure.nsPerOperation.maximum, forKey: .maxNs)
+            try row.encode(figure.bytesPerOperation, forKey: .bytesPerOperation)
+            try row.encode(figure.threads, forKey: .threads)
+        }
+    }
+}
