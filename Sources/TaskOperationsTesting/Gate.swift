@@ -50,6 +50,9 @@ public final class Gate: Sendable {
         for continuation in held { continuation.resume() }
     }
 
+    /// Whether `open()` was called.
+    public var isOpen: Bool { state.withLock { $0.isOpen } }
+
     /// How many calls of `pass()` there were.
     public var arrivals: Int { state.withLock { $0.arrivals } }
 

@@ -1,0 +1,90 @@
+import TaskOperations
+import TaskOperationsTesting
+import Testing
+
+@Suite("Rule 2: the width", .timeLimit(.minutes(1)))
+struct Rule02Tests {
+    @Test("Rule 2: as many bodies execute as the width says, and never more", arguments: [1, 2, 3, 50])
+    func widthIsUsedAndNeverExceeded(width: Int) async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: width)
+        let meter = ConcurrencyMeter()
+        let gate = Gate()
+        for _ in 0..<300 {
+            queue.addOperation {
+                await meter.measure {
+                    await gate.pass()
+                    await Task.yield()
+                }
+            }
+        }
+        await gate.waitForArrivals(width)
+        await letOthersRun()
+        #expect(meter.now == width)
+        gate.open()
+        try await queue.waitUntilAllOperationsAreFinished()
+        #expect(meter.most == width)
+        #expect(meter.total == 300)
+    }
+
+    @Test("Rule 2: an unlimited queue has none wait for another")
+    func unlimitedWidth() async throws {
+        let queue = TaskOperationQueue(
+            maxConcurrentOperationCount: TaskOperationQueue.unlimitedConcurrentOperationCount)
+        let gate = Gate()
+        for _ in 0..<500 { queue.addOperation { await gate.pass() } }
+        await gate.waitForArrivals(500)
+        gate.open()
+        try await queue.waitUntilAllOperationsAreFinished()
+    }
+
+    @Test("Rule 2: raising the width starts work at once")
+    func raisingStartsWork() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
+        let gate = Gate()
+        for _ in 0..<5 { queue.addOperation { await gate.pass() } }
+        await gate.waitForArrivals(1)
+        await letOthersRun()
+        #expect(gate.arrivals == 1)
+        queue.maxConcurrentOperationCount = 4
+        await gate.waitForArrivals(4)
+        await letOthersRun()
+        #expect(gate.arrivals == 4)
+        gate.open()
+        try await queue.waitUntilAllOperationsAreFinished()
+    }
+
+    @Test("Rule 2: lowering the width stops none that executes, and holds back what follows")
+    func loweringStopsNone() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 3)
+        let gate = Gate()
+        let executing = (0..<3).map { _ in
+            queue.addOperation {
+                await gate.pass()
+                return Task.isCancelled
+            }
+        }
+        await gate.waitForArrivals(3)
+        queue.maxConcurrentOperationCount = 1
+        let meter = ConcurrencyMeter()
+        for _ in 0..<50 { queue.addOperation { await meter.measure { await Task.yield() } } }
+        await letOthersRun()
+        #expect(meter.total == 0)
+        gate.open()
+        for operation in executing { #expect(try await operation.value == false) }
+        try await queue.waitUntilAllOperationsAreFinished()
+        #expect(meter.most == 1)
+    }
+
+    @Test("Rule 2: a body that suspends keeps its permit")
+    func suspendingKeepsThePermit() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
+        let gate = Gate()
+        queue.addOperation { await gate.pass() }
+        let second = queue.addOperation {}
+        await gate.waitForArrivals(1)
+        await letOthersRun()
+        #expect(second.state == .ready)
+        gate.open()
+        try await second.value
+    }
+}

@@ -1,0 +1,74 @@
+import TaskOperations
+import TaskOperationsTesting
+import Testing
+
+@Suite("Rule 4: a batch is one step", .timeLimit(.minutes(1)))
+struct Rule04Tests {
+    @Test("Rule 4: the most urgent of a batch starts first, though it stands last and the queue was idle")
+    func prioritiesAreWeighedOverTheBatch() async throws {
+        for _ in 0..<20 {
+            let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
+            let starts = Recorder<Int>()
+            // Added one by one, the first of so many would have started long before the last is there.
+            let batch = (0..<2000).map { number in
+                TaskOperation(priority: number == 1999 ? .high : .low) { starts.record(number) }
+            }
+            try queue.addOperations(batch)
+            try await queue.waitUntilAllOperationsAreFinished()
+            #expect(starts.events == [1999] + Array(0..<1999))
+        }
+    }
+
+    @Test("Rule 4: dependencies within a batch may stand in any order")
+    func dependenciesInAnyOrder() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 4)
+        let starts = Recorder<Int>()
+        let batch = (0..<100).map { number in TaskOperation { starts.record(number) } }
+        for (number, operation) in batch.enumerated().dropLast() { try operation.addDependency(batch[number + 1]) }
+        try queue.addOperations(batch)
+        try await queue.waitUntilAllOperationsAreFinished()
+        #expect(starts.events == Array((0..<100).reversed()))
+    }
+
+    @Test("Rule 4: where one of a batch is refused, none is added, and the others can be added again")
+    func refusalIsOfTheWholeBatch() async throws {
+        let queue = TaskOperationQueue()
+        let runs = Recorder<String>()
+        let input = TaskOperation { runs.record("input") }
+        let first = TaskOperation(name: "first", dependencies: [input]) { runs.record("first") }
+        let twice = queue.addOperation(name: "twice") { runs.record("twice") }
+        let last = TaskOperation(name: "last") { runs.record("last") }
+        try await twice.value
+        let error = refusal { try queue.addOperations([first, twice, last]) }
+        #expect(error?.alreadyAdded == "twice")
+        #expect(queue.operationCount == 0)
+        try input.start()
+        try await input.value
+        await letOthersRun()
+        #expect(runs.events == ["twice", "input"])
+        try queue.addOperations([first])
+        try queue.addOperations([last])
+        try await queue.waitUntilAllOperationsAreFinished()
+        #expect(Set(runs.events) == ["twice", "input", "first", "last"])
+        #expect(runs.events.count == 4)
+    }
+
+    @Test("Rule 4: an operation that stands twice in a batch is refused with the batch")
+    func twiceInOneBatch() async throws {
+        let queue = TaskOperationQueue()
+        let operation = TaskOperation(name: "twice") {}
+        let error = refusal { try queue.addOperations([operation, operation]) }
+        #expect(error?.alreadyAdded == "twice")
+        #expect(queue.operationCount == 0)
+        try queue.addOperation(operation)
+        try await operation.value
+    }
+
+    @Test("Rule 4: an empty batch changes nothing")
+    func emptyBatch() async throws {
+        let queue = TaskOperationQueue()
+        try queue.addOperations([])
+        try await queue.waitUntilAllOperationsAreFinished()
+        #expect(queue.operationCount == 0)
+    }
+}

@@ -1,0 +1,111 @@
+import TaskOperations
+import TaskOperationsTesting
+import Testing
+
+@Suite("Rule 5: dependencies come first", .timeLimit(.minutes(1)))
+struct Rule05Tests {
+    @Test("Rule 5: a dependent starts after all its dependencies, not after the first")
+    func allDependencies() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 8)
+        let gates = (0..<4).map { _ in Gate() }
+        let dependencies = gates.map { gate in queue.addOperation { await gate.pass() } }
+        let dependent = queue.addOperation(dependencies: dependencies) { dependencies.allSatisfy(\.isFinished) }
+        for (gate, dependency) in zip(gates, dependencies) {
+            await letOthersRun()
+            #expect(dependent.state == .pending)
+            gate.open()
+            try await dependency.value
+        }
+        #expect(try await dependent.value)
+    }
+
+    @Test("Rule 5: a dependent runs whether the other succeeded, failed or was cancelled")
+    func whateverTheOutcome() async throws {
+        let queue = TaskOperationQueue(isSuspended: true)
+        let succeeded = queue.addOperation {}
+        let failed = queue.addOperation { throw WorkFailed() }
+        let cancelled = queue.addOperation {}
+        let after = [succeeded, failed, cancelled].map { queue.addOperation(dependencies: [$0]) { true } }
+        cancelled.cancel()
+        queue.isSuspended = false
+        for operation in after { #expect(try await operation.value) }
+        #expect(failed.failure is WorkFailed)
+        #expect(cancelled.failure is CancellationError)
+    }
+
+    @Test("Rule 5: a dependency may be on another queue, or on none")
+    func whateverTheQueue() async throws {
+        let (first, second) = (TaskOperationQueue(isSuspended: true), TaskOperationQueue())
+        let elsewhere = first.addOperation {}
+        let onNone = TaskOperation {}
+        let dependent = second.addOperation(dependencies: [elsewhere, onNone]) {
+            elsewhere.isFinished && onNone.isFinished
+        }
+        try onNone.start()
+        try await onNone.value
+        await letOthersRun()
+        #expect(dependent.state == .pending)
+        first.isSuspended = false
+        #expect(try await dependent.value)
+    }
+
+    @Test("Rule 5: a dependency that is finished already holds nothing back")
+    func finishedDependency() async throws {
+        let queue = TaskOperationQueue()
+        let dependency = queue.addOperation {}
+        try await dependency.value
+        let created = TaskOperation(dependencies: [dependency]) { 1 }
+        #expect(created.isReady)
+        let pending = TaskOperationQueue(isSuspended: true)
+        let submitted = pending.addOperation { 2 }
+        try submitted.addDependency(dependency)
+        try queue.addOperation(created)
+        #expect(submitted.isReady)
+        pending.isSuspended = false
+        #expect(try await [created.value, submitted.value] == [1, 2])
+    }
+
+    @Test("Rule 5: a dependency can be added while the dependent waits for its start, and removed again")
+    func dependenciesOfSubmittedOperations() async throws {
+        let queue = TaskOperationQueue(isSuspended: true)
+        let dependency = TaskOperation {}
+        let other = TaskOperation {}
+        let dependent = queue.addOperation { dependency.isFinished && !other.isFinished }
+        #expect(dependent.isReady)
+        try dependent.addDependency(dependency)
+        try dependent.addDependency(other)
+        queue.isSuspended = false
+        await letOthersRun()
+        #expect(dependent.state == .pending)
+        try dependency.start()
+        try await dependency.value
+        #expect(dependent.state == .pending)
+        try dependent.removeDependency(other)
+        #expect(try await dependent.value)
+    }
+
+    @Test("Rule 5: in graphs over three queues, added in any order, none starts too early", arguments: 1...10)
+    func randomGraphs(seed: UInt64) async throws {
+        var random = SeededGenerator(seed)
+        let queues = [1, 2, 8].map { TaskOperationQueue(maxConcurrentOperationCount: $0) }
+        let tooEarly = Recorder<Int>()
+        var operations: [TaskOperation<Void>] = []
+        for number in 0..<200 {
+            let dependencies = (0..<Int.random(in: 0...3, using: &random)).compactMap { _ in
+                operations.randomElement(using: &random)
+            }
+            operations.append(
+                TaskOperation(dependencies: dependencies) {
+                    if !dependencies.allSatisfy(\.isFinished) { tooEarly.record(number) }
+                    if number.isMultiple(of: 3) { await Task.yield() }
+                    if number.isMultiple(of: 5) { throw WorkFailed() }
+                })
+        }
+        for operation in operations.shuffled(using: &random) {
+            try queues.randomElement(using: &random)!.addOperation(operation)
+        }
+        for queue in queues { try await queue.waitUntilAllOperationsAreFinished() }
+        #expect(tooEarly.events == [])
+        #expect(operations.allSatisfy { $0.isFinished })
+    }
+}

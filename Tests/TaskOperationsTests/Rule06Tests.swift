@@ -1,0 +1,129 @@
+import TaskOperations
+import TaskOperationsTesting
+import Testing
+
+@Suite("Rule 6: cancelling", .timeLimit(.minutes(1)))
+struct Rule06Tests {
+    @Test("Rule 6: cancelled before the start, the body never runs")
+    func beforeTheStart() async throws {
+        let queue = TaskOperationQueue(isSuspended: true)
+        let runs = Recorder<String>()
+        let added = queue.addOperation { runs.record("added") }
+        let notAdded = TaskOperation { runs.record("not added") }
+        added.cancel()
+        notAdded.cancel()
+        try queue.addOperation(notAdded)
+        queue.isSuspended = false
+        await #expect(throws: CancellationError.self) { try await added.value }
+        await #expect(throws: CancellationError.self) { try await notAdded.value }
+        #expect(added.isCancelled && notAdded.isCancelled)
+        await letOthersRun()
+        #expect(runs.events == [])
+    }
+
+    @Test("Rule 6: cancelled while it executes, the body is told and decides")
+    func whileExecuting() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 3)
+        let gate = Gate()
+        let obeys = queue.addOperation {
+            await gate.pass()
+            try Task.checkCancellation()
+        }
+        let ignores = queue.addOperation {
+            await gate.pass()
+            return Task.isCancelled
+        }
+        let fails = queue.addOperation {
+            await gate.pass()
+            throw WorkFailed()
+        }
+        await gate.waitForArrivals(3)
+        for operation in [obeys, ignores, fails] as [AnyTaskOperation] {
+            operation.cancel()
+            #expect(operation.isCancelled && operation.isExecuting)
+        }
+        gate.open()
+        try await queue.waitUntilAllOperationsAreFinished()
+        #expect(obeys.failure is CancellationError)
+        #expect(try await ignores.value)
+        #expect(ignores.isCancelled)
+        #expect(fails.failure is WorkFailed)
+    }
+
+    @Test("Rule 6: cancellation reaches the child tasks and the handlers of an executing body")
+    func reachesWhatTheBodyDoes() async throws {
+        let gate = Gate()
+        let heard = Recorder<String>()
+        let operation = TaskOperationQueue().addOperation {
+            await withTaskCancellationHandler {
+                async let child: Bool = {
+                    await gate.pass()
+                    return Task.isCancelled
+                }()
+                return await child
+            } onCancel: {
+                heard.record("cancelled")
+            }
+        }
+        await gate.waitForArrivals(1)
+        operation.cancel()
+        operation.cancel()
+        #expect(heard.events == ["cancelled"])
+        gate.open()
+        #expect(try await operation.value)
+    }
+
+    @Test("Rule 6: cancelling twice, or after the end, changes nothing")
+    func twiceOrTooLate() async throws {
+        let queue = TaskOperationQueue(isSuspended: true)
+        let calls = Recorder<String>()
+        let pending = queue.addOperation {}
+        pending.addCompletionHandler { calls.record("pending") }
+        pending.cancel()
+        pending.cancel()
+        queue.isSuspended = false
+        let ended = queue.addOperation { 1 }
+        ended.addCompletionHandler { calls.record("ended") }
+        #expect(try await ended.value == 1)
+        ended.cancel()
+        #expect(!ended.isCancelled)
+        #expect(try await ended.value == 1)
+        _ = await pending.result
+        await letOthersRun()
+        #expect(calls.events.sorted() == ["ended", "pending"])
+    }
+
+    @Test("Rule 6: cancelling one leaves those alone that run before and after it")
+    func leavesOthersAlone() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
+        let cancelled = Recorder<Int>()
+        for number in 0..<300 {
+            queue.addOperation {
+                if Task.isCancelled { cancelled.record(-number) }
+                if number.isMultiple(of: 2) { AnyTaskOperation.current?.cancel() }
+                if Task.isCancelled { cancelled.record(number) }
+            }
+        }
+        try await queue.waitUntilAllOperationsAreFinished()
+        #expect(cancelled.events == Array(stride(from: 0, to: 300, by: 2)))
+    }
+
+    @Test("Rule 6: cancelAllOperations cancels what is there, pending and executing, and nothing that comes later")
+    func cancelAll() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
+        let gate = Gate()
+        let executing = queue.addOperation {
+            await gate.pass()
+            return Task.isCancelled
+        }
+        await gate.waitForArrivals(1)
+        let pending = (0..<10).map { _ in queue.addOperation {} }
+        queue.cancelAllOperations()
+        let later = queue.addOperation { Task.isCancelled }
+        #expect(pending.allSatisfy { $0.isFinished && $0.isCancelled })
+        gate.open()
+        #expect(try await executing.value)
+        #expect(try await !later.value)
+        #expect(!later.isCancelled)
+    }
+}

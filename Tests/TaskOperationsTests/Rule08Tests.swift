@@ -1,0 +1,98 @@
+import TaskOperations
+import TaskOperationsTesting
+import Testing
+
+@Suite("Rule 8: suspension", .timeLimit(.minutes(1)))
+struct Rule08Tests {
+    @Test("Rule 8: a suspended queue starts nothing, and when resumed starts in order")
+    func startsNothing() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, isSuspended: true)
+        let starts = Recorder<Int>()
+        for number in 0..<100 {
+            queue.addOperation(priority: number < 50 ? .low : .high) { starts.record(number) }
+        }
+        queue.maxConcurrentOperationCount = 2
+        queue.maxConcurrentOperationCount = 1
+        await letOthersRun()
+        #expect(starts.events == [])
+        #expect(queue.operations.allSatisfy { $0.isReady })
+        queue.isSuspended = false
+        try await queue.waitUntilAllOperationsAreFinished()
+        #expect(starts.events == Array(50..<100) + Array(0..<50))
+    }
+
+    @Test("Rule 8: what executes goes on and ends, what is ready waits")
+    func executingGoesOn() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
+        let gate = Gate()
+        let executing = queue.addOperation {
+            await gate.pass()
+            return Task.isCancelled
+        }
+        let waiting = queue.addOperation {}
+        await gate.waitForArrivals(1)
+        queue.isSuspended = true
+        gate.open()
+        #expect(try await executing.value == false)
+        await letOthersRun()
+        #expect(waiting.state == .ready)
+        queue.isSuspended = false
+        try await waiting.value
+    }
+
+    @Test("Rule 8: on a suspended queue a body that awaited another goes on")
+    func lentPermitComesBack() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
+        let gate = Gate()
+        let elsewhere = TaskOperationQueue().addOperation { await gate.pass() }
+        let executing = queue.addOperation { try await elsewhere.value }
+        let waiting = queue.addOperation(dependencies: [elsewhere]) {}
+        await gate.waitForArrivals(1)
+        while !queue.description.contains("1 awaiting others") { await Task.yield() }
+        queue.isSuspended = true
+        gate.open()
+        try await executing.value
+        await letOthersRun()
+        #expect(waiting.state == .ready)
+        queue.isSuspended = false
+        try await waiting.value
+    }
+
+    @Test("Rule 8: what becomes ready on a suspended queue waits too, by dependency or by barrier")
+    func becomingReady() async throws {
+        let queue = TaskOperationQueue(isSuspended: true)
+        let dependency = TaskOperation {}
+        let dependent = queue.addOperation(dependencies: [dependency]) {}
+        let barrier = queue.addBarrier {}
+        let behind = queue.addOperation {}
+        try dependency.start()
+        try await dependency.value
+        await letOthersRun()
+        #expect(dependent.state == .ready)
+        dependent.cancel()
+        await letOthersRun()
+        #expect(!barrier.isExecuting && !barrier.isFinished)
+        barrier.cancel()
+        await letOthersRun()
+        #expect(behind.state == .ready)
+        queue.isSuspended = false
+        try await behind.value
+    }
+
+    @Test("Rule 8: suspending and resuming while work goes on loses nothing")
+    func switchingToAndFro() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 2)
+        let meter = ConcurrencyMeter()
+        for number in 0..<1000 {
+            queue.addOperation { await meter.measure { await Task.yield() } }
+            if number.isMultiple(of: 10) {
+                queue.isSuspended.toggle()
+                await Task.yield()
+            }
+        }
+        queue.isSuspended = false
+        try await queue.waitUntilAllOperationsAreFinished()
+        #expect(meter.total == 1000)
+        #expect(meter.most == 2)
+    }
+}

@@ -1,0 +1,78 @@
+import TaskOperations
+import TaskOperationsTesting
+import Testing
+
+@Suite("Rule 9: barriers", .timeLimit(.minutes(1)))
+struct Rule09Tests {
+    @Test("Rule 9: a barrier starts after everything before it, also what waits for a dependency")
+    func startsAfterAllBefore() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 4)
+        let dependency = TaskOperation {}
+        let before = [queue.addOperation {}, queue.addOperation(dependencies: [dependency]) {}]
+        let barrier = queue.addBarrier { before.allSatisfy(\.isFinished) }
+        try await before[0].value
+        await letOthersRun()
+        #expect(!barrier.isExecuting && !barrier.isFinished)
+        try dependency.start()
+        #expect(try await barrier.value)
+    }
+
+    @Test("Rule 9: what is added after a barrier waits for it, whatever its priority")
+    func holdsBackWhatFollows() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 4)
+        let gate = Gate()
+        let barrier = queue.addBarrier(priority: .low) { await gate.pass() }
+        await gate.waitForArrivals(1)
+        let after = (0..<4).map { _ in queue.addOperation(priority: .high) { barrier.isFinished } }
+        await letOthersRun()
+        #expect(after.allSatisfy { !$0.isExecuting && !$0.isFinished })
+        gate.open()
+        for operation in after { #expect(try await operation.value) }
+    }
+
+    @Test("Rule 9: a barrier runs alone, in the middle of much else")
+    func runsAlone() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 4)
+        let everything = ConcurrencyMeter()
+        let alone = Recorder<Int>()
+        for number in 0..<500 {
+            if number.isMultiple(of: 20) {
+                queue.addBarrier {
+                    await everything.measure {
+                        alone.record(everything.now)
+                        await Task.yield()
+                        alone.record(everything.now)
+                    }
+                }
+            } else {
+                queue.addOperation { await everything.measure { await Task.yield() } }
+            }
+        }
+        try await queue.waitUntilAllOperationsAreFinished()
+        #expect(alone.events == Array(repeating: 1, count: 50))
+        #expect(everything.most > 1)
+    }
+
+    @Test("Rule 9: barriers cut the order, so that priorities count only between two of them")
+    func barriersCutTheOrder() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, isSuspended: true)
+        let starts = Recorder<String>()
+        for stretch in 0..<3 {
+            queue.addOperation(priority: .low) { starts.record("low \(stretch)") }
+            queue.addOperation(priority: .high) { starts.record("high \(stretch)") }
+            queue.addBarrier(priority: .background) { starts.record("barrier \(stretch)") }
+        }
+        queue.isSuspended = false
+        try await queue.waitUntilAllOperationsAreFinished()
+        #expect(starts.events == (0..<3).flatMap { ["high \($0)", "low \($0)", "barrier \($0)"] })
+    }
+
+    @Test("Rule 9: a barrier on an empty queue starts at once, and one that fails lets the rest go on")
+    func failingBarrier() async throws {
+        let queue = TaskOperationQueue()
+        let barrier = queue.addBarrier { throw WorkFailed() }
+        let after = queue.addOperation { barrier.isFinished }
+        #expect(try await after.value)
+        #expect(barrier.failure is WorkFailed)
+    }
+}

@@ -1,0 +1,91 @@
+import TaskOperationsTesting
+import Testing
+
+@testable import TaskOperations
+
+@Suite("Rule 10: a queue that is released", .timeLimit(.minutes(1)))
+struct Rule10Tests {
+    @Test("Rule 10: it still finishes what is pending")
+    func finishesWhatIsPending() async throws {
+        var queue: TaskOperationQueue? = TaskOperationQueue(maxConcurrentOperationCount: 1)
+        let gate = Gate()
+        let first = queue!.addOperation { await gate.pass() }
+        let operations = (0..<100).map { number in queue!.addOperation { number } }
+        let dependent = queue!.addOperation(dependencies: [first]) { "dependent" }
+        let barrier = queue!.addBarrier { operations.allSatisfy(\.isFinished) }
+        weak let handle = queue
+        await gate.waitForArrivals(1)
+        queue = nil
+        #expect(handle == nil)
+        gate.open()
+        for (number, operation) in operations.enumerated() { #expect(try await operation.value == number) }
+        #expect(try await dependent.value == "dependent")
+        #expect(try await barrier.value)
+    }
+
+    @Test("Rule 10: one that is suspended finishes what is pending, as nobody can resume it")
+    func suspendedQueue() async throws {
+        let operations = {
+            let queue = TaskOperationQueue(isSuspended: true)
+            return (0..<10).map { number in queue.addOperation { number } }
+        }()
+        for (number, operation) in operations.enumerated() { #expect(try await operation.value == number) }
+    }
+
+    @Test("Rule 10: an operation that waits for a dependency elsewhere is finished too")
+    func waitingForElsewhere() async throws {
+        let dependency = TaskOperation {}
+        let dependent = TaskOperationQueue().addOperation(dependencies: [dependency]) { true }
+        await letOthersRun()
+        #expect(dependent.state == .pending)
+        try dependency.start()
+        #expect(try await dependent.value)
+    }
+
+    @Test("Rule 10: without operations it is deallocated, engine and all")
+    func isDeallocated() async throws {
+        let freed = Gate()
+        weak var engine: Scheduler?
+        do {
+            let queue = TaskOperationQueue(executor: SingleThreadExecutor(Witness(freed)))
+            engine = queue.scheduler
+            let operations = (0..<100).map { number in queue.addOperation { number } }
+            try await queue.waitUntilAllOperationsAreFinished()
+            #expect(operations.allSatisfy { $0.isFinished })
+        }
+        // The queue owns its executor, and the last worker may still be on its way out.
+        await freed.pass()
+        #expect(engine == nil)
+    }
+
+    @Test("Rule 10: the last reference may be dropped within a body")
+    func lastReferenceDroppedInABody() async throws {
+        let freed = Gate()
+        let holder = Holder(TaskOperationQueue(executor: SingleThreadExecutor(Witness(freed))))
+        let dropping = holder.queue!.addOperation { holder.queue = nil }
+        try await dropping.value
+        await freed.pass()
+        #expect(holder.queue == nil)
+    }
+}
+
+/// Keeps a queue until told otherwise.
+private final class Holder: Sendable {
+    private let held: Lock<TaskOperationQueue?>
+
+    init(_ queue: TaskOperationQueue) {
+        held = Lock(queue)
+    }
+
+    var queue: TaskOperationQueue? {
+        get { held.withLock { $0 } }
+        set {
+            // Freed after the lock is left.
+            let old = held.withLock { held in
+                defer { held = newValue }
+                return held
+            }
+            _ = old
+        }
+    }
+}

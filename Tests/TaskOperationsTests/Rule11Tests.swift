@@ -1,0 +1,101 @@
+import TaskOperations
+import TaskOperationsTesting
+import Testing
+
+@Suite("Rule 11: waiting for all", .timeLimit(.minutes(1)))
+struct Rule11Tests {
+    @Test("Rule 11: it returns when all are finished, whatever came of them, and the count is 0")
+    func returnsWhenEmpty() async throws {
+        for width in [1, 4] {
+            let queue = TaskOperationQueue(maxConcurrentOperationCount: width)
+            let operations = (0..<300).map { number in
+                queue.addOperation {
+                    await Task.yield()
+                    if number.isMultiple(of: 3) { throw WorkFailed() }
+                }
+            }
+            operations[299].cancel()
+            try await queue.waitUntilAllOperationsAreFinished()
+            #expect(queue.operationCount == 0)
+            #expect(queue.operations == [])
+            #expect(operations.allSatisfy { $0.isFinished })
+        }
+    }
+
+    @Test("Rule 11: it does not return while one is unfinished: executing, pending, or suspended")
+    func doesNotReturnEarly() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 2)
+        let gate = Gate()
+        let dependency = TaskOperation {}
+        let executing = queue.addOperation { await gate.pass() }
+        let pending = queue.addOperation(dependencies: [dependency]) {}
+        let returned = Recorder<Bool>()
+        async let waiting: Void = {
+            try await queue.waitUntilAllOperationsAreFinished()
+            returned.record(true)
+        }()
+        await gate.waitForArrivals(1)
+        gate.open()
+        try await executing.value
+        await letOthersRun()
+        #expect(returned.events == [])
+        queue.isSuspended = true
+        try dependency.start()
+        try await dependency.value
+        await letOthersRun()
+        #expect(returned.events == [])
+        #expect(pending.state == .ready)
+        queue.isSuspended = false
+        try await waiting
+        #expect(pending.isFinished)
+    }
+
+    @Test("Rule 11: what bodies add meanwhile is waited for")
+    func whatIsAddedMeanwhile() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 2)
+        let runs = ConcurrencyMeter()
+        @Sendable func add(_ depth: Int) {
+            queue.addOperation {
+                await runs.measure { await Task.yield() }
+                if depth > 0 { for _ in 0..<2 { add(depth - 1) } }
+            }
+        }
+        add(8)
+        try await queue.waitUntilAllOperationsAreFinished()
+        #expect(runs.total == 511)
+        #expect(queue.operationCount == 0)
+    }
+
+    @Test("Rule 11: many can wait at once, and on an empty queue nobody waits")
+    func manyWait() async throws {
+        let queue = TaskOperationQueue()
+        try await queue.waitUntilAllOperationsAreFinished()
+        let gate = Gate()
+        let operation = queue.addOperation { await gate.pass() }
+        try await withThrowingTaskGroup { group in
+            for _ in 0..<100 {
+                group.addTask {
+                    try await queue.waitUntilAllOperationsAreFinished()
+                    #expect(operation.isFinished)
+                }
+            }
+            await gate.waitForArrivals(1)
+            gate.open()
+            try await group.waitForAll()
+        }
+    }
+
+    @Test("Rule 11: the count is what is unfinished, and falls as soon as somebody learns of an end")
+    func operationCount() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
+        let gate = Gate()
+        let first = queue.addOperation {}
+        let second = queue.addOperation { await gate.pass() }
+        try await first.value
+        #expect(queue.operationCount == 1)
+        #expect(queue.operations == [second])
+        gate.open()
+        try await second.value
+        #expect(queue.operationCount == 0)
+    }
+}

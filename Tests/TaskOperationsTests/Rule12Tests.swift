@@ -1,0 +1,90 @@
+import TaskOperations
+import TaskOperationsTesting
+import Testing
+
+@Suite("Rule 12: waiting blocks no thread, and lends the permit out", .timeLimit(.minutes(1)))
+struct Rule12Tests {
+    @Test("Rule 12: at width 1 a body can await an operation that it adds to its own queue")
+    func awaitingWithinTheOwnQueue() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
+        let outer = queue.addOperation {
+            let inner = queue.addOperation { 20 }
+            let another = queue.addOperation { 22 }
+            return try await inner.value + another.value
+        }
+        #expect(try await outer.value == 42)
+    }
+
+    @Test("Rule 12: at width 1 child tasks of a body can await operations of the own queue")
+    func childTasksAwait() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
+        let outer = queue.addOperation {
+            try await withThrowingTaskGroup(of: Int.self) { group in
+                for number in 0..<20 {
+                    group.addTask { try await queue.addOperation { number }.value }
+                }
+                return try await group.reduce(0, +)
+            }
+        }
+        #expect(try await outer.value == 190)
+    }
+
+    @Test("Rule 12: the permit is taken back before the body goes on")
+    func permitIsTakenBack() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
+        let meter = ConcurrencyMeter()
+        for number in 0..<200 {
+            queue.addOperation {
+                meter.enter()
+                await Task.yield()
+                meter.leave()
+                if number.isMultiple(of: 2) {
+                    try await queue.addOperation { await meter.measure { await Task.yield() } }.value
+                }
+                await meter.measure { await Task.yield() }
+            }
+        }
+        try await queue.waitUntilAllOperationsAreFinished()
+        #expect(meter.total == 500)
+        #expect(meter.most == 1)
+    }
+
+    @Test("Rule 12: a body that wants its permit back comes before what has not started")
+    func returningComesFirst() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
+        let order = Recorder<String>()
+        let (awaited, blocking) = (Gate(), Gate())
+        let elsewhere = TaskOperationQueue().addOperation { await awaited.pass() }
+        let outer = queue.addOperation {
+            try await elsewhere.value
+            order.record("goes on")
+        }
+        queue.addOperation { await blocking.pass() }
+        await blocking.waitForArrivals(1)
+        let urgent = queue.addOperation(priority: .high) { order.record("starts") }
+        awaited.open()
+        try await elsewhere.value
+        await letOthersRun()
+        #expect(order.events == [])
+        blocking.open()
+        try await outer.value
+        try await urgent.value
+        #expect(order.events == ["goes on", "starts"])
+    }
+
+    @Test("Rule 12: thousands who wait hold up nothing, as none of them has a thread")
+    func waitingHoldsNoThread() async throws {
+        let gate = Gate()
+        let (awaited, waiting) = (TaskOperationQueue(), TaskOperationQueue(maxConcurrentOperationCount: 5000))
+        let operation = awaited.addOperation { await gate.pass() }
+        for _ in 0..<5000 { waiting.addOperation { try await operation.value } }
+        async let all: Void = waiting.waitUntilAllOperationsAreFinished()
+        await gate.waitForArrivals(1)
+        while waiting.operations.contains(where: { !$0.isExecuting }) { await Task.yield() }
+        let other = TaskOperationQueue().addOperation { 1 }
+        #expect(try await other.value == 1)
+        #expect(waiting.operationCount == 5000)
+        gate.open()
+        try await all
+    }
+}

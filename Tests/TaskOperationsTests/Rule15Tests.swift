@@ -1,0 +1,91 @@
+import TaskOperations
+import TaskOperationsTesting
+import Testing
+
+@Suite("Rule 15: escalation", .timeLimit(.minutes(1)))
+struct Rule15Tests {
+    @Test("Rule 15: awaiting from higher priority escalates a pending operation, which then starts first")
+    func awaitingEscalatesPending() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, isSuspended: true)
+        let starts = Recorder<String>()
+        queue.addOperation { starts.record("first") }
+        let awaited = queue.addOperation(priority: .low) { starts.record("awaited") }
+        let waiting = Task(priority: .high) { try await awaited.value }
+        while awaited.effectivePriority != .high { await Task.yield() }
+        #expect(awaited.priority == .low)
+        queue.isSuspended = false
+        try await waiting.value
+        try await queue.waitUntilAllOperationsAreFinished()
+        #expect(starts.events == ["awaited", "first"])
+    }
+
+    @Test("Rule 15: awaiting from higher priority escalates the task of an executing body, while it runs")
+    func awaitingEscalatesExecuting() async throws {
+        let gate = Gate()
+        let operation = TaskOperationQueue().addOperation(priority: .low) {
+            let before = Task.currentPriority
+            await gate.pass()
+            return (before, Task.currentPriority)
+        }
+        await gate.waitForArrivals(1)
+        let waiting = Task(priority: .high) { try await operation.value }
+        while operation.effectivePriority != .high { await Task.yield() }
+        gate.open()
+        let (before, after) = try await waiting.value
+        #expect((before, after) == (.low, .high))
+    }
+
+    @Test("Rule 15: all that the awaited one waits for rises at once, over chains and queues, started or not")
+    func escalationIsTransitive() async throws {
+        let queues = (0..<3).map { TaskOperationQueue(maxConcurrentOperationCount: 1, isSuspended: $0 > 0) }
+        let gate = Gate()
+        let first = queues[0].addOperation(priority: .background) {
+            await gate.pass()
+            return Task.currentPriority
+        }
+        await gate.waitForArrivals(1)
+        let second = queues[1].addOperation(priority: .low, dependencies: [first]) {}
+        let beside = queues[0].addOperation(priority: .low) {}
+        let third = queues[2].addOperation(priority: .low, dependencies: [second, beside]) {}
+        let aside = queues[2].addOperation(priority: .low) {}
+        let waiting = Task(priority: .high) { try await third.value }
+        while third.effectivePriority != .high { await Task.yield() }
+        while first.effectivePriority != .high || beside.effectivePriority != .high { await Task.yield() }
+        #expect(second.effectivePriority == .high)
+        #expect(aside.effectivePriority == .low)
+        gate.open()
+        for queue in queues { queue.isSuspended = false }
+        #expect(try await first.value == .high)
+        try await waiting.value
+    }
+
+    @Test("Rule 15: depending on it from higher priority escalates it and all it depends on")
+    func dependingEscalates() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, isSuspended: true)
+        let first = queue.addOperation(priority: .background) {}
+        let second = queue.addOperation(priority: .low, dependencies: [first]) {}
+        #expect(first.effectivePriority == .low)
+        let urgent = queue.addOperation(priority: .high, dependencies: [second]) {}
+        #expect([first, second].map(\.effectivePriority) == [.high, .high])
+        let another = queue.addOperation(priority: .low) {}
+        try urgent.addDependency(another)
+        #expect(another.effectivePriority == .high)
+        queue.isSuspended = false
+        try await urgent.value
+    }
+
+    @Test("Rule 15: escalation never lowers")
+    func neverLowers() async throws {
+        let gate = Gate()
+        let operation = TaskOperationQueue().addOperation(priority: .high) {
+            await gate.pass()
+            return Task.currentPriority
+        }
+        let waiting = Task(priority: .low) { try await operation.value }
+        let dependent = TaskOperationQueue().addOperation(priority: .background, dependencies: [operation]) {}
+        await gate.waitForArrivals(1)
+        gate.open()
+        #expect(try await waiting.value == .high)
+        try await dependent.value
+    }
+}

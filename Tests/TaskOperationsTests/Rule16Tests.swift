@@ -1,0 +1,107 @@
+import TaskOperations
+import TaskOperationsTesting
+import Testing
+
+@Suite("Rule 16: a finished operation holds its outcome and nothing else", .timeLimit(.minutes(1)))
+struct Rule16Tests {
+    @Test("Rule 16: the body is released before anybody learns of the end")
+    func bodyIsReleased() async throws {
+        let freed = Gate()
+        let operation = { [witness = Witness(freed)] in
+            TaskOperationQueue().addOperation { withExtendedLifetime(witness) { 1 } }
+        }()
+        #expect(try await operation.value == 1)
+        #expect(freed.isOpen)
+        #expect(operation.isFinished)
+    }
+
+    @Test("Rule 16: a body that never runs is released by the cancellation")
+    func cancelledBodyIsReleased() {
+        let freed = Gate()
+        let queue = TaskOperationQueue(isSuspended: true)
+        let operation = { [witness = Witness(freed)] in
+            queue.addOperation { withExtendedLifetime(witness) {} }
+        }()
+        #expect(!freed.isOpen)
+        operation.cancel()
+        #expect(freed.isOpen)
+    }
+
+    @Test("Rule 16: dependencies are released at the end, by running or by being cancelled")
+    func dependenciesAreReleased() async throws {
+        for cancels in [false, true] {
+            let freed = Gate()
+            let queue = TaskOperationQueue()
+            let dependent = {
+                let dependency = queue.addOperation { Witness(freed) }
+                return TaskOperation(dependencies: [dependency]) {}
+            }()
+            try await queue.waitUntilAllOperationsAreFinished()
+            await letOthersRun()
+            #expect(!freed.isOpen)
+            if cancels { dependent.cancel() } else { try dependent.start() }
+            _ = await dependent.result
+            await freed.pass()
+            #expect(dependent.dependencies == [])
+        }
+    }
+
+    @Test("Rule 16: the inputs of an operation are released at its end, and their values with them")
+    func inputsAreReleased() async throws {
+        let freed = Gate()
+        let queue = TaskOperationQueue()
+        let dependent = {
+            let input = queue.addOperation { Witness(freed) }
+            return queue.addOperation(after: input) { @concurrent _ in 1 }
+        }()
+        #expect(try await dependent.value == 1)
+        await freed.pass()
+    }
+
+    @Test("Rule 16: dependents are released at the end")
+    func dependentsAreReleased() async throws {
+        let freed = Gate()
+        let queue = TaskOperationQueue()
+        let first = TaskOperation {}
+        { [witness = Witness(freed)] in
+            let dependent = queue.addOperation(dependencies: [first]) { witness }
+            dependent.addCompletionHandler { withExtendedLifetime(witness) {} }
+        }()
+        #expect(!freed.isOpen)
+        try first.start()
+        await freed.pass()
+        #expect(first.isFinished)
+    }
+
+    @Test("Rule 16: completion handlers are released after they were called")
+    func handlersAreReleased() async throws {
+        let freed = Gate()
+        let operation = TaskOperation {}
+        { [witness = Witness(freed)] in
+            operation.addCompletionHandler { withExtendedLifetime(witness) {} }
+        }()
+        try operation.start()
+        await freed.pass()
+        #expect(operation.isFinished)
+    }
+
+    @Test("Rule 16: a chain of a million that was never added is freed without recursion")
+    func freeingAChain() {
+        let freed = Gate()
+        var last = TaskOperation { [witness = Witness(freed)] in withExtendedLifetime(witness) {} }
+        for _ in 0..<1_000_000 { last = TaskOperation(dependencies: [last]) {} }
+        last = TaskOperation {}
+        #expect(freed.isOpen)
+        #expect(last.isReady)
+    }
+
+    @Test("Rule 16: a chain in which each needs the value of the one before is freed without recursion")
+    func freeingAChainOfInputs() {
+        let freed = Gate()
+        var last = TaskOperation { [witness = Witness(freed)] in withExtendedLifetime(witness) { 0 } }
+        for _ in 0..<200_000 { last = TaskOperation(after: last) { @concurrent in $0 + 1 } }
+        last = TaskOperation { 0 }
+        #expect(freed.isOpen)
+        #expect(last.isReady)
+    }
+}

@@ -1,0 +1,111 @@
+import TaskOperationsTesting
+import Testing
+
+@testable import TaskOperations
+
+@Suite("Rule 17: completion handlers", .timeLimit(.minutes(1)))
+struct Rule17Tests {
+    @Test("Rule 17: a handler runs exactly once, after the state is finished, whatever the outcome")
+    func onceAfterTheEnd() async throws {
+        let queue = TaskOperationQueue(isSuspended: true)
+        let succeeding = queue.addOperation {}
+        let failing = queue.addOperation { throw WorkFailed() }
+        let cancelled = queue.addOperation {}
+        let calls = Recorder<String>()
+        for (name, operation) in [("succeeding", succeeding), ("failing", failing), ("cancelled", cancelled)] {
+            operation.addCompletionHandler { calls.record("\(name) \(operation.state)") }
+        }
+        cancelled.cancel()
+        queue.isSuspended = false
+        for operation in [succeeding, failing, cancelled] { _ = await operation.result }
+        await letOthersRun()
+        #expect(calls.events.sorted() == ["cancelled finished", "failing finished", "succeeding finished"])
+    }
+
+    @Test("Rule 17: handlers have been called, in the order of adding, before anybody who awaits goes on")
+    func beforeWaiters() async throws {
+        for cancels in [false, true] {
+            let calls = Recorder<Int>()
+            let operation = TaskOperation {}
+            for number in 0..<10 { operation.addCompletionHandler { calls.record(number) } }
+            let waiting = Task {
+                _ = await operation.result
+                return calls.events
+            }
+            while !isAwaited(operation) { await Task.yield() }
+            if cancels { operation.cancel() } else { try operation.start() }
+            #expect(await waiting.value == Array(0..<10))
+        }
+    }
+
+    @Test("Rule 17: handlers have been called before a dependent starts")
+    func beforeDependents() async throws {
+        let queue = TaskOperationQueue(isSuspended: true)
+        let calls = Recorder<Int>()
+        let operation = queue.addOperation {}
+        operation.addCompletionHandler { calls.record(1) }
+        let dependent = TaskOperationQueue().addOperation(dependencies: [operation]) { calls.events }
+        queue.isSuspended = false
+        #expect(try await dependent.value == [1])
+    }
+
+    @Test("Rule 17: of a cancelled operation too, handlers have been called before a dependent starts")
+    func beforeDependentsOfACancelledOne() async throws {
+        var startedTooEarly = 0
+        for _ in 0..<500 {
+            let calls = Recorder<Int>()
+            let operation = TaskOperation {}
+            operation.addCompletionHandler { calls.record(1) }
+            let dependent = TaskOperationQueue().addOperation(dependencies: [operation]) { calls.events }
+            operation.cancel()
+            if try await dependent.value != [1] { startedTooEarly += 1 }
+        }
+        #expect(startedTooEarly == 0)
+    }
+
+    @Test("Rule 17: a handler gets the outcome, typed")
+    func handlerGetsTheOutcome() async throws {
+        let outcomes = Recorder<Result<Int, any Error>>()
+        let queue = TaskOperationQueue(isSuspended: true)
+        let operations = [
+            queue.addOperation { 1 }, queue.addOperation { throw WorkFailed() }, queue.addOperation { 3 },
+        ]
+        for operation in operations { operation.addCompletionHandler { outcomes.record($0) } }
+        operations[2].cancel()
+        queue.isSuspended = false
+        for operation in operations { _ = await operation.result }
+        while outcomes.events.count < 3 { await Task.yield() }
+        #expect(outcomes.events.compactMap { try? $0.get() } == [1])
+        #expect(outcomes.events.count { (try? $0.get()) == nil } == 2)
+    }
+
+    @Test("Rule 17: one that is added after the end is called, once")
+    func lateHandler() async throws {
+        let operation = TaskOperationQueue().addOperation { 1 }
+        _ = try await operation.value
+        let called = Gate()
+        operation.addCompletionHandler { called.open() }
+        await called.pass()
+        let outcome = await withCheckedContinuation { continuation in
+            operation.addCompletionHandler { continuation.resume(returning: $0) }
+        }
+        #expect(try outcome.get() == 1)
+    }
+
+    @Test("Rule 17: where adding races with the end, each handler is called exactly once")
+    func racingWithTheEnd() async throws {
+        for _ in 0..<300 {
+            let calls = Recorder<Int>()
+            let operation = TaskOperation { await Task.yield() }
+            try operation.start()
+            for number in 0..<20 { operation.addCompletionHandler { calls.record(number) } }
+            while calls.events.count < 20 { await Task.yield() }
+            #expect(calls.events.sorted() == Array(0..<20))
+        }
+    }
+
+    /// Whether a task stands suspended in a wait for the operation.
+    private func isAwaited(_ operation: AnyTaskOperation) -> Bool {
+        operation.record.withLock { !($0.links?.continuations.isEmpty ?? true) }
+    }
+}

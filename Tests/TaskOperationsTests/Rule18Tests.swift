@@ -1,0 +1,115 @@
+import TaskOperations
+import TaskOperationsTesting
+import Testing
+
+@Suite("Rule 18: nothing outlives withTaskOperationQueue", .timeLimit(.minutes(1)))
+struct Rule18Tests {
+    @Test("Rule 18: leaving the scope waits for all that was added")
+    func leavingWaits() async {
+        let ends = ConcurrencyMeter()
+        let operations = await withTaskOperationQueue(maxConcurrentOperationCount: 4) { queue in
+            (0..<200).map { _ in queue.addOperation { await ends.measure { await Task.yield() } } }
+        }
+        #expect(ends.total == 200)
+        #expect(operations.allSatisfy { $0.isFinished && !$0.isCancelled })
+    }
+
+    @Test("Rule 18: leaving the scope waits for what operations add meanwhile")
+    func waitsForWhatIsAdded() async {
+        let ends = ConcurrencyMeter()
+        _ = await withTaskOperationQueue(maxConcurrentOperationCount: 2) { queue in
+            queue.addOperation {
+                for _ in 0..<10 {
+                    queue.addOperation {
+                        await Task.yield()
+                        queue.addOperation { ends.enter() }
+                    }
+                }
+            }
+        }
+        #expect(ends.total == 10)
+    }
+
+    @Test("Rule 18: leaving by an error cancels what is left, waits for it, and passes the error on")
+    func leavingByAnError() async throws {
+        let (started, released) = (Gate(), Gate())
+        let executing = TaskOperation {
+            await withTaskCancellationHandler {
+                await started.pass()
+                await released.pass()
+                return Task.isCancelled
+            } onCancel: {
+                released.open()
+            }
+        }
+        let pending = TaskOperation {}
+        await #expect(throws: WorkFailed(number: 3)) {
+            try await withTaskOperationQueue(maxConcurrentOperationCount: 1) { queue in
+                try queue.addOperations([executing, pending])
+                started.open()
+                await started.waitForArrivals(1)
+                throw WorkFailed(number: 3)
+            }
+        }
+        #expect(try executing.outcome?.get() == true)
+        #expect(pending.failure is CancellationError)
+    }
+
+    @Test("Rule 18: cancelling the task around it cancels what is left, and what is added later")
+    func cancellingTheTaskAround() async throws {
+        let (arrived, released) = (Gate(), Gate())
+        let task = Task {
+            await withTaskOperationQueue(maxConcurrentOperationCount: 1) { queue in
+                let executing = queue.addOperation {
+                    await withTaskCancellationHandler {
+                        await arrived.pass()
+                    } onCancel: {
+                        arrived.open()
+                    }
+                    return Task.isCancelled
+                }
+                let pending = queue.addOperation { false }
+                await released.pass()
+                return (executing, pending, queue.addOperation { false })
+            }
+        }
+        await arrived.waitForArrivals(1)
+        task.cancel()
+        released.open()
+        let (executing, pending, later) = await task.value
+        #expect(try await executing.value)
+        #expect(pending.failure is CancellationError)
+        #expect(later.failure is CancellationError)
+    }
+
+    @Test("Rule 18: a scope that is left while its task is being cancelled still waits for all", arguments: 0..<50)
+    func cancellingWhileLeaving(_: Int) async {
+        let meter = ConcurrencyMeter()
+        let task = Task {
+            await withTaskOperationQueue(maxConcurrentOperationCount: 2) { queue in
+                for _ in 0..<50 { queue.addOperation { await meter.measure { await Task.yield() } } }
+            }
+            return meter.now
+        }
+        await Task.yield()
+        task.cancel()
+        #expect(await task.value == 0)
+    }
+
+    @Test("Rule 18: a queue that was suspended in its scope is resumed at the end")
+    func suspendedInItsScope() async throws {
+        let operation = await withTaskOperationQueue { queue in
+            queue.isSuspended = true
+            return queue.addOperation { 1 }
+        }
+        #expect(try operation.outcome?.get() == 1)
+    }
+
+    @Test("Rule 18: a queue that left its scope takes nothing any more")
+    func afterTheScope() async {
+        let queue = await withTaskOperationQueue { $0 }
+        let operation = queue.addOperation(name: "late") {}
+        #expect(operation.isFinished)
+        #expect(operation.refusal?.queueShutDown == "late")
+    }
+}

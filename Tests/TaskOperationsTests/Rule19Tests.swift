@@ -1,0 +1,94 @@
+import TaskOperations
+import TaskOperationsTesting
+import Testing
+
+@Suite("Rule 19: shutdown", .timeLimit(.minutes(1)))
+struct Rule19Tests {
+    @Test("Rule 19: what is added afterwards fails at once, in each way of adding, and nothing runs")
+    func whatIsAddedAfterwards() async throws {
+        let queue = TaskOperationQueue(name: "closed")
+        queue.shutdown()
+        let runs = Recorder<String>()
+        let (single, barrier) = (TaskOperation(name: "b") {}, TaskOperation(name: "c") {})
+        let batch = ["d", "e"].map { name in TaskOperation(name: name) { runs.record(name) } }
+        let made = queue.addOperation(name: "a") { runs.record("a") }
+        try queue.addOperation(single)
+        try queue.addBarrier(barrier)
+        try queue.addOperations(batch)
+        for (operation, name) in zip([made, single, barrier] + batch, ["a", "b", "c", "d", "e"]) {
+            #expect(operation.isFinished && !operation.isCancelled)
+            #expect(operation.refusal?.queueShutDown == name)
+        }
+        #expect(made.refusal?.description == "\"a\" was added to queue \"closed\" after its shutdown.")
+        #expect(queue.operationCount == 0)
+        await letOthersRun()
+        #expect(runs.events == [])
+    }
+
+    @Test("Rule 19: what was added before is drained, pending, suspended and behind barriers")
+    func draining() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, isSuspended: true)
+        let dependency = TaskOperation {}
+        let operations = [
+            queue.addOperation { 0 }, queue.addOperation(dependencies: [dependency]) { 1 }, queue.addBarrier { 2 },
+            queue.addOperation { 3 },
+        ]
+        queue.shutdown(.draining)
+        #expect(queue.operationCount == 4)
+        queue.isSuspended = false
+        try dependency.start()
+        for (number, operation) in operations.enumerated() { #expect(try await operation.value == number) }
+    }
+
+    @Test("Rule 19: what was added before is cancelled where asked, also on a suspended queue")
+    func cancelling() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
+        let gate = Gate()
+        let executing = queue.addOperation {
+            await gate.pass()
+            return Task.isCancelled
+        }
+        await gate.waitForArrivals(1)
+        queue.isSuspended = true
+        let pending = [queue.addOperation {}, queue.addBarrier {}]
+        queue.shutdown(.cancelling)
+        #expect(pending.allSatisfy { $0.isFinished && $0.failure is CancellationError })
+        #expect(queue.operationCount == 1)
+        gate.open()
+        #expect(try await executing.value)
+        #expect(queue.operationCount == 0)
+    }
+
+    @Test("Rule 19: dependents and handlers of a refused operation go on")
+    func dependentsOfTheRefused() async throws {
+        let queue = TaskOperationQueue()
+        queue.shutdown()
+        let called = Gate()
+        let refused = TaskOperation(name: "refused") { 1 }
+        refused.addCompletionHandler { called.open() }
+        let other = TaskOperationQueue()
+        let ordered = other.addOperation(dependencies: [refused]) { true }
+        let needing = other.addOperation(after: refused) { @concurrent in $0 }
+        try queue.addOperation(refused)
+        await called.pass()
+        #expect(try await ordered.value)
+        _ = await needing.result
+        let cause = needing.refusal?.failedDependency?.error as? TaskOperationError
+        #expect(cause?.queueShutDown == "refused")
+    }
+
+    @Test("Rule 19: a body that adds to its queue after the shutdown is told so by the operation")
+    func addingFromABody() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
+        let gate = Gate()
+        let outer = queue.addOperation {
+            await gate.pass()
+            return try await queue.addOperation(name: "inner") { 1 }.value
+        }
+        await gate.waitForArrivals(1)
+        queue.shutdown()
+        gate.open()
+        _ = await outer.result
+        #expect(outer.refusal?.queueShutDown == "inner")
+    }
+}

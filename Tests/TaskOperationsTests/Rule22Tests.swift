@@ -1,0 +1,83 @@
+import TaskOperations
+import TaskOperationsTesting
+import Testing
+
+@Suite("Rule 22: bodies isolated to an actor", .timeLimit(.minutes(1)))
+struct Rule22Tests {
+    @Test("Rule 22: a body isolated to the main actor runs there, from queues of every kind")
+    func mainActor() async throws {
+        let queues = [TaskOperationQueue(), TaskOperationQueue(executor: SingleThreadExecutor()), .main]
+        for queue in queues {
+            let operation = queue.addOperation { @MainActor in
+                MainActor.assertIsolated()
+                await Task.yield()
+                MainActor.assertIsolated()
+                return 1
+            }
+            #expect(try await operation.value == 1)
+        }
+    }
+
+    @Test("Rule 22: bodies on one actor are protected by it, whatever the width")
+    func globalActor() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 8)
+        for _ in 0..<1000 {
+            queue.addOperation { @Registry in
+                Registry.shared.assertIsolated()
+                Registry.count += 1
+            }
+        }
+        try await queue.waitUntilAllOperationsAreFinished()
+        #expect(await Registry.count == 1000)
+    }
+
+    @Test("Rule 22: the permit is held while the body runs on its actor")
+    func permitIsHeld() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
+        let gate = Gate()
+        let meter = ConcurrencyMeter()
+        let isolated = queue.addOperation { @MainActor in await meter.measure { await gate.pass() } }
+        let others = (0..<20).map { number in
+            number.isMultiple(of: 2)
+                ? queue.addOperation { await meter.measure { await Task.yield() } }
+                : queue.addOperation { @MainActor in await meter.measure { await Task.yield() } }
+        }
+        await gate.waitForArrivals(1)
+        await letOthersRun()
+        #expect(isolated.isExecuting)
+        #expect(others.allSatisfy { $0.isReady })
+        gate.open()
+        try await queue.waitUntilAllOperationsAreFinished()
+        #expect((meter.total, meter.most) == (21, 1))
+    }
+
+    @Test("Rule 22: one that needs values, and is isolated to an actor, runs there too")
+    func withInputs() async throws {
+        let queue = TaskOperationQueue()
+        let input = queue.addOperation { 20 }
+        let operation = queue.addOperation(after: input) { @MainActor in
+            MainActor.assertIsolated()
+            return $0 + 1
+        }
+        #expect(try await operation.value == 21)
+    }
+
+    @Test("Rule 22: what runs after it in the same queue is not on the actor any more")
+    func leavesTheActor() async throws {
+        let executor = SingleThreadExecutor()
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, executor: executor)
+        for _ in 0..<20 {
+            let isolated = queue.addOperation { @MainActor in executor.isCurrent }
+            let plain = queue.addOperation { executor.isCurrent }
+            #expect(try await isolated.value == false)
+            #expect(try await plain.value == true)
+        }
+    }
+}
+
+/// An actor of its own, with something to protect.
+@globalActor
+private actor Registry {
+    static let shared = Registry()
+    @Registry static var count = 0
+}

@@ -1,0 +1,53 @@
+import TaskOperations
+import Testing
+
+// What an error says, by name, so that a test compares it with a literal. Each is nil where the error is another one.
+extension TaskOperationError {
+    var dependencyCycle: [String?]? {
+        if case .dependencyCycle(let labels) = self { labels.map(\.name) } else { nil }
+    }
+
+    var waitCycle: [String?]? {
+        if case .waitCycle(let labels) = self { labels.map(\.name) } else { nil }
+    }
+
+    var alreadyAdded: String? {
+        if case .alreadyAdded(let label) = self { label.name } else { nil }
+    }
+
+    var alreadyStarted: String? {
+        if case .alreadyStarted(let label) = self { label.name } else { nil }
+    }
+
+    /// The operations that the refused one waits for.
+    var notReadyFor: [String?]? {
+        if case .notReady(_, let labels) = self { labels.map(\.name) } else { nil }
+    }
+
+    var failedDependency: (dependency: String?, origin: String?, error: any Error)? {
+        guard case .dependencyFailed(let dependency, let origin, let error) = self else { return nil }
+        return (dependency.name, origin.name, error)
+    }
+
+    var queueShutDown: String? {
+        if case .queueShutDown(let label, _) = self { label.name } else { nil }
+    }
+}
+
+extension AnyTaskOperation {
+    /// What the operation failed with, where this library refused something.
+    var refusal: TaskOperationError? { failure as? TaskOperationError }
+}
+
+/// What a body throws in these tests.
+struct WorkFailed: Error, Equatable {
+    var number = 0
+}
+
+/// Expects that this library refuses something, and returns its error.
+@discardableResult
+func refusal(
+    sourceLocation: SourceLocation = #_sourceLocation, of misuse: () throws -> Void
+) -> TaskOperationError? {
+    #expect(throws: TaskOperationError.self, sourceLocation: sourceLocation) { try misuse() }
+}
