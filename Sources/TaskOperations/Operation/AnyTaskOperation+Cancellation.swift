@@ -33,14 +33,23 @@ extension AnyTaskOperation {
         case end(OperationEnding, (any OperationHost)?)
     }
 
+    /// Handlers are called on a task of their own, as whoever cancels may hold a lock that they want too; what
+    /// waits for the operation goes on after them, as ever.
     private func carryOutUnstarted(_ ending: OperationEnding, _ host: (any OperationHost)?) {
         discardBody()
-        for dependent in ending.dependents { dependent.dependencyFinished(self)?.readinessChanged(of: dependent) }
         host?.endedBeforeStart(self)
-        guard ending.hasHandlers else { return ending.resumeWaiters() }
-        Task.detached(priority: effectivePriority) {
-            ending.callHandlers(self)
-            ending.resumeWaiters()
+        if ending.hasHandlers {
+            Task.detached(priority: effectivePriority) { [self] in
+                ending.callHandlers(self)
+                letOthersGoOn(ending)
+            }
+        } else {
+            letOthersGoOn(ending)
         }
+    }
+
+    private func letOthersGoOn(_ ending: OperationEnding) {
+        for dependent in ending.dependents { dependent.dependencyFinished(self)?.readinessChanged(of: dependent) }
+        ending.resumeWaiters()
     }
 }

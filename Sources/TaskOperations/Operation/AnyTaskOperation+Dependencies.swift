@@ -13,6 +13,7 @@ extension AnyTaskOperation {
     ///   `.alreadyStarted` where this operation has started or finished. Nothing changes then.
     public func addDependency(_ dependency: AnyTaskOperation) throws(TaskOperationError) {
         let isSubmitted = try WaitGraph.exclusively { () throws(TaskOperationError) in
+            try record.withLock { record throws(TaskOperationError) in try checkNotStarted(record.phase) }
             if let cycle = WaitGraph.cycle(closedBy: self, waitingFor: [.operation(dependency)]) {
                 throw .dependencyCycle(cycle)
             }
