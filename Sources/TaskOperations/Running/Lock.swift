@@ -10,7 +10,8 @@
     #endif
 
     /// A value that only one thread at a time can reach.
-    package final class LockStorage<Value: ~Copyable & Sendable>: @unchecked Sendable {  // Every access to `value` holds `mutex`.
+    package final class LockStorage<Value: ~Copyable & Sendable>: @unchecked Sendable {
+        // Every access to `value` holds `mutex`.
         private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
         private var value: Value
 
