@@ -1,0 +1,13 @@
+public import MigrationExamplesSupport
+import TaskOperations
+
+extension Ported {
+    /// Adds the sizes of the files up, away from the caller's thread.
+    public static func blockOperation(_ input: RecipeInput) async throws -> RecipeResult {
+        // region: block-operation
+        let queue = TaskOperationQueue()
+        let bytes = queue.addOperation { input.files.reduce(0) { $0 + $1.size } }
+        return RecipeResult("\(try await bytes.value) bytes")
+        // endregion
+    }
+}

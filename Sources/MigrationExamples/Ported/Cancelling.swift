@@ -1,0 +1,17 @@
+public import MigrationExamplesSupport
+import TaskOperations
+
+extension Ported {
+    /// Cancels all that waits in a queue; none of it runs.
+    public static func cancelling(_ input: RecipeInput) async throws -> RecipeResult {
+        // region: cancelling
+        let queue = TaskOperationQueue(isSuspended: true)
+        let journal = Journal()
+        let operations = input.files.map { file in queue.addOperation { journal.write(file.name) } }
+        queue.cancelAllOperations()
+        try await queue.waitUntilAllOperationsAreFinished()
+        journal.write("\(operations.filter(\.isCancelled).count) cancelled")
+        return journal.result
+        // endregion
+    }
+}

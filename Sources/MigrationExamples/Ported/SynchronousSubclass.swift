@@ -1,0 +1,30 @@
+public import MigrationExamplesSupport
+import TaskOperations
+
+// region: synchronous-subclass
+/// Digests a file.
+private struct DigestBody: TaskOperationBody {
+    let file: InputFile
+
+    func main() async throws -> Digest {
+        try file.digest()
+    }
+}
+// endregion
+
+extension Ported {
+    /// Digests every file with an operation of its own.
+    public static func synchronousSubclass(_ input: RecipeInput) async throws -> RecipeResult {
+        // region: synchronous-subclass-use
+        let queue = TaskOperationQueue()
+        let operations = input.files.map { TaskOperation(name: $0.name, DigestBody(file: $0)) }
+        try queue.addOperations(operations)
+
+        var digests = DigestList()
+        for (file, operation) in zip(input.files, operations) {
+            digests.add(file, await operation.result)
+        }
+        return digests.result
+        // endregion
+    }
+}
