@@ -48,7 +48,7 @@ struct Rule08Tests {
         let executing = queue.addOperation { try await elsewhere.value }
         let waiting = queue.addOperation(dependencies: [elsewhere]) {}
         await gate.waitForArrivals(1)
-        while !queue.description.contains("1 awaiting others") { await Task.yield() }
+        await until { queue.description.contains("1 awaiting others") }
         queue.isSuspended = true
         gate.open()
         try await executing.value

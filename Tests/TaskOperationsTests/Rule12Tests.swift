@@ -80,7 +80,7 @@ struct Rule12Tests {
         for _ in 0..<5000 { waiting.addOperation { try await operation.value } }
         async let all: Void = waiting.waitUntilAllOperationsAreFinished()
         await gate.waitForArrivals(1)
-        while waiting.operations.contains(where: { !$0.isExecuting }) { await Task.yield() }
+        await until { !waiting.operations.contains { !$0.isExecuting } }
         let other = TaskOperationQueue().addOperation { 1 }
         #expect(try await other.value == 1)
         #expect(waiting.operationCount == 5000)

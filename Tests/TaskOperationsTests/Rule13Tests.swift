@@ -91,7 +91,7 @@ struct Rule13Tests {
         }
         await gate.waitForArrivals(1)
         gate.open()
-        while !waiter.debugDescription.contains("awaits \"awaited\"") { await Task.yield() }
+        await until { waiter.debugDescription.contains("awaits \"awaited\"") }
         let error = refusal { try awaited.addDependency(waiter) }
         #expect(error?.dependencyCycle == ["awaited", "waiter", "awaited"])
         try TaskOperationQueue().addOperation(awaited)

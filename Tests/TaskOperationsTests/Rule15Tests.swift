@@ -11,7 +11,7 @@ struct Rule15Tests {
         queue.addOperation { starts.record("first") }
         let awaited = queue.addOperation(priority: .low) { starts.record("awaited") }
         let waiting = Task(priority: .high) { try await awaited.value }
-        while awaited.effectivePriority != .high { await Task.yield() }
+        await until { awaited.effectivePriority == .high }
         #expect(awaited.priority == .low)
         queue.isSuspended = false
         try await waiting.value
@@ -29,7 +29,7 @@ struct Rule15Tests {
         }
         await gate.waitForArrivals(1)
         let waiting = Task(priority: .high) { try await operation.value }
-        while operation.effectivePriority != .high { await Task.yield() }
+        await until { operation.effectivePriority == .high }
         gate.open()
         let (before, after) = try await waiting.value
         #expect((before, after) == (.low, .high))
@@ -49,8 +49,8 @@ struct Rule15Tests {
         let third = queues[2].addOperation(priority: .low, dependencies: [second, beside]) {}
         let aside = queues[2].addOperation(priority: .low) {}
         let waiting = Task(priority: .high) { try await third.value }
-        while third.effectivePriority != .high { await Task.yield() }
-        while first.effectivePriority != .high || beside.effectivePriority != .high { await Task.yield() }
+        await until { third.effectivePriority == .high }
+        await until { first.effectivePriority == .high && beside.effectivePriority == .high }
         #expect(second.effectivePriority == .high)
         #expect(aside.effectivePriority == .low)
         gate.open()

@@ -32,7 +32,7 @@ struct Rule17Tests {
                 _ = await operation.result
                 return calls.events
             }
-            while !isAwaited(operation) { await Task.yield() }
+            await until { isAwaited(operation) }
             if cancels { operation.cancel() } else { try operation.start() }
             #expect(await waiting.value == Array(0..<10))
         }
@@ -74,7 +74,7 @@ struct Rule17Tests {
         operations[2].cancel()
         queue.isSuspended = false
         for operation in operations { _ = await operation.result }
-        while outcomes.events.count < 3 { await Task.yield() }
+        await until { outcomes.events.count == 3 }
         #expect(outcomes.events.compactMap { try? $0.get() } == [1])
         #expect(outcomes.events.count { (try? $0.get()) == nil } == 2)
     }
@@ -99,7 +99,7 @@ struct Rule17Tests {
             let operation = TaskOperation { await Task.yield() }
             try operation.start()
             for number in 0..<20 { operation.addCompletionHandler { calls.record(number) } }
-            while calls.events.count < 20 { await Task.yield() }
+            await until { calls.events.count == 20 }
             #expect(calls.events.sorted() == Array(0..<20))
         }
     }

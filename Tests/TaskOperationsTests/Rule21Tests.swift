@@ -43,7 +43,7 @@ struct Rule21Tests {
         let operation = queue.addOperation(priority: .low) { Task.currentPriority }
         operation.priority = .high
         queue.isSuspended = false
-        while !operation.isFinished { await Task.yield() }
+        await until { operation.isFinished }
         #expect(try await operation.value == .high)
     }
 

@@ -10,9 +10,3 @@ final class Witness: Sendable {
 
     deinit { freed.open() }
 }
-
-/// Gives everything else that is ready to run ample opportunity to do so. Only for showing that something does not
-/// happen: what does happen is waited for.
-func letOthersRun() async {
-    for _ in 0..<100 { await Task.yield() }
-}

@@ -1,0 +1,200 @@
+import TaskOperations
+import TaskOperationsTesting
+import Testing
+
+@Suite("Barriers among other things", .timeLimit(.minutes(1)))
+struct BarrierTests {
+    @Test("A cancelled barrier ends at once, and lets go what only it held back")
+    func cancelledBarrier() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 4)
+        let gate = Gate()
+        let before = queue.addOperation { await gate.pass() }
+        await gate.waitForArrivals(1)
+        let barrier = queue.addBarrier {}
+        let after = queue.addOperation { before.isExecuting }
+        await letOthersRun()
+        #expect(after.isReady)
+        barrier.cancel()
+        #expect(try await after.value)
+        gate.open()
+        try await before.value
+    }
+
+    @Test("Of two barriers, cancelling one leaves the other in force", arguments: [0, 1])
+    func oneOfTwoIsCancelled(which: Int) async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 4)
+        let gate = Gate()
+        let before = queue.addOperation { await gate.pass() }
+        await gate.waitForArrivals(1)
+        let first = queue.addBarrier { before.isFinished }
+        let between = queue.addOperation { before.isFinished }
+        let second = queue.addBarrier { between.isFinished }
+        let after = queue.addOperation { [first, second].allSatisfy(\.isFinished) && between.isFinished }
+        [first, second][which].cancel()
+        if which == 0 {
+            #expect(try await between.value == false)
+        }
+        await letOthersRun()
+        #expect(after.isReady)
+        gate.open()
+        if which == 1 {
+            #expect(try await [first.value, between.value] == [true, true])
+        } else {
+            #expect(try await second.value)
+        }
+        #expect(try await after.value)
+    }
+
+    @Test("A barrier waits for its dependencies, and holds back meanwhile what follows it")
+    func barrierWithDependencies() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 4)
+        let dependency = TaskOperation {}
+        let before = queue.addOperation {}
+        let barrier = queue.addBarrier(dependencies: [dependency]) { dependency.isFinished && before.isFinished }
+        let after = queue.addOperation(priority: .high) { barrier.isFinished }
+        try await before.value
+        await letOthersRun()
+        #expect(barrier.state == .pending && after.isReady)
+        try dependency.start()
+        #expect(try await [barrier.value, after.value] == [true, true])
+    }
+
+    @Test("A barrier may be depended on, from its own queue and from another")
+    func dependingOnABarrier() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 4)
+        let gate = Gate()
+        let barrier = queue.addBarrier { await gate.pass() }
+        let own = queue.addOperation(dependencies: [barrier]) { barrier.isFinished }
+        let other = TaskOperationQueue().addOperation(dependencies: [barrier]) { barrier.isFinished }
+        await gate.waitForArrivals(1)
+        await letOthersRun()
+        #expect([own, other].map(\.state) == [.pending, .pending])
+        gate.open()
+        #expect(try await [own.value, other.value] == [true, true])
+    }
+
+    @Test("Many barriers in a row run one after the other, in the order of adding, whatever their priorities")
+    func manyBarriers() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 8)
+        let meter = ConcurrencyMeter()
+        let starts = Recorder<Int>()
+        for number in 0..<500 {
+            queue.addBarrier(priority: number.isMultiple(of: 2) ? .low : .high) {
+                starts.record(number)
+                await meter.measure { await Task.yield() }
+            }
+        }
+        try await queue.waitUntilAllOperationsAreFinished()
+        #expect(starts.events == Array(0..<500))
+        #expect(meter.most == 1)
+    }
+
+    @Test("Priorities order what stands between two barriers, and the barrier's own does not matter")
+    func priorities() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, isSuspended: true)
+        let starts = Recorder<String>()
+        queue.addOperation(priority: .background) { starts.record("background before") }
+        let barrier = queue.addBarrier(priority: .high) { starts.record("barrier") }
+        queue.addOperation(priority: .low) { starts.record("low after") }
+        queue.addOperation(priority: .high) { starts.record("high after") }
+        let moved = queue.addOperation { starts.record("moved") }
+        moved.priority = TaskPriority(rawValue: 33)
+        barrier.priority = .background
+        queue.isSuspended = false
+        try await queue.waitUntilAllOperationsAreFinished()
+        #expect(starts.events == ["background before", "barrier", "moved", "high after", "low after"])
+    }
+
+    @Test("What becomes ready before a barrier late still comes before it")
+    func lateBeforeABarrier() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 2)
+        let starts = Recorder<String>()
+        let dependency = TaskOperation {}
+        let late = queue.addOperation { starts.record("first") }
+        try await late.value
+        let pending = queue.addOperation(dependencies: [dependency]) { starts.record("late") }
+        queue.addBarrier { starts.record("barrier") }
+        queue.addOperation { starts.record("after") }
+        await letOthersRun()
+        #expect(starts.events == ["first"])
+        try dependency.start()
+        try await pending.value
+        try await queue.waitUntilAllOperationsAreFinished()
+        #expect(starts.events == ["first", "late", "barrier", "after"])
+    }
+
+    @Test("A batch that is added behind a barrier waits for it as one")
+    func batchBehindABarrier() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
+        let gate = Gate()
+        let starts = Recorder<Int>()
+        queue.addBarrier { await gate.pass() }
+        await gate.waitForArrivals(1)
+        try queue.addOperations(
+            (0..<4).map { number in
+                TaskOperation(priority: number == 3 ? .high : .medium) { starts.record(number) }
+            })
+        await letOthersRun()
+        #expect(starts.events == [])
+        gate.open()
+        try await queue.waitUntilAllOperationsAreFinished()
+        #expect(starts.events == [3, 0, 1, 2])
+    }
+
+    @Test("A body before a barrier that awaits another one before it does not let the barrier in")
+    func lentPermitBeforeABarrier() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
+        let gate = Gate()
+        let elsewhere = TaskOperationQueue().addOperation { await gate.pass() }
+        let before = queue.addOperation { try await elsewhere.value }
+        await until { queue.description.contains("1 awaiting others") }
+        let barrier = queue.addBarrier { before.isFinished }
+        await letOthersRun()
+        #expect(barrier.isReady)
+        gate.open()
+        #expect(try await barrier.value)
+    }
+
+    @Test("A barrier that awaits what was added before it, or lives elsewhere, runs alone all the same")
+    func barrierThatAwaits() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 2)
+        let gate = Gate()
+        let elsewhere = TaskOperationQueue().addOperation { await gate.pass() }
+        let barrier = queue.addBarrier { try await elsewhere.value }
+        let after = queue.addOperation { barrier.isFinished }
+        await until { queue.description.contains("1 awaiting others") }
+        await letOthersRun()
+        #expect(after.isReady)
+        gate.open()
+        #expect(try await after.value)
+    }
+
+    @Test("Random mixes of operations, barriers and cancellations keep the order of each", arguments: 1...10)
+    func randomMixes(seed: UInt64) async throws {
+        var random = SeededGenerator(seed)
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: Int.random(in: 1...6, using: &random))
+        let tooEarly = Recorder<Int>()
+        var all: [AnyTaskOperation] = []
+        var lastBarrier: AnyTaskOperation?
+        for number in 0..<300 {
+            let (before, barrier) = (all, lastBarrier)
+            if Int.random(in: 0..<10, using: &random) == 0 {
+                let added = queue.addBarrier {
+                    if !before.allSatisfy(\.isFinished) { tooEarly.record(number) }
+                    await Task.yield()
+                }
+                lastBarrier = added
+                all.append(added)
+            } else {
+                all.append(
+                    queue.addOperation {
+                        if barrier?.isFinished == false { tooEarly.record(number) }
+                        if number.isMultiple(of: 4) { await Task.yield() }
+                    })
+            }
+            if number.isMultiple(of: 9) { all.randomElement(using: &random)!.cancel() }
+        }
+        try await queue.waitUntilAllOperationsAreFinished()
+        #expect(tooEarly.events == [])
+    }
+}

@@ -1,0 +1,127 @@
+import TaskOperations
+import TaskOperationsTesting
+import Testing
+
+@Suite("Descriptions", .timeLimit(.minutes(1)))
+struct DescriptionTests {
+    @Test("An operation says its name, its state, and whether it is cancelled")
+    func operationDescription() async throws {
+        let dependency = TaskOperation(name: "load") {}
+        let operation = TaskOperation(name: "show", dependencies: [dependency]) {}
+        #expect(dependency.description == "\"load\" (ready)")
+        #expect(operation.description == "\"show\" (pending)")
+        operation.cancel()
+        #expect(operation.description == "\"show\" (finished, cancelled)")
+        let unnamed = TaskOperation {}
+        #expect(unnamed.description.hasPrefix("unnamed operation 0x"))
+        #expect(unnamed.description.hasSuffix(" (ready)"))
+    }
+
+    @Test("The long description names the unfinished dependencies, and only these")
+    func waitingForDependencies() async throws {
+        let queue = TaskOperationQueue(isSuspended: true)
+        let (first, second) = (TaskOperation(name: "first") {}, TaskOperation(name: "second") {})
+        try first.start()
+        try await first.value
+        let operation = queue.addOperation(name: "last", priority: .low, dependencies: [first, second]) {}
+        #expect(operation.debugDescription == "\"last\" (pending, priority low, waits for \"second\")")
+        queue.cancelAllOperations()
+    }
+
+    @Test("The long description says why an operation that is ready has not started")
+    func reasonsToWait() async throws {
+        let queue = TaskOperationQueue(name: "q", maxConcurrentOperationCount: 1)
+        let gate = Gate()
+        let executing = queue.addOperation(name: "executing") { await gate.pass() }
+        await gate.waitForArrivals(1)
+        let next = queue.addOperation(name: "next") {}
+        let barrier = queue.addBarrier(name: "barrier") {}
+        let behind = queue.addOperation(name: "behind") {}
+        let notAdded = TaskOperation(name: "alone") {}
+        #expect(executing.debugDescription == "\"executing\" (executing, priority medium)")
+        #expect(next.debugDescription.hasSuffix("(ready, priority medium, waits for its turn in queue \"q\")"))
+        #expect(barrier.debugDescription.contains("for a barrier in queue \"q\""))
+        #expect(behind.debugDescription.hasSuffix("waits behind \"barrier\" for a barrier in queue \"q\")"))
+        #expect(notAdded.debugDescription == "\"alone\" (ready, priority medium, not added to a queue)")
+        queue.isSuspended = true
+        #expect(next.debugDescription.hasSuffix("waits for queue \"q\" to be resumed)"))
+        gate.open()
+        queue.isSuspended = false
+        try await queue.waitUntilAllOperationsAreFinished()
+    }
+
+    @Test("The long description says what an executing body awaits")
+    func awaiting() async throws {
+        let queue = TaskOperationQueue(name: "other", isSuspended: true)
+        let awaited = queue.addOperation(name: "awaited") {}
+        let one = TaskOperationQueue().addOperation(name: "one") { try await awaited.value }
+        let all = TaskOperationQueue().addOperation(name: "all") {
+            try await queue.waitUntilAllOperationsAreFinished()
+        }
+        await until { one.debugDescription == "\"one\" (executing, priority medium, awaits \"awaited\")" }
+        await until {
+            all.debugDescription
+                == "\"all\" (executing, priority medium, awaits the end of all in queue \"other\")"
+        }
+        queue.isSuspended = false
+        try await one.value
+        try await all.value
+    }
+
+    @Test("The long description says how an operation ended, and what it was raised to")
+    func outcomesAndPriorities() async throws {
+        let queue = TaskOperationQueue(isSuspended: true)
+        let failed = queue.addOperation(name: "failed") { throw WorkFailed(number: 4) }
+        let raised = queue.addOperation(name: "raised", priority: .background) {}
+        let urgent = queue.addOperation(name: "urgent", priority: .high, dependencies: [raised]) {}
+        let cancelled = queue.addOperation(name: "cancelled") {}
+        #expect(raised.debugDescription.contains("priority background, escalated to high"))
+        cancelled.cancel()
+        queue.isSuspended = false
+        try await queue.waitUntilAllOperationsAreFinished()
+        #expect(failed.debugDescription == "\"failed\" (finished, priority medium, failed: WorkFailed(number: 4))")
+        #expect(urgent.debugDescription == "\"urgent\" (finished, priority high, succeeded)")
+        #expect(
+            cancelled.debugDescription
+                == "\"cancelled\" (finished, cancelled, priority medium, failed: CancellationError())")
+    }
+
+    @Test("A queue says how much it has to do, and in the long form lists its operations in order")
+    func queueDescription() async throws {
+        let queue = TaskOperationQueue(name: "images", maxConcurrentOperationCount: 2)
+        let gate = Gate()
+        let executing = (0..<2).map { queue.addOperation(name: "\($0)") { await gate.pass() } }
+        await gate.waitForArrivals(2)
+        queue.addOperation(name: "2") {}
+        queue.addOperation(name: "3", dependencies: executing) {}
+        #expect(queue.description == "queue \"images\" (width 2, 2 executing, 1 ready, 1 pending)")
+        let lines = queue.debugDescription.split(separator: "\n")
+        #expect(lines.first.map(String.init) == queue.description)
+        #expect(lines.dropFirst().map { $0.prefix(5) } == (0..<4).map { "  \"\($0)\"" })
+        #expect(lines.last?.contains("waits for \"0\", \"1\"") == true)
+        queue.shutdown()
+        queue.isSuspended = true
+        #expect(
+            queue.description
+                == "queue \"images\" (width 2, suspended, shut down, 2 executing, 1 ready, 1 pending)")
+        gate.open()
+        queue.isSuspended = false
+        try await queue.waitUntilAllOperationsAreFinished()
+        let unlimited = TaskOperationQueue(
+            maxConcurrentOperationCount: TaskOperationQueue.unlimitedConcurrentOperationCount)
+        #expect(unlimited.description == "an unnamed queue (width unlimited, 0 executing, 0 ready, 0 pending)")
+    }
+
+    @Test("A body that awaits others is counted as such, not as executing")
+    func lentPermits() async throws {
+        let queue = TaskOperationQueue(name: "q", maxConcurrentOperationCount: 1)
+        let gate = Gate()
+        let elsewhere = TaskOperationQueue().addOperation { await gate.pass() }
+        let operation = queue.addOperation { try await elsewhere.value }
+        await until {
+            queue.description == "queue \"q\" (width 1, 0 executing, 1 awaiting others, 0 ready, 0 pending)"
+        }
+        gate.open()
+        try await operation.value
+    }
+}

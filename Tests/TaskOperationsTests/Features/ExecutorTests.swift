@@ -1,0 +1,90 @@
+import TaskOperations
+import TaskOperationsTesting
+import Testing
+
+@Suite("Where bodies run", .timeLimit(.minutes(1)))
+struct ExecutorTests {
+    @Test("On a queue with an executor every body runs there, before and after it suspends")
+    func executorOfTheQueue() async throws {
+        let executor = SingleThreadExecutor()
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 4, executor: executor)
+        let operations = (0..<100).map { number in
+            queue.addOperation(priority: number.isMultiple(of: 2) ? .low : .high) {
+                let before = executor.isCurrent
+                await Task.yield()
+                async let child = executor.isCurrent
+                return await [before, executor.isCurrent, child]
+            }
+        }
+        for operation in operations { #expect(try await operation.value == [true, true, true]) }
+    }
+
+    @Test("A body that awaited an operation elsewhere goes on, on the executor of its own queue")
+    func afterAWait() async throws {
+        let (first, second) = (SingleThreadExecutor(), SingleThreadExecutor())
+        let other = TaskOperationQueue(executor: second)
+        let operation = TaskOperationQueue(executor: first).addOperation {
+            let there = try await other.run { second.isCurrent && !first.isCurrent }
+            return there && first.isCurrent
+        }
+        #expect(try await operation.value)
+    }
+
+    @Test("Types, several bodies and operations with inputs run on the executor too")
+    func everyKindOfBody() async throws {
+        let executor = SingleThreadExecutor()
+        let queue = TaskOperationQueue(executor: executor)
+        let typed = queue.addOperation(AskingExecutor(executor: executor))
+        let dependent = queue.addOperation(after: typed) { @concurrent in $0 && executor.isCurrent }
+        let several = TaskOperation { #expect(executor.isCurrent) }
+        try several.addBody { #expect(executor.isCurrent) }
+        try queue.addOperation(several)
+        #expect(try await dependent.value)
+        try await several.value
+        let barrier = queue.addBarrier { executor.isCurrent }
+        #expect(try await barrier.value)
+    }
+
+    @Test("The main queue runs its bodies on the main actor, also after they suspended")
+    func mainQueue() async throws {
+        let operation = TaskOperationQueue.main.addOperation {
+            let before = MainThread.isCurrent
+            await Task.yield()
+            return [before, MainThread.isCurrent]
+        }
+        #expect(try await operation.value == [true, true])
+        #expect(!MainThread.isCurrent)
+    }
+
+    @Test("The main queue runs one body at a time, and is one queue with a name")
+    func mainQueueIsOneQueue() async throws {
+        let queue = TaskOperationQueue.main
+        let meter = ConcurrencyMeter()
+        let operations = (0..<50).map { _ in
+            queue.addOperation { await meter.measure { await Task.yield() } }
+        }
+        for operation in operations { try await operation.value }
+        #expect((meter.total, meter.most) == (50, 1))
+        #expect(TaskOperationQueue.main === queue)
+        #expect((queue.name, queue.maxConcurrentOperationCount) == ("main", 1))
+    }
+
+    @Test("The main queue runs operations with inputs on the main actor as well")
+    func mainQueueWithInputs() async throws {
+        let queue = TaskOperationQueue.main
+        let input = queue.addOperation { 1 }
+        let operation = queue.addOperation(after: input, body: placesOfABody)
+        #expect(try await operation.value == [true, true])
+    }
+}
+
+private func placesOfABody(_: Int) async -> [Bool] {
+    let before = MainThread.isCurrent
+    await Task.yield()
+    return [before, MainThread.isCurrent]
+}
+
+private struct AskingExecutor: TaskOperationBody {
+    let executor: SingleThreadExecutor
+    func main() async -> Bool { executor.isCurrent }
+}

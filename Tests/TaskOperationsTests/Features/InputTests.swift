@@ -1,0 +1,114 @@
+import TaskOperations
+import TaskOperationsTesting
+import Testing
+
+@Suite("Operations that need the values of others", .timeLimit(.minutes(1)))
+struct InputTests {
+    @Test("One, two or three inputs of different types arrive typed and in order")
+    func inputsOfDifferentTypes() async throws {
+        let queue = TaskOperationQueue()
+        let number = queue.addOperation { 6 }
+        let text = queue.addOperation { "seven" }
+        let list = queue.addOperation { [1.5, 2.5] }
+        let one = queue.addOperation(after: number) { @concurrent in $0 + 1 }
+        let two = queue.addOperation(after: text, number) { @concurrent in "\($0) \($1)" }
+        let three = queue.addOperation(after: number, text, list) { @concurrent number, text, list in
+            (number, text, list.reduce(0, +))
+        }
+        #expect(try await one.value == 7)
+        #expect(try await two.value == "seven 6")
+        #expect(try await three.value == (6, "seven", 4))
+        #expect(one.dependencies == [])
+    }
+
+    @Test("Inputs are dependencies, and more dependencies can be added to them")
+    func inputsAreDependencies() async throws {
+        let queue = TaskOperationQueue(isSuspended: true)
+        let input = queue.addOperation { 1 }
+        let other = queue.addOperation { throw WorkFailed() }
+        let operation = TaskOperation(after: input, dependencies: [other]) { @concurrent in ($0, other.isFinished) }
+        #expect(operation.dependencies == [input, other])
+        try queue.addOperation(operation)
+        queue.isSuspended = false
+        #expect(try await operation.value == (1, true))
+    }
+
+    @Test("Where an input failed, the body does not run, and the error names the input and carries its error")
+    func failedInput() async throws {
+        let queue = TaskOperationQueue()
+        let runs = Recorder<Bool>()
+        let good = queue.addOperation(name: "good") { 1 }
+        let bad = queue.addOperation(name: "bad") { () -> Int in throw WorkFailed(number: 9) }
+        let operation = queue.addOperation(after: good, bad) { @concurrent _, _ in runs.record(true) }
+        _ = await operation.result
+        #expect(runs.events == [])
+        let failed = operation.refusal?.failedDependency
+        #expect(failed?.dependency == "bad")
+        #expect(failed?.origin == "bad")
+        #expect(failed?.error as? WorkFailed == WorkFailed(number: 9))
+        #expect(!operation.isCancelled)
+    }
+
+    @Test("A failure that goes down a chain keeps its origin, and is not wrapped once for each step")
+    func failureDownAChain() async throws {
+        let queue = TaskOperationQueue()
+        let first = queue.addOperation(name: "first") { () -> Int in throw WorkFailed(number: 3) }
+        var last = first
+        for number in 2...50 {
+            last = queue.addOperation(name: "\(number)", after: last) { @concurrent in $0 + 1 }
+        }
+        _ = await last.result
+        let failed = last.refusal?.failedDependency
+        #expect(failed?.dependency == "49")
+        #expect(failed?.origin == "first")
+        #expect(failed?.error as? WorkFailed == WorkFailed(number: 3))
+        #expect(
+            last.refusal?.description == """
+                Did not run, because "49" failed after "first": WorkFailed(number: 3). Use `dependencies:` instead of \
+                `after:` for work that is to run whatever comes of the other.
+                """)
+    }
+
+    @Test("A failure by another route starts anew: what only orders does not pass failures on")
+    func orderingPassesNoFailureOn() async throws {
+        let queue = TaskOperationQueue()
+        let bad = queue.addOperation { () -> Int in throw WorkFailed() }
+        let between = queue.addOperation(dependencies: [bad]) { 5 }
+        let last = queue.addOperation(after: between) { @concurrent in $0 + 1 }
+        #expect(try await last.value == 6)
+    }
+
+    @Test("Inputs may be on other queues, finished before, or started by hand")
+    func inputsFromAnywhere() async throws {
+        let finished = TaskOperationQueue().addOperation { 1 }
+        _ = try await finished.value
+        let elsewhere = TaskOperationQueue(isSuspended: true)
+        let pending = elsewhere.addOperation { 2 }
+        let byHand = TaskOperation { 4 }
+        let sum = TaskOperationQueue().addOperation(after: finished, pending, byHand) { @concurrent in $0 + $1 + $2 }
+        try byHand.start()
+        elsewhere.isSuspended = false
+        #expect(try await sum.value == 7)
+    }
+
+    @Test("The same operation may be an input twice")
+    func sameInputTwice() async throws {
+        let queue = TaskOperationQueue()
+        let input = queue.addOperation { 21 }
+        let sum = queue.addOperation(after: input, input) { @concurrent in $0 + $1 }
+        #expect(try await sum.value == 42)
+    }
+
+    @Test("An input that is no dependency any more is missed with a message")
+    func removedInput() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let input = TaskOperation(name: "input") { 1 }
+            let operation = TaskOperation(after: input) { @concurrent in $0 }
+            try operation.removeDependency(input)
+            try operation.start()
+            _ = await operation.result
+        }
+        #expect(result.errorText.contains("the value of \"input\""))
+        #expect(result.errorText.contains("was needed before its end"))
+    }
+}

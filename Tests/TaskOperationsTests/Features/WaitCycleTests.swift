@@ -1,0 +1,212 @@
+import TaskOperations
+import TaskOperationsTesting
+import Testing
+
+@Suite("Waits that could never end", .timeLimit(.minutes(1)))
+struct WaitCycleTests {
+    @Test("A body that awaits itself is refused, through each way of waiting, and goes on")
+    func awaitingItself() async throws {
+        let operation = TaskOperationQueue().addOperation(name: "self") {
+            let error = await #expect(throws: TaskOperationError.self) {
+                try await AnyTaskOperation.current!.waitUntilFinished()
+            }
+            return error?.waitCycle
+        }
+        #expect(try await operation.value == ["self", "self"])
+    }
+
+    @Test("A body that asks for its own result gets the refusal as that result")
+    func askingForItsOwnResult() async throws {
+        let known = Recorder<TaskOperation<Int>>()
+        let operation = TaskOperation(name: "self") {
+            guard case .failure(let error) = await known.events[0].result else { return 0 }
+            #expect((error as? TaskOperationError)?.waitCycle == ["self", "self"])
+            return 1
+        }
+        known.record(operation)
+        try TaskOperationQueue().addOperation(operation)
+        #expect(try await operation.value == 1)
+    }
+
+    @Test("A child task, also one that is not structured, is refused as the body is")
+    func childTasks() async throws {
+        let operation = TaskOperationQueue().addOperation(name: "self") {
+            let current = AnyTaskOperation.current!
+            async let structured = refusedWait(for: current)
+            return await [structured, Task { await refusedWait(for: current) }.value]
+        }
+        #expect(try await operation.value == [["self", "self"], ["self", "self"]])
+    }
+
+    @Test("Two bodies on two queues that await each other: the one that closes the circle is refused")
+    func eachOther() async throws {
+        let bodies = waitingInARing(3)
+        for body in bodies { try TaskOperationQueue(maxConcurrentOperationCount: 1).addOperation(body) }
+        for body in bodies { _ = await body.result }
+        let refusals = bodies.compactMap { $0.refusal?.waitCycle }
+        // The refused body fails with its refusal, and those that await it fail with the same in turn.
+        #expect(refusals.count == 3)
+        #expect(Set(refusals).count == 1)
+        #expect(refusals[0].count == 4)
+        #expect(refusals[0].first == refusals[0].last)
+    }
+
+    @Test("A body that awaits what stands behind a barrier that waits for the body is refused")
+    func throughABarrier() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 2)
+        let gate = Gate()
+        let (barrier, behind) = (TaskOperation(name: "barrier") {}, TaskOperation(name: "behind") {})
+        let body = queue.addOperation(name: "body") {
+            await gate.pass()
+            return await [refusedWait(for: barrier), refusedWait(for: behind)]
+        }
+        try queue.addBarrier(barrier)
+        try queue.addOperation(behind)
+        gate.open()
+        #expect(try await body.value == [["body", "barrier", "body"], ["body", "behind", "barrier", "body"]])
+        try await behind.value
+    }
+
+    @Test("A body behind whose back a barrier was added cannot run something in its queue and wait for it")
+    func runningBehindABarrier() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 2)
+        let gate = Gate()
+        let body = queue.addOperation(name: "body") {
+            await gate.pass()
+            try await queue.run(name: "inner") {}
+        }
+        await gate.waitForArrivals(1)
+        queue.addBarrier(name: "barrier") {}
+        gate.open()
+        _ = await body.result
+        #expect(body.refusal?.waitCycle == ["body", "inner", "barrier", "body"])
+        try await queue.waitUntilAllOperationsAreFinished()
+    }
+
+    @Test("Waiting for all in one's own queue is refused")
+    func waitingForTheOwnQueue() async throws {
+        // In a process of its own, as nothing could free the body if it were not refused.
+        await #expect(processExitsWith: .success) {
+            let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
+            let own = queue.addOperation(name: "own") { try await queue.waitUntilAllOperationsAreFinished() }
+            let ended = await eventually { own.isFinished }
+            try #require(ended)
+            try #require(own.refusal?.waitCycle == ["own", "own"])
+        }
+    }
+
+    @Test("Waiting for all in a queue is refused in a body that an operation of that queue awaits")
+    func waitingForTheQueueOfAWaiter() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
+        let outer = queue.addOperation(name: "outer") {
+            let outer = AnyTaskOperation.current!
+            try await TaskOperationQueue().run(name: "inner") {
+                await until { outer.debugDescription.contains("awaits \"inner\"") }
+                try await queue.waitUntilAllOperationsAreFinished()
+            }
+        }
+        _ = await outer.result
+        #expect(outer.refusal?.waitCycle == ["inner", "outer", "inner"])
+    }
+
+    @Test("Waiting for all in a queue where something depends on the body is refused")
+    func waitingForAQueueThatDependsOnTheBody() async throws {
+        let other = TaskOperationQueue()
+        let gate = Gate()
+        let body = TaskOperationQueue().addOperation(name: "body") {
+            await gate.pass()
+            try await other.waitUntilAllOperationsAreFinished()
+        }
+        let dependent = other.addOperation(name: "dependent", dependencies: [body]) { 1 }
+        gate.open()
+        _ = await body.result
+        #expect(body.refusal?.waitCycle == ["body", "dependent", "body"])
+        #expect(try await dependent.value == 1)
+    }
+
+    @Test("What is added to a queue that a body waits for, and depends on that body, does not make the wait endless")
+    func addingWhatDependsOnAWaiter() async throws {
+        let other = TaskOperationQueue(isSuspended: true)
+        other.addOperation {}
+        let body = TaskOperationQueue().addOperation(name: "body") {
+            try await other.waitUntilAllOperationsAreFinished()
+        }
+        await until { body.debugDescription.contains("awaits") }
+        let dependent = TaskOperation(name: "dependent", dependencies: [body]) { 1 }
+        let wasAdded = (try? other.addOperation(dependent)) != nil
+        other.isSuspended = false
+        let ended = await eventually { body.isFinished }
+        #expect(ended, "added: \(wasAdded)")
+        dependent.cancel()
+        _ = await body.result
+    }
+
+    @Test("A body that awaits a scope cannot be awaited from within that scope")
+    func withinAScope() async throws {
+        let body = TaskOperationQueue().addOperation(name: "body") {
+            let outer = AnyTaskOperation.current!
+            let inner = await withTaskOperationQueue { queue in
+                queue.addOperation(name: "inner") { await refusedWait(for: outer) }
+            }
+            return try await inner.value
+        }
+        #expect(try await body.value == ["inner", "body", "inner"])
+    }
+
+    @Test("A scope in a body ends, though an operation in it depends on that body: it is cancelled")
+    func dependencyWithinAScope() async throws {
+        let body = TaskOperationQueue().addOperation(name: "body") {
+            let outer = AnyTaskOperation.current!
+            return await withTaskOperationQueue { queue in queue.addOperation(dependencies: [outer]) {} }
+        }
+        #expect(try await body.value.failure is CancellationError)
+    }
+
+    @Test("A body that was refused can go on, and await something else")
+    func goingOn() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
+        let body = queue.addOperation {
+            _ = await refusedWait(for: AnyTaskOperation.current!)
+            return try await queue.run { 1 }
+        }
+        #expect(try await body.value == 1)
+    }
+
+    @Test("Bodies that close circles at the same time are never all let in", arguments: 1...30)
+    func closingAtTheSameTime(_: Int) async throws {
+        let bodies = waitingInARing(4)
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 4)
+        try queue.addOperations(bodies)
+        try await queue.waitUntilAllOperationsAreFinished()
+        #expect(bodies.contains { $0.refusal?.waitCycle?.count == 5 })
+    }
+
+    /// Operations whose bodies each await the next one, and the last the first, once all of them have started.
+    private func waitingInARing(_ count: Int) -> [TaskOperation<Void>] {
+        let gate = Gate()
+        let known = Recorder<TaskOperation<Void>>()
+        let bodies = (0..<count).map { number in
+            TaskOperation(name: "\(number)") {
+                if number == 0 {
+                    await gate.waitForArrivals(count - 1)
+                    gate.open()
+                } else {
+                    await gate.pass()
+                }
+                try await known.events[(number + 1) % count].value
+            }
+        }
+        for body in bodies { known.record(body) }
+        return bodies
+    }
+}
+
+/// The cycle for which a wait is refused; nil where it is not.
+private func refusedWait(for operation: AnyTaskOperation) async -> [String?]? {
+    do {
+        try await operation.waitUntilFinished()
+        return nil
+    } catch {
+        return error.waitCycle
+    }
+}
