@@ -31,12 +31,13 @@ struct ExplorationScope {
         }
     }
 
-    /// Explores every plan.
+    /// Explores every plan, and lets other tests have the thread after each.
     ///
     /// - Throws: `Failure`.
-    func explore() throws(Failure) -> Tally {
+    func explore() async throws(Failure) -> Tally {
         var tally = Tally()
         for plan in plans {
+            await Task.yield()
             do throws(Exploration<SmallQueue>.Failure) {
                 let exploration = try Exploration(from: SmallQueue(plan))
                 tally.plans += 1

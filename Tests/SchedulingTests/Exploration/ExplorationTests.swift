@@ -16,30 +16,30 @@ struct ExplorationTests {
     private static let exploredOperations = ProcessInfo.processInfo.environment["EXPLORED_OPERATIONS"].flatMap(Int.init)
 
     @Test("Two operations, and all that can happen but changes of level")
-    func twoOperations() throws {
+    func twoOperations() async throws {
         let kinds = Set(Self.kinds).subtracting([.levels])
-        try explore("2 operations, all kinds but levels", ExplorationScope(operations: 2, kinds: kinds))
+        try await explore("2 operations, all kinds but levels", ExplorationScope(operations: 2, kinds: kinds))
     }
 
     @Test("Two operations, changes of level and something else", arguments: kinds)
-    func twoOperationsAndLevels(kind: SmallQueue.Kind) throws {
-        try explore("2 operations, levels, \(kind)", ExplorationScope(operations: 2, kinds: [.levels, kind]))
+    func twoOperationsAndLevels(kind: SmallQueue.Kind) async throws {
+        try await explore("2 operations, levels, \(kind)", ExplorationScope(operations: 2, kinds: [.levels, kind]))
     }
 
     @Test("Three operations, and one kind of thing that can happen", arguments: kinds)
-    func threeOperations(kind: SmallQueue.Kind) throws {
-        try explore("3 operations, \(kind)", ExplorationScope(operations: 3, kinds: [kind], levelChanges: 1))
+    func threeOperations(kind: SmallQueue.Kind) async throws {
+        try await explore("3 operations, \(kind)", ExplorationScope(operations: 3, kinds: [kind], levelChanges: 1))
     }
 
     @Test("More operations", .enabled(if: exploredOperations != nil), arguments: pairs)
-    func moreOperations(kinds: Set<SmallQueue.Kind>) throws {
+    func moreOperations(kinds: Set<SmallQueue.Kind>) async throws {
         let operations = Self.exploredOperations!
-        try explore("\(operations) operations, \(kinds)", ExplorationScope(operations: operations, kinds: kinds))
+        try await explore("\(operations) operations, \(kinds)", ExplorationScope(operations: operations, kinds: kinds))
     }
 
-    private func explore(_ name: String, _ scope: ExplorationScope) throws {
+    private func explore(_ name: String, _ scope: ExplorationScope) async throws {
         let start = ContinuousClock.now
-        let tally = try scope.explore()
+        let tally = try await scope.explore()
         print("\(name): \(tally), \(ContinuousClock.now - start)")
         #expect(tally.transitions > tally.states)
     }

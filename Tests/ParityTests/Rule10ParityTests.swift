@@ -1,0 +1,53 @@
+import TaskOperationsTesting
+import Testing
+
+extension ParityTests {
+    @Suite("Rule 10: a queue that is released finishes what it has, and is deallocated then")
+    struct Rule10 {
+        private struct Held {
+            weak var queue: (any AnyObject & Sendable)?
+
+            /// Returns once it is deallocated; the time limit of the suite is the limit of this.
+            func waitUntilDeallocated() async {
+                while queue != nil { await Task.yield() }
+            }
+        }
+
+        @Test("Rule 10: with operations pending")
+        func pending() async throws {
+            try await expectBoth(toSay: ["first", "second", "third", "deallocated"]) { stage in
+                let gate = Gate()
+                let last = stage.operation(.normal, .says("third"))
+                let held = try {
+                    let queue = stage.queue()
+                    try queue.add(stage.operation(.normal, .passes(gate), .says("first")))
+                    try queue.add(stage.operation(.normal, .says("second")))
+                    try queue.add(last)
+                    return Held(queue: queue.underlying)
+                }()
+                await gate.waitForArrivals(1)
+                gate.open()
+                try await last.waitForEnd()
+                await held.waitUntilDeallocated()
+                stage.say("deallocated")
+            }
+        }
+
+        @Test("Rule 10: when it has run dry, and when it never had anything")
+        func empty() async throws {
+            try await expectBoth(toSay: ["body", "deallocated", "deallocated"]) { stage in
+                let used = try await {
+                    let queue = stage.queue()
+                    try queue.add(stage.operation(.normal, .says("body")))
+                    try await queue.waitUntilAllAreFinished()
+                    return Held(queue: queue.underlying)
+                }()
+                let unused = Held(queue: stage.queue().underlying)
+                for held in [used, unused] {
+                    await held.waitUntilDeallocated()
+                    stage.say("deallocated")
+                }
+            }
+        }
+    }
+}

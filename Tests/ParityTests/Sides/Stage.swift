@@ -1,0 +1,64 @@
+import Foundation
+import TaskOperations
+import TaskOperationsTesting
+import Testing
+
+/// Where a scenario plays: it makes queues and operations of one kind, and keeps what they say.
+struct Stage: Sendable {
+    enum Side: CaseIterable, Sendable {
+        case foundation, taskOperations
+    }
+
+    let side: Side
+    private let log = Recorder<String>()
+
+    init(_ side: Side) {
+        self.side = side
+    }
+
+    /// What was said so far.
+    var said: [String] { log.events }
+
+    func say(_ words: String) { log.record(words) }
+
+    func queue(_ name: String = "queue", width: Int = 1, isSuspended: Bool = false) -> any QueueUnderTest {
+        switch side {
+        case .foundation: FoundationQueue(name: name, width: width, isSuspended: isSuspended, log: log)
+        case .taskOperations: TaskQueue(name: name, width: width, isSuspended: isSuspended, log: log)
+        }
+    }
+
+    func operation(_ priority: Priority = .normal, _ steps: Step...) -> any OperationUnderTest {
+        switch side {
+        case .foundation: FoundationOperation(priority: priority, steps: steps, log: log)
+        case .taskOperations: TaskSideOperation(priority: priority, steps: steps, log: log)
+        }
+    }
+
+    /// The name of the queue whose operation asks.
+    var currentQueueName: String? {
+        switch side {
+        case .foundation: OperationQueue.current?.name
+        case .taskOperations: TaskOperationQueue.current?.name
+        }
+    }
+
+    /// Runs an operation to its end elsewhere: time enough for what must not start, if it would.
+    func letTimePass() async throws {
+        let operation = operation()
+        try queue("elsewhere").add(operation)
+        try await operation.waitForEnd()
+    }
+}
+
+/// Plays a scenario with Foundation's queue and with ours, and expects both to say the same, which is this.
+func expectBoth(
+    toSay expected: [String], sourceLocation: SourceLocation = #_sourceLocation,
+    in scenario: (Stage) async throws -> Void
+) async throws {
+    for side in Stage.Side.allCases {
+        let stage = Stage(side)
+        try await scenario(stage)
+        #expect(stage.said == expected, "\(side)", sourceLocation: sourceLocation)
+    }
+}
