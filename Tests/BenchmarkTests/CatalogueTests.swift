@@ -1,0 +1,62 @@
+import Foundation
+import Testing
+
+@testable import benchmark
+
+@Suite("Benchmark: cases")
+struct CatalogueTests {
+    @Test("Every case that is claimed is there, in its order")
+    func names() {
+        #expect(
+            Catalogue.names == [
+                "independent", "independent-batch", "serial", "contended-add", "suspending", "io", "chain", "fan-out",
+                "fan-in", "layers", "random-dag", "after", "pending-memory", "cancel-all", "priority-change",
+                "width-change", "suspend-resume", "growth", "semaphore", "latency",
+            ])
+    }
+
+    @Test("No two cases have the same title, and none has a subject twice")
+    func titles() {
+        #expect(Set(Catalogue.cases.map(\.title)).count == Catalogue.cases.count)
+        for item in Catalogue.cases {
+            #expect(Set(item.subjects.map(\.name)).count == item.subjects.count, "\(item.title)")
+        }
+    }
+
+    @Test("Every subject of a case can do its work", arguments: Catalogue.cases.map(\.title))
+    func work(title: String) async throws {
+        MainThreadStandIn.start()
+        let item = try #require(Catalogue.cases.first { $0.title == title })
+        for subject in item.subjects {
+            let measurement = try await subject.measure(40)
+            #expect(measurement.nsPerOperation > 0, "\(subject.name)")
+            #expect(measurement.nsPerOperation < 1e10, "\(subject.name)")
+            if let bytes = measurement.bytesPerOperation { #expect(bytes.isFinite, "\(subject.name)") }
+        }
+    }
+
+    @Test("A graph has the edges of its shape, all of them from earlier to later", arguments: [16, 100, 1000])
+    func graphs(count: Int) {
+        for graph in [Graph.chain, Graph.fanOut, Graph.fanIn, Graph.layers, Graph.random].map({ $0(count) }) {
+            #expect(graph.count == count)
+            #expect((0..<count).allSatisfy { node in graph.predecessors(of: node).allSatisfy { $0 < node } })
+        }
+        #expect(edges(of: Graph.chain(count)) == count - 1)
+        #expect(edges(of: Graph.fanOut(count)) == count - 1)
+        #expect(edges(of: Graph.fanIn(count)) == count - 1)
+        #expect(Graph.fanIn(count).predecessors(of: count - 1).count == count - 1)
+        #expect(Set(Graph.layers(count).predecessors(of: count - 1)).count == 8)
+        #expect(edges(of: Graph.random(count)) == edges(of: Graph.random(count)))
+    }
+
+    private func edges(of graph: Graph) -> Int {
+        (0..<graph.count).reduce(0) { $0 + graph.predecessors(of: $1).count }
+    }
+}
+
+/// A thread that does what the main thread does in the executable. The tests' own is not theirs to block.
+private enum MainThreadStandIn {
+    static func start() { _ = started }
+
+    private static let started: Void = Thread.detachNewThread { mainThread.serve() }
+}
