@@ -79,19 +79,24 @@ extension AnyTaskOperation {
     }
 
     /// Runs the body as the current operation.
-    ///
-    /// - Parameter carriesTaskLocals: Whether the operation was added with task locals.
-    func run(carriesTaskLocals: Bool) async -> Outcome? {
-        if carriesTaskLocals {
-            let bindings = record.withLock { $0.links?.bindings ?? [] }
-            return await run(within: bindings[...])
-        }
-        return await Self.$executing.withValue(self) { await runBody() }
+    func run() async -> Outcome? {
+        await Self.$executing.withValue(self) { await runBody() }
     }
 
-    private func run(within bindings: ArraySlice<TaskLocalBinding>) async -> Outcome? {
-        guard let binding = bindings.first else { return await run(carriesTaskLocals: false) }
-        return await binding { await run(within: bindings.dropFirst()) }
+    /// Runs the body as the current operation, with the task locals that it was added with.
+    func runWithTaskLocals(onMainActor: Bool) async -> Outcome? {
+        let bindings = record.withLock { $0.links?.bindings ?? [] }
+        return await run(within: bindings[...], onMainActor: onMainActor)
+    }
+
+    private func run(within bindings: ArraySlice<TaskLocalBinding>, onMainActor: Bool) async -> Outcome? {
+        guard let binding = bindings.first else { return await onMainActor ? runOnMainActor() : run() }
+        return await binding { await run(within: bindings.dropFirst(), onMainActor: onMainActor) }
+    }
+
+    @MainActor
+    private func runOnMainActor() async -> Outcome? {
+        await Self.$executing.withValue(self) { @MainActor in await runBody() }
     }
 
     /// The body is done.

@@ -21,7 +21,8 @@ public final class TaskOperation<Success: Sendable>: AnyTaskOperation, @unchecke
     /// What an operation runs that needs the values of others.
     ///
     /// It is `@concurrent`, because the compiler of Swift 6.3 crashes where a closure is passed as a function that
-    /// is `nonisolated(nonsending)` and takes a parameter pack.
+    /// is `nonisolated(nonsending)` and takes a parameter pack. On `TaskOperationQueue.main`, isolate such a body
+    /// with `{ @MainActor in … }`.
     public typealias BodyAfter<each Input> = @concurrent @Sendable (repeat each Input) async throws -> Success
 
     private var body: Body?
@@ -51,6 +52,24 @@ public final class TaskOperation<Success: Sendable>: AnyTaskOperation, @unchecke
         _ body: some TaskOperationBody<Success>
     ) {
         self.init(name: name, priority: priority, dependencies: dependencies) { try await body.main() }
+    }
+
+    /// Makes an operation that needs the value of another. It starts after that is finished; where it failed or was
+    /// cancelled, the body does not run and the operation fails with `TaskOperationError.dependencyFailed`.
+    ///
+    /// - Parameters:
+    ///   - input: The operation whose value the body gets.
+    ///   - dependencies: More operations that have to be finished first, whatever comes of them.
+    public convenience init<Input>(
+        name: String? = nil,
+        priority: TaskPriority = .medium,
+        after input: TaskOperation<Input>,
+        dependencies: [AnyTaskOperation] = [],
+        body: @escaping @Sendable (Input) async throws -> Success
+    ) {
+        self.init(name: name, priority: priority, dependencies: [input] + dependencies) {
+            try await body(input.requireValue())
+        }
     }
 
     /// Makes an operation that needs the values of others. It starts after they are finished; where one of them
@@ -167,7 +186,8 @@ extension TaskOperation where Success == Void {
                 try await withThrowingTaskGroup { group in
                     group.addTask { try await first() }
                     group.addTask { try await additional() }
-                    try await group.waitForAll()
+                    // Not `waitForAll`, which would let the other go on to its end where one throws.
+                    for try await _ in group {}
                 }
             }
         }

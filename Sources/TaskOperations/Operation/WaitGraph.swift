@@ -19,31 +19,47 @@ enum WaitGraph {
         if targets.contains(where: { $0.operation === waiter }) {
             return [OperationLabel(waiter), OperationLabel(waiter)]
         }
-        guard waiter.canBeWaitedFor else { return nil }
+        let waitsForAll = targets.contains { $0.operation == nil }
+        guard waitsForAll || waiter.canBeWaitedFor else { return nil }
+        return path(from: targets, to: .operation(waiter)).map { labels(of: $0, around: waiter) }
+    }
+
+    /// The operations on the cycle that would be closed if a host, which a body awaits as a whole, came to hold
+    /// `newcomer`; nil if there would be none. Linear in what the targets wait for.
+    static func cycle(
+        closedByAdding newcomer: AnyTaskOperation, waitingFor targets: [WaitTarget], to host: any OperationHost
+    ) -> [OperationLabel]? {
+        path(from: targets, to: .host(host)).map { labels(of: $0, around: newcomer) }
+    }
+
+    /// How one of the targets waits for the goal: all on the way, without the goal.
+    private static func path(from targets: [WaitTarget], to goal: WaitTarget) -> [WaitTarget]? {
         var cameFrom: [ObjectIdentifier: WaitTarget?] = [:]
         for target in targets { cameFrom.updateValue(nil, forKey: target.identity) }
         var unexplored = targets
         while let target = unexplored.popLast() {
             for next in target.waitsFor where cameFrom[next.identity] == nil {
+                if next.identity == goal.identity { return wayBack(from: target, cameFrom) }
                 cameFrom[next.identity] = target
-                if next.operation === waiter { return labels(from: target, cameFrom, waiter) }
                 unexplored.append(next)
             }
         }
         return nil
     }
 
-    private static func labels(
-        from last: WaitTarget, _ cameFrom: [ObjectIdentifier: WaitTarget?], _ waiter: AnyTaskOperation
-    ) -> [OperationLabel] {
-        var labels = [OperationLabel(waiter)]
+    private static func wayBack(from last: WaitTarget, _ cameFrom: [ObjectIdentifier: WaitTarget?]) -> [WaitTarget] {
+        var path: [WaitTarget] = []
         var step: WaitTarget? = last
         while let target = step {
-            if let operation = target.operation { labels.append(OperationLabel(operation)) }
+            path.append(target)
             step = cameFrom[target.identity] ?? nil
         }
-        labels.append(OperationLabel(waiter))
-        return labels.reversed()
+        return path.reversed()
+    }
+
+    private static func labels(of path: [WaitTarget], around waiter: AnyTaskOperation) -> [OperationLabel] {
+        let between = path.compactMap(\.operation).map { OperationLabel($0) }
+        return [OperationLabel(waiter)] + between + [OperationLabel(waiter)]
     }
 }
 

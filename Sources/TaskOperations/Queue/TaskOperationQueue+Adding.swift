@@ -50,6 +50,26 @@ extension TaskOperationQueue {
         return operation
     }
 
+    /// Makes an operation that needs the value of another and adds it. Where that failed or was cancelled, the body
+    /// does not run and the operation fails with `TaskOperationError.dependencyFailed`.
+    ///
+    /// - Parameters:
+    ///   - input: The operation whose value the body gets.
+    ///   - dependencies: More operations that have to be finished first, whatever comes of them.
+    @discardableResult
+    public func addOperation<Input, Success>(
+        name: String? = nil,
+        priority: TaskPriority = .medium,
+        after input: TaskOperation<Input>,
+        dependencies: [AnyTaskOperation] = [],
+        body: @escaping @Sendable (Input) async throws -> Success
+    ) -> TaskOperation<Success> {
+        let operation = TaskOperation(
+            name: name, priority: priority, after: input, dependencies: dependencies, body: body)
+        addNew(operation)
+        return operation
+    }
+
     /// Makes an operation that needs the values of others and adds it. Where one of these failed or was
     /// cancelled, the body does not run and the operation fails with `TaskOperationError.dependencyFailed`.
     ///
@@ -93,13 +113,14 @@ extension TaskOperationQueue {
         }
     }
 
-    /// Adds an operation that was just made, and that nothing can have added or come to wait for.
+    /// Adds an operation that was just made. Nothing waits for it, so only a dependency on a body that awaits the
+    /// end of this queue can be refused; the operation fails with that error.
     @usableFromInline
     func addNew(_ operation: AnyTaskOperation, isBarrier: Bool = false) {
         do {
             try scheduler.submit(operation, isBarrier: isBarrier)
         } catch {
-            preconditionFailure("a new operation was refused: \(error)")
+            operation.endBeforeStart(error, isCancellation: false)
         }
     }
 }

@@ -8,7 +8,8 @@ extension Scheduler {
     ) throws(TaskOperationError) {
         let standing = try claim(operation, mustBeReady: mustBeReady)
         do {
-            try insert(CollectionOfOne(operation), isBarrier: isBarrier, areWaitedFor: standing.isWaitedFor)
+            let mayCloseCycle = isBarrier || standing.isWaitedFor || standing.hasDependencies && isAwaitedByBodies
+            try insert(CollectionOfOne(operation), isBarrier: isBarrier, mayCloseCycle: mayCloseCycle)
         } catch {
             operation.unclaim()
             throw error
@@ -20,13 +21,13 @@ extension Scheduler {
     /// - Throws: As for one operation. Then none has been added.
     func submit(_ operations: [AnyTaskOperation]) throws(TaskOperationError) {
         var claimed = 0
-        var areWaitedFor = false
+        var mayCloseCycle = isAwaitedByBodies
         do {
             for operation in operations {
-                if try claim(operation).isWaitedFor { areWaitedFor = true }
+                if try claim(operation).isWaitedFor { mayCloseCycle = true }
                 claimed += 1
             }
-            try insert(operations, isBarrier: false, areWaitedFor: areWaitedFor)
+            try insert(operations, isBarrier: false, mayCloseCycle: mayCloseCycle)
         } catch {
             for operation in operations.prefix(claimed) { operation.unclaim() }
             throw error
@@ -42,15 +43,18 @@ extension Scheduler {
         return standing
     }
 
-    /// Puts claimed operations into the state. Operations that something waits for already could close a cycle
-    /// through a barrier, and barriers could close one with these; both keep others out meanwhile.
+    /// Puts claimed operations into the state. What could close a cycle, because of barriers or because a body
+    /// awaits the whole queue, is looked into first, and others are kept out meanwhile.
     private func insert(
-        _ operations: some Collection<AnyTaskOperation>, isBarrier: Bool, areWaitedFor: Bool
+        _ operations: some Collection<AnyTaskOperation>, isBarrier: Bool, mayCloseCycle: Bool
     ) throws(TaskOperationError) {
         let (isTaken, effects) =
-            if isBarrier || areWaitedFor {
+            if mayCloseCycle {
                 try WaitGraph.exclusively { () throws(TaskOperationError) in
-                    for operation in operations { try checkBarriers(operation, isBarrier: isBarrier) }
+                    for operation in operations {
+                        try checkBarriers(operation, isBarrier: isBarrier)
+                        try checkBodies(operation)
+                    }
                     return insertUnchecked(operations, isBarrier: isBarrier)
                 }
             } else {
@@ -89,6 +93,23 @@ extension Scheduler {
             throw .dependencyCycle(cycle)
         }
     }
+
+    /// What is in the queue already was checked when it came, so only other dependencies are looked into: a chain
+    /// that is added one by one stays linear.
+    ///
+    /// - Throws: `TaskOperationError.dependencyCycle` where an operation waits for a body that awaits the end of
+    ///   all in this queue.
+    private func checkBodies(_ operation: AnyTaskOperation) throws(TaskOperationError) {
+        guard isAwaitedByBodies else { return }
+        let elsewhere = operation.dependencies.filter { $0.record.withLock { $0.host } !== self }
+        if elsewhere.isEmpty { return }
+        let targets = elsewhere.map(WaitTarget.operation)
+        if let cycle = WaitGraph.cycle(closedByAdding: operation, waitingFor: targets, to: self) {
+            throw .dependencyCycle(cycle)
+        }
+    }
+
+    private var isAwaitedByBodies: Bool { storage.withLock { $0.isAwaitedByBodies } }
 }
 
 extension Scheduler.Storage {

@@ -45,6 +45,21 @@ final class Scheduler: OperationHost {
     }
 }
 
+// MARK: - Bodies
+
+extension Scheduler {
+    /// Whether bodies run right on the worker, with no more around them than the current operation.
+    var runsPlainly: Bool {
+        if case .mainActor = place { false } else { taskLocals.isEmpty }
+    }
+
+    /// Runs a body with what this queue puts around it.
+    func run(_ operation: AnyTaskOperation) async -> Outcome? {
+        if case .mainActor = place { return await operation.runWithTaskLocals(onMainActor: true) }
+        return await operation.runWithTaskLocals(onMainActor: false)
+    }
+}
+
 // MARK: - Effects
 
 extension Scheduler {

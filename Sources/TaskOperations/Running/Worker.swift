@@ -24,13 +24,11 @@ final class Worker: OperationRunner {
         let worker = Worker(for: scheduler, level: level)
         let priority = level.taskPriority
         switch scheduler.place {
-        case .pool:
+        case .pool, .mainActor:
             worker.attach(Task.detached(priority: priority) { await worker.run() })
         case .executor(let executor):
             worker.attach(
                 Task.detached(executorPreference: executor, priority: priority) { await worker.run() })
-        case .mainActor:
-            worker.attach(Task.detached(priority: priority) { await worker.runOnMainActor() })
         }
     }
 
@@ -70,16 +68,13 @@ extension Worker {
 // MARK: - Running
 
 extension Worker {
-    @MainActor
-    private func runOnMainActor() async { await run() }
-
     private func run() async {
         await waitUntilAttached()
-        let carriesTaskLocals = !scheduler.taskLocals.isEmpty
+        let isPlain = scheduler.runsPlainly
         var turn = Scheduler.Turn()
         begin(&turn)
         while let operation = turn.operation {
-            conclude(&turn, await operation.run(carriesTaskLocals: carriesTaskLocals))
+            conclude(&turn, await isPlain ? operation.run() : scheduler.run(operation))
             if turn.mustYield {
                 await Task.yield()
                 begin(&turn)
