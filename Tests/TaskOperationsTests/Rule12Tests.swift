@@ -77,10 +77,16 @@ struct Rule12Tests {
         let gate = Gate()
         let (awaited, waiting) = (TaskOperationQueue(), TaskOperationQueue(maxConcurrentOperationCount: 5000))
         let operation = awaited.addOperation { await gate.pass() }
-        for _ in 0..<5000 { waiting.addOperation { try await operation.value } }
+        let meter = ConcurrencyMeter()
+        for _ in 0..<5000 {
+            waiting.addOperation {
+                meter.enter()
+                try await operation.value
+            }
+        }
         async let all: Void = waiting.waitUntilAllOperationsAreFinished()
         await gate.waitForArrivals(1)
-        await until { !waiting.operations.contains { !$0.isExecuting } }
+        await until { meter.total == 5000 }
         let other = TaskOperationQueue().addOperation { 1 }
         #expect(try await other.value == 1)
         #expect(waiting.operationCount == 5000)

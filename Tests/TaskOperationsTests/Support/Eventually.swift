@@ -10,7 +10,7 @@ func until(
 
 /// Lets others run until something holds. Returns false where it does not come in time: for a test that would hang
 /// otherwise, and can free what hangs.
-func eventually(within limit: Duration = .seconds(5), _ condition: () -> Bool) async -> Bool {
+func eventually(within limit: Duration = .seconds(60), _ condition: () -> Bool) async -> Bool {
     let end = ContinuousClock.now + limit
     while !condition() {
         if ContinuousClock.now > end { return false }
