@@ -87,4 +87,14 @@ struct Rule02Tests {
         gate.open()
         try await second.value
     }
+
+    @Test("Rule 2: with a width of 0 nothing starts, until it is raised")
+    func widthZero() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 0)
+        let operations = [queue.addOperation { 0 }, queue.addBarrier { 1 }, queue.addOperation(priority: .high) { 2 }]
+        await letOthersRun()
+        #expect(operations.allSatisfy { $0.isReady })
+        queue.maxConcurrentOperationCount = 1
+        for (number, operation) in operations.enumerated() { #expect(try await operation.value == number) }
+    }
 }

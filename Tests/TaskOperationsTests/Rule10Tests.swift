@@ -32,6 +32,14 @@ struct Rule10Tests {
         for (number, operation) in operations.enumerated() { #expect(try await operation.value == number) }
     }
 
+    @Test("Rule 10: one of width 0 finishes what is pending, as nobody can raise its width")
+    func queueOfWidthZero() async throws {
+        let operation = TaskOperationQueue(maxConcurrentOperationCount: 0).addOperation {}
+        let ended = await eventually { operation.isFinished }
+        #expect(ended)
+        operation.cancel()
+    }
+
     @Test("Rule 10: an operation that waits for a dependency elsewhere is finished too")
     func waitingForElsewhere() async throws {
         let dependency = TaskOperation {}

@@ -1,0 +1,217 @@
+import TaskOperations
+import TaskOperationsTesting
+import Testing
+
+@Suite("Permits that are lent while a body awaits", .timeLimit(.minutes(1)))
+struct LendingTests {
+    @Test("At width 1 bodies can await each other a hundred deep")
+    func nested() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
+        @Sendable func descend(_ depth: Int) -> TaskOperation<Int> {
+            queue.addOperation { depth == 0 ? 0 : try await descend(depth - 1).value + 1 }
+        }
+        #expect(try await descend(100).value == 100)
+    }
+
+    @Test("Across two queues of width 1 bodies can await each other's operations, a hundred deep")
+    func acrossTwoQueues() async throws {
+        let queues = (0..<2).map { _ in TaskOperationQueue(maxConcurrentOperationCount: 1) }
+        @Sendable func descend(_ depth: Int) -> TaskOperation<Int> {
+            queues[depth % 2].addOperation { depth == 0 ? 0 : try await descend(depth - 1).value + 1 }
+        }
+        #expect(try await descend(100).value == 100)
+    }
+
+    @Test(
+        "A tree of operations that await their branches runs at any width, and never more at once", arguments: [1, 3])
+    func tree(width: Int) async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: width)
+        let meter = ConcurrencyMeter()
+        @Sendable func count(_ depth: Int) -> TaskOperation<Int> {
+            queue.addOperation {
+                await meter.measure { await Task.yield() }
+                if depth == 0 { return 1 }
+                let (left, right) = (count(depth - 1), count(depth - 1))
+                let sum = try await left.value + right.value
+                await meter.measure { await Task.yield() }
+                return sum
+            }
+        }
+        #expect(try await count(8).value == 256)
+        #expect(meter.most <= width)
+        #expect(meter.total == 511 + 255)
+    }
+
+    @Test("The permit comes back after the last of the waits of all child tasks")
+    func lastOfSeveralWaits() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
+        let gates = [Gate(), Gate()]
+        let elsewhere = TaskOperationQueue(maxConcurrentOperationCount: 2)
+        let awaited = gates.map { gate in elsewhere.addOperation { await gate.pass() } }
+        let order = Recorder<String>()
+        let body = queue.addOperation {
+            async let first: Void = awaited[0].value
+            async let second: Void = awaited[1].value
+            _ = try await (first, second)
+            order.record("goes on")
+        }
+        await until { queue.description.contains("1 awaiting others") }
+        let blocking = Gate()
+        let meanwhile = queue.addOperation { await blocking.pass() }
+        await blocking.waitForArrivals(1)
+        gates[0].open()
+        try await awaited[0].value
+        await letOthersRun()
+        #expect(order.events == [])
+        gates[1].open()
+        try await awaited[1].value
+        await letOthersRun()
+        #expect(order.events == [])
+        blocking.open()
+        try await meanwhile.value
+        try await body.value
+        #expect(order.events == ["goes on"])
+    }
+
+    @Test("Awaiting what is finished already lends nothing")
+    func awaitingTheFinished() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
+        let finished = TaskOperationQueue().addOperation { 1 }
+        _ = try await finished.value
+        let starts = Recorder<String>()
+        let body = queue.addOperation {
+            let other = queue.addOperation { starts.record("other") }
+            for _ in 0..<100 { _ = try await finished.value }
+            starts.record("body")
+            return other
+        }
+        try await body.value.value
+        #expect(starts.events == ["body", "other"])
+    }
+
+    @Test("Of bodies that want their permits back, the more urgent goes on first")
+    func returningByPriority() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
+        let (awaited, blocking) = (Gate(), Gate())
+        let elsewhere = TaskOperationQueue().addOperation(priority: .high) { await awaited.pass() }
+        let order = Recorder<TaskPriority>()
+        for priority in [.low, .medium, .high] as [TaskPriority] {
+            queue.addOperation(priority: priority) {
+                try await elsewhere.value
+                order.record(priority)
+            }
+        }
+        await until { queue.description.contains("3 awaiting others") }
+        queue.addOperation { await blocking.pass() }
+        await blocking.waitForArrivals(1)
+        awaited.open()
+        try await elsewhere.value
+        await letOthersRun()
+        blocking.open()
+        try await queue.waitUntilAllOperationsAreFinished()
+        #expect(order.events == [.high, .medium, .low])
+    }
+
+    @Test("Waiting for all in another queue, and a scope, lend the permit too")
+    func otherWaysOfWaiting() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
+        let other = TaskOperationQueue(maxConcurrentOperationCount: 1)
+        let body = queue.addOperation {
+            other.addOperation { try await queue.run {} }
+            try await other.waitUntilAllOperationsAreFinished()
+            return await withTaskOperationQueue(maxConcurrentOperationCount: 1) { scope in
+                scope.addOperation { try await queue.run { 1 } }
+            }
+        }
+        #expect(try await body.value.value == 1)
+    }
+
+    @Test("A body that is cancelled while it awaits goes on when the wait is over, with its permit")
+    func cancelledWhileAwaiting() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
+        let gate = Gate()
+        let elsewhere = TaskOperationQueue().addOperation { await gate.pass() }
+        let body = queue.addOperation {
+            try await elsewhere.value
+            return Task.isCancelled
+        }
+        await until { queue.description.contains("1 awaiting others") }
+        body.cancel()
+        await letOthersRun()
+        #expect(body.isExecuting)
+        gate.open()
+        #expect(try await body.value)
+        #expect(queue.description.contains("0 executing, 0 ready"))
+        #expect(try await queue.run { 1 } == 1)
+    }
+
+    @Test("A task that outlives its body, and awaits still, changes nothing in the queue")
+    func taskOutlivesItsBody() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
+        let gate = Gate()
+        let elsewhere = TaskOperationQueue().addOperation { await gate.pass() }
+        let body = queue.addOperation {
+            let task = Task { try await elsewhere.value }
+            await until { queue.description.contains("1 awaiting others") }
+            return task
+        }
+        let task = try await body.value
+        #expect(queue.operationCount == 0)
+        let meter = ConcurrencyMeter()
+        for _ in 0..<20 { queue.addOperation { await meter.measure { await Task.yield() } } }
+        gate.open()
+        try await task.value
+        try await queue.waitUntilAllOperationsAreFinished()
+        #expect((meter.total, meter.most) == (20, 1))
+    }
+
+    @Test("With the width lowered to 0, a body whose wait is over goes on: lowering stops none")
+    func widthLoweredToZero() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
+        let gate = Gate()
+        let elsewhere = TaskOperationQueue().addOperation { await gate.pass() }
+        let body = queue.addOperation { try await elsewhere.value }
+        await until { queue.description.contains("1 awaiting others") }
+        queue.maxConcurrentOperationCount = 0
+        gate.open()
+        let ended = await eventually { body.isFinished }
+        #expect(ended)
+        queue.maxConcurrentOperationCount = 1
+        try await body.value
+    }
+
+    @Test("Random trees of waits over queues of small width end, and conserve the permits", arguments: 1...10)
+    func randomTrees(seed: UInt64) async throws {
+        var random = SeededGenerator(seed)
+        let queues = (0..<3).map { _ in
+            TaskOperationQueue(maxConcurrentOperationCount: Int.random(in: 1...2, using: &random))
+        }
+        @Sendable func grow(_ depth: Int, _ seed: UInt64) -> TaskOperation<Int> {
+            var random = SeededGenerator(seed)
+            let branches = depth == 0 ? [] : (0..<Int.random(in: 0...3, using: &random)).map { _ in random.next() }
+            let inParallel = Bool.random(using: &random)
+            return queues.randomElement(using: &random)!.addOperation {
+                if inParallel {
+                    return try await withThrowingTaskGroup(of: Int.self) { group in
+                        for branch in branches { group.addTask { try await grow(depth - 1, branch).value } }
+                        return try await group.reduce(1, +)
+                    }
+                }
+                var sum = 1
+                for branch in branches { sum += try await grow(depth - 1, branch).value }
+                return sum
+            }
+        }
+        for _ in 0..<10 { #expect(try await grow(5, random.next()).value >= 1) }
+        for queue in queues {
+            try await queue.waitUntilAllOperationsAreFinished()
+            let gate = Gate()
+            let width = queue.maxConcurrentOperationCount
+            for _ in 0...width { queue.addOperation { await gate.pass() } }
+            await gate.waitForArrivals(width)
+            await letOthersRun()
+            #expect(gate.arrivals == width)
+            gate.open()
+        }
+    }
+}

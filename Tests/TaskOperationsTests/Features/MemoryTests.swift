@@ -1,0 +1,135 @@
+import TaskOperations
+import TaskOperationsTesting
+import Testing
+
+@Suite("What is kept, and for how long", .timeLimit(.minutes(1)))
+struct MemoryTests {
+    @Test("An operation that nobody holds is freed after its end, and its value with it")
+    func operationsAreFreed() async throws {
+        let freed = (0..<3).map { _ in Gate() }
+        let queue = TaskOperationQueue()
+        queue.addOperation { Witness(freed[0]) }
+        queue.addBarrier { Witness(freed[1]) }
+        try TaskOperation { Witness(freed[2]) }.start()
+        for gate in freed { await gate.pass() }
+        try await queue.waitUntilAllOperationsAreFinished()
+        #expect(queue.operations == [])
+    }
+
+    @Test("A queue does not keep what it has run, though it goes on and on")
+    func queueKeepsNothing() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
+        let (freed, gate) = (Gate(), Gate())
+        queue.addOperation { Witness(freed) }
+        queue.addOperation { await gate.pass() }
+        await freed.pass()
+        #expect(queue.operationCount == 1)
+        gate.open()
+        try await queue.waitUntilAllOperationsAreFinished()
+    }
+
+    @Test("A body may capture its own queue and its own operation: the end undoes the circle")
+    func circlesAreUndone() async throws {
+        let freed = Gate()
+        do {
+            let queue = TaskOperationQueue(executor: SingleThreadExecutor(Witness(freed)))
+            let known = Recorder<AnyTaskOperation>()
+            let operation = TaskOperation { known.events.count + queue.operationCount }
+            known.record(operation)
+            operation.addCompletionHandler { _ = operation.isFinished }
+            try queue.addOperation(operation)
+            #expect(try await operation.value == 2)
+        }
+        await freed.pass()
+    }
+
+    @Test("Cancelling a chain undoes it: operations that depend on each other's bodies are freed")
+    func cancelledChain() async throws {
+        let freed = Gate()
+        do {
+            let queue = TaskOperationQueue(isSuspended: true)
+            var last = queue.addOperation { [witness = Witness(freed)] in withExtendedLifetime(witness) { 0 } }
+            for _ in 0..<1000 { last = queue.addOperation(after: last) { @concurrent in $0 + 1 } }
+            queue.cancelAllOperations()
+            #expect(queue.operationCount == 0)
+        }
+        await freed.pass()
+    }
+
+    @Test("An error of this library does not keep the operations that it names")
+    func errorsKeepNothing() async throws {
+        let freed = Gate()
+        let error = {
+            let dependency = TaskOperation(name: "dependency") { [witness = Witness(freed)] in
+                withExtendedLifetime(witness) {}
+            }
+            let operation = TaskOperation(name: "operation", dependencies: [dependency]) {}
+            return refusal { try dependency.addDependency(operation) }
+        }()
+        #expect(freed.isOpen)
+        #expect(error?.dependencyCycle == ["dependency", "operation", "dependency"])
+    }
+
+    @Test("A dependency that was removed is let go")
+    func removedDependency() throws {
+        let freed = Gate()
+        let operation = TaskOperation {}
+        try {
+            let dependency = TaskOperation { [witness = Witness(freed)] in withExtendedLifetime(witness) {} }
+            try operation.addDependency(dependency)
+            #expect(!freed.isOpen)
+            try operation.removeDependency(dependency)
+        }()
+        #expect(freed.isOpen)
+        #expect(operation.isReady)
+    }
+
+    @Test("One that waits for what nobody holds any more, and nobody will start, keeps it")
+    func dependentKeepsItsDependency() async throws {
+        let freed = Gate()
+        let queue = TaskOperationQueue()
+        let dependent = {
+            let dependency = TaskOperation { [witness = Witness(freed)] in withExtendedLifetime(witness) {} }
+            return queue.addOperation(dependencies: [dependency]) { 1 }
+        }()
+        await letOthersRun()
+        #expect(!freed.isOpen)
+        try dependent.dependencies[0].start()
+        #expect(try await dependent.value == 1)
+        await freed.pass()
+    }
+
+    @Test("The body of an operation that was refused after the shutdown is released")
+    func refusedOperation() {
+        let freed = Gate()
+        let queue = TaskOperationQueue()
+        queue.shutdown()
+        let operation = { [witness = Witness(freed)] in
+            queue.addOperation { withExtendedLifetime(witness) {} }
+        }()
+        #expect(freed.isOpen)
+        #expect(operation.isFinished)
+    }
+
+    @Test("What is made and never added is freed with the last reference to it")
+    func neverAdded() {
+        let freed = Gate()
+        var operation: TaskOperation? = TaskOperation { [witness = Witness(freed)] in
+            withExtendedLifetime(witness) {}
+        }
+        #expect(operation?.isReady == true)
+        operation = nil
+        #expect(freed.isOpen)
+    }
+
+    @Test("A graph of diamonds that was never added is freed without recursion and without repetition")
+    func diamonds() {
+        let freed = Gate()
+        var layer: [AnyTaskOperation] = [
+            TaskOperation { [witness = Witness(freed)] in withExtendedLifetime(witness) {} }
+        ]
+        for _ in 0..<50_000 { layer = (0..<2).map { _ in TaskOperation(dependencies: layer) {} } }
+        layer = []
+        #expect(freed.isOpen)
+    }
+}

@@ -1,0 +1,181 @@
+import TaskOperations
+import TaskOperationsTesting
+import Testing
+
+@Suite("Scopes: withTaskOperationQueue", .timeLimit(.minutes(1)))
+struct ScopeTests {
+    @Test("What the body returns or throws comes out, typed")
+    func resultOfTheBody() async {
+        let value = await withTaskOperationQueue { queue in
+            queue.addOperation { throw WorkFailed() }
+            return 5
+        }
+        #expect(value == 5)
+        do {
+            try await withTaskOperationQueue { _ async throws(WorkFailed) in throw WorkFailed(number: 2) }
+            Issue.record("nothing was thrown")
+        } catch {
+            let typed: WorkFailed = error
+            #expect(typed == WorkFailed(number: 2))
+        }
+    }
+
+    @Test("Name, width, executor and task locals are those that were given")
+    func parameters() async throws {
+        let executor = SingleThreadExecutor()
+        let operation = await $request.withValue("carried") {
+            await withTaskOperationQueue(
+                name: "scope", maxConcurrentOperationCount: 3, executor: executor,
+                carrying: [CarriedTaskLocal($request)]
+            ) { queue in
+                #expect((queue.name, queue.maxConcurrentOperationCount) == ("scope", 3))
+                return queue.addOperation { [request, "\(executor.isCurrent)"] }
+            }
+        }
+        #expect(try await operation.value == ["carried", "true"])
+    }
+
+    @Test("The body can await operations of the scope while it goes on")
+    func awaitingWithin() async throws {
+        let sum = try await withTaskOperationQueue(maxConcurrentOperationCount: 1) { queue in
+            let first = queue.addOperation { 1 }
+            let second = queue.addOperation(after: first) { @concurrent in $0 + 1 }
+            let sum = try await first.value + second.value
+            try await queue.waitUntilAllOperationsAreFinished()
+            queue.addOperation {}
+            return sum
+        }
+        #expect(sum == 3)
+    }
+
+    @Test("Scopes may be nested, also in the bodies of their operations")
+    func nested() async {
+        let meter = ConcurrencyMeter()
+        await withTaskOperationQueue(maxConcurrentOperationCount: 1) { outer in
+            for _ in 0..<5 {
+                outer.addOperation {
+                    await withTaskOperationQueue(maxConcurrentOperationCount: 1) { inner in
+                        for _ in 0..<5 {
+                            inner.addOperation {
+                                outer.addOperation { meter.enter() }
+                                meter.enter()
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        #expect(meter.total == 50)
+    }
+
+    @Test("Entering in a task that is cancelled already cancels what is added")
+    func enteringCancelled() async {
+        let task = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return await withTaskOperationQueue { queue in
+                [queue.addOperation {}, queue.addBarrier {}] as [AnyTaskOperation]
+            }
+        }
+        #expect(await task.value.allSatisfy { $0.failure is CancellationError })
+    }
+
+    @Test("Cancelling an operation whose body is a scope cancels what is in the scope")
+    func cancellingAnOperationAround() async throws {
+        let gate = Gate()
+        let outer = TaskOperationQueue().addOperation {
+            await withTaskOperationQueue { queue in
+                queue.addOperation {
+                    await gate.pass()
+                    return Task.isCancelled
+                }
+            }
+        }
+        await gate.waitForArrivals(1)
+        outer.cancel()
+        gate.open()
+        #expect(try await outer.value.value)
+    }
+
+    @Test("After an error, what operations add while they end is cancelled")
+    func addingAfterAnError() async throws {
+        let (gate, added) = (Gate(), Recorder<TaskOperation<Void>>())
+        let runs = Recorder<Bool>()
+        try? await withTaskOperationQueue { queue in
+            queue.addOperation {
+                await gate.pass()
+                await until { Task.isCancelled }
+                added.record(queue.addOperation { runs.record(true) })
+            }
+            await gate.waitForArrivals(1)
+            gate.open()
+            throw WorkFailed()
+        }
+        #expect(added.events.count == 1)
+        #expect(added.events.allSatisfy { $0.failure is CancellationError })
+        #expect(runs.events == [])
+    }
+
+    @Test("A body that ignores cancellation is waited for all the same")
+    func ignoringCancellation() async throws {
+        let (started, released) = (Gate(), Gate())
+        let ended = Recorder<Bool>()
+        let task = Task {
+            try await withTaskOperationQueue { queue in
+                queue.addOperation {
+                    started.open()
+                    await released.pass()
+                    ended.record(true)
+                }
+                await started.pass()
+                throw WorkFailed()
+            }
+        }
+        await released.waitForArrivals(1)
+        await letOthersRun()
+        released.open()
+        await #expect(throws: WorkFailed.self) { try await task.value }
+        #expect(ended.events == [true])
+    }
+
+    @Test("An operation that suspends its queue while the scope is being left does not hang it")
+    func suspendedWhileLeaving() async throws {
+        let (gate, left) = (Gate(), Recorder<Bool>())
+        let scope = Recorder<TaskOperationQueue>()
+        let task = Task {
+            await withTaskOperationQueue(maxConcurrentOperationCount: 1) { queue in
+                scope.record(queue)
+                queue.addOperation {
+                    await gate.pass()
+                    queue.isSuspended = true
+                }
+                queue.addOperation {}
+            }
+            left.record(true)
+        }
+        await gate.waitForArrivals(1)
+        await letOthersRun()
+        gate.open()
+        let isLeft = await eventually { !left.events.isEmpty }
+        #expect(isLeft)
+        scope.events[0].isSuspended = false
+        await task.value
+    }
+
+    @Test("A scope of width 0 does not hang when it is left")
+    func widthZero() async throws {
+        let (left, scope) = (Recorder<Bool>(), Recorder<TaskOperationQueue>())
+        let task = Task {
+            await withTaskOperationQueue(maxConcurrentOperationCount: 0) { queue in
+                scope.record(queue)
+                queue.addOperation {}
+            }
+            left.record(true)
+        }
+        let isLeft = await eventually { !left.events.isEmpty }
+        #expect(isLeft)
+        scope.events.first?.maxConcurrentOperationCount = 1
+        await task.value
+    }
+}
+
+@TaskLocal private var request = "none"
