@@ -18,6 +18,12 @@ public final class TaskOperation<Success: Sendable>: AnyTaskOperation, @unchecke
     /// What an operation runs. Cancelling the operation cancels the task it runs in.
     public typealias Body = @Sendable () async throws -> Success
 
+    /// What an operation runs that needs the values of others.
+    ///
+    /// It is `@concurrent`, because the compiler of Swift 6.3 crashes where a closure is passed as a function that
+    /// is `nonisolated(nonsending)` and takes a parameter pack.
+    public typealias BodyAfter<each Input> = @concurrent @Sendable (repeat each Input) async throws -> Success
+
     private var body: Body?
 
     /// Makes an operation, which does nothing until it is added to a queue or started.
@@ -52,19 +58,21 @@ public final class TaskOperation<Success: Sendable>: AnyTaskOperation, @unchecke
     /// `TaskOperationError.dependencyFailed`.
     ///
     /// - Parameters:
-    ///   - inputs: Operations whose values the body gets, in this order.
+    ///   - first: An operation whose value the body gets.
+    ///   - inputs: More of these, in the order in which the body gets their values.
     ///   - dependencies: More operations that have to be finished first, whatever comes of them.
-    public convenience init<each Input>(
+    public convenience init<First, each Input>(
         name: String? = nil,
         priority: TaskPriority = .medium,
-        after inputs: repeat TaskOperation<each Input>,
+        after first: TaskOperation<First>,
+        _ inputs: repeat TaskOperation<each Input>,
         dependencies: [AnyTaskOperation] = [],
-        body: @escaping @Sendable (repeat each Input) async throws -> Success
+        body: @escaping BodyAfter<First, repeat each Input>
     ) {
-        var all: [AnyTaskOperation] = []
+        var all: [AnyTaskOperation] = [first]
         for input in repeat each inputs { all.append(input) }
         self.init(name: name, priority: priority, dependencies: all + dependencies) {
-            try await body(repeat (each inputs).requireValue())
+            try await body(first.requireValue(), repeat (each inputs).requireValue())
         }
     }
 

@@ -49,19 +49,22 @@ extension TaskOperationQueue {
     /// cancelled, the body does not run and the operation fails with `TaskOperationError.dependencyFailed`.
     ///
     /// - Parameters:
-    ///   - inputs: Operations whose values the body gets, in this order.
+    ///   - first: An operation whose value the body gets.
+    ///   - inputs: More of these, in the order in which the body gets their values.
     ///   - dependencies: More operations that have to be finished first, whatever comes of them.
     @discardableResult
-    public func addOperation<each Input, Success>(
+    public func addOperation<First, each Input, Success>(
         name: String? = nil,
         priority: TaskPriority = .medium,
-        after inputs: repeat TaskOperation<each Input>,
+        after first: TaskOperation<First>,
+        _ inputs: repeat TaskOperation<each Input>,
         dependencies: [AnyTaskOperation] = [],
-        body: @escaping @Sendable (repeat each Input) async throws -> Success
+        body: @escaping TaskOperation<Success>.BodyAfter<First, repeat each Input>
     ) -> TaskOperation<Success> {
         add(
             TaskOperation(
-                name: name, priority: priority, after: repeat each inputs, dependencies: dependencies, body: body))
+                name: name, priority: priority, after: first, repeat each inputs, dependencies: dependencies,
+                body: body))
     }
 
     /// Makes an operation from a closure, adds it, and waits for its value. Cancelling the task that calls this
