@@ -19,6 +19,22 @@ let package = Package(
     targets: [
         .target(name: "TaskOperations", swiftSettings: settings),
         .target(name: "TaskOperationsTesting", dependencies: ["TaskOperations"], swiftSettings: settings),
+        .target(
+            name: "MigrationExamplesSupport", dependencies: ["TaskOperations"],
+            path: "Sources/MigrationExamples/Support", swiftSettings: settings),
+        .target(
+            name: "MigrationExamplesLegacy", dependencies: ["MigrationExamplesSupport"],
+            path: "Sources/MigrationExamples/Legacy", swiftSettings: [.swiftLanguageMode(.v5)]),
+        .target(
+            name: "MigrationExamplesPorted", dependencies: ["TaskOperations", "MigrationExamplesSupport"],
+            path: "Sources/MigrationExamples/Ported", swiftSettings: settings),
+        .target(
+            name: "TourKit",
+            dependencies: [
+                "TaskOperations", "MigrationExamplesSupport", "MigrationExamplesLegacy", "MigrationExamplesPorted",
+            ],
+            swiftSettings: settings),
+        .executableTarget(name: "tour", dependencies: ["TourKit"], swiftSettings: settings),
         .executableTarget(name: "benchmark", dependencies: ["TaskOperations"], swiftSettings: settings),
         .testTarget(
             name: "SchedulingTests", dependencies: ["TaskOperations", "TaskOperationsTesting"],
@@ -28,6 +44,13 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "ParityTests", dependencies: ["TaskOperations", "TaskOperationsTesting"], swiftSettings: settings),
+        .testTarget(
+            name: "MigrationTests",
+            dependencies: [
+                "TaskOperationsTesting", "MigrationExamplesSupport", "MigrationExamplesLegacy",
+                "MigrationExamplesPorted", "TourKit", "tour",
+            ],
+            swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -1,0 +1,56 @@
+public import MigrationExamplesSupport
+import TaskOperations
+
+extension Ported {
+    /// Downloads the files in chunks, and cancels all that is left in the middle of the largest.
+    public static func cancelledDownloads(_ input: RecipeInput) async throws -> RecipeResult {
+        // region: cancelled-downloads
+        try await withTaskOperationQueue(name: "downloads", maxConcurrentOperationCount: 3) { queue in
+            // The largest comes after the first half of the others, and the second half after it.
+            let (before, largest, after) = input.filesAroundLargest
+            var downloads = before.map { file in (file, queue.addOperation(Download(file))) }
+            if let largest {
+                let download = Download(largest) { received in
+                    if received * 2 >= largest.chunkCount { queue.cancelAllOperations() }
+                }
+                let middle = TaskOperation(dependencies: downloads.map(\.1), download)
+                let last = after.map { file in (file, TaskOperation(dependencies: [middle], Download(file))) }
+                downloads += [(largest, middle)] + last
+                try queue.addOperations([middle] + last.map(\.1))
+            }
+
+            var list = DownloadList()
+            for (file, download) in downloads { list.add(file, await download.result) }
+            try Task.checkCancellation()
+            return list.result
+        }
+        // endregion
+    }
+}
+
+// region: cancelled-downloads-operation
+/// Checks for cancellation between the chunks.
+private struct Download: TaskOperationBody {
+    private let file: InputFile
+    private let onChunk: @Sendable (Int) -> Void
+
+    init(_ file: InputFile, onChunk: @escaping @Sendable (Int) -> Void = { _ in }) {
+        self.file = file
+        self.onChunk = onChunk
+    }
+
+    func main() async throws -> Digest {
+        var hasher = SHA256()
+        var received = 0
+        let reader = try file.open()
+        while true {
+            let chunk = try reader.read(upTo: InputFile.chunkSize)
+            if chunk.isEmpty { return hasher.finalize() }
+            hasher.update(chunk)
+            received += 1
+            onChunk(received)
+            if Task.isCancelled { throw DownloadStopped(afterChunks: received) }
+        }
+    }
+}
+// endregion

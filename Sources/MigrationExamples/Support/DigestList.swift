@@ -1,0 +1,35 @@
+/// The digests of many files, collected in any order.
+public struct DigestList: Sendable {
+    private var digests: [(file: InputFile, digest: Digest)] = []
+    private var problems: [FileProblem] = []
+
+    /// Makes an empty list.
+    public init() {}
+
+    /// Takes in what came of a file. One that was cancelled has no digest, and no problem either.
+    public mutating func add(_ file: InputFile, _ outcome: Result<Digest, any Error>) {
+        switch outcome {
+        case .success(let digest): digests.append((file, digest))
+        case .failure(let problem as FileProblem): problems.append(problem)
+        case .failure(is CancellationError): break
+        case .failure(let error): problems.append(FileProblem(file.path, "\(error)"))
+        }
+    }
+
+    /// How many digests there are.
+    public var count: Int { digests.count }
+
+    /// The files, their bytes, and the digest of the lines that `sha256sum` prints for them in the order of their
+    /// paths. `cd FOLDER && find * -type f | LC_ALL=C sort | xargs sha256sum | sha256sum` gives the same where
+    /// the names are plain.
+    public var result: RecipeResult {
+        var hasher = SHA256()
+        for (file, digest) in digests.sorted(by: { $0.file.precedes($1.file) }) {
+            hasher.update(Array("\(digest)  ".utf8) + file.relativePath.bytes + [UInt8(ascii: "\n")])
+        }
+        let bytes = digests.reduce(0) { $0 + $1.file.size }
+        let unreadable = problems.isEmpty ? "" : ", \(problems.count) unreadable"
+        return RecipeResult(
+            "\(digests.count) files, \(bytes) bytes\(unreadable), sha256 \(hasher.finalize())", unreadable: problems)
+    }
+}

@@ -1,0 +1,29 @@
+import Foundation
+
+/// What an entry of a folder is.
+enum EntryKind {
+    case file, folder, link, pipe, socket, device
+
+    init(_ status: stat) {
+        switch status.st_mode & S_IFMT {
+        case S_IFREG: self = .file
+        case S_IFDIR: self = .folder
+        case S_IFLNK: self = .link
+        case S_IFIFO: self = .pipe
+        case S_IFSOCK: self = .socket
+        default: self = .device
+        }
+    }
+
+    /// Why it is no file to read; nil where it is one.
+    var reasonNotToRead: String? {
+        switch self {
+        case .file: nil
+        case .folder: "it is a folder"
+        case .link: "it is a link"
+        case .pipe: "it is a pipe, not a file"
+        case .socket: "it is a socket, not a file"
+        case .device: "it is a device, not a file"
+        }
+    }
+}

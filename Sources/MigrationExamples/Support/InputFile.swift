@@ -1,0 +1,45 @@
+/// A file of the folder that a recipe works on.
+public struct InputFile: Hashable, Sendable {
+    /// The path within the folder, for people to read.
+    public var name: String { relativePath.shown }
+    /// How many bytes it had when the folder was listed. No more than these are read: a file that grows meanwhile
+    /// gives both sides of a recipe the same bytes.
+    public let size: Int
+
+    let path: PathBytes
+    let relativePath: PathBytes
+
+    /// Whether the file stands before another in the order of the bytes of their paths.
+    func precedes(_ other: InputFile) -> Bool {
+        relativePath.bytes.lexicographicallyPrecedes(other.relativePath.bytes)
+    }
+
+    /// Opens the file.
+    ///
+    /// - Throws: `FileProblem` where it cannot be opened.
+    public func open() throws -> FileReader {
+        try FileReader(self)
+    }
+
+    /// Reads the file up to a limit.
+    ///
+    /// - Throws: `FileProblem` where it cannot be read.
+    public func contents(upTo limit: Int = .max) throws -> [UInt8] {
+        try open().read(upTo: limit)
+    }
+
+    /// Reads the file piece by piece.
+    ///
+    /// - Parameter isCancelled: Asked before each piece. Within a task there is nothing to pass.
+    /// - Throws: `FileProblem` where the file cannot be read, `CancellationError` where it was cancelled.
+    public func digest(isCancelled: () -> Bool = { Task.isCancelled }) throws -> Digest {
+        var hasher = SHA256()
+        let reader = try open()
+        while true {
+            if isCancelled() { throw CancellationError() }
+            let piece = try reader.read(upTo: 256 * 1024)
+            if piece.isEmpty { return hasher.finalize() }
+            hasher.update(piece)
+        }
+    }
+}

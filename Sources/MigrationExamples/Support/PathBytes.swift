@@ -1,0 +1,44 @@
+/// A path as the file system has it: bytes, which need not be valid UTF-8.
+struct PathBytes: Hashable, Sendable {
+    private(set) var bytes: [UInt8]
+
+    init(_ path: String) {
+        bytes = Array(path.utf8)
+    }
+
+    init(cString: UnsafePointer<CChar>) {
+        bytes = []
+        var next = cString
+        while next.pointee != 0 {
+            bytes.append(UInt8(bitPattern: next.pointee))
+            next += 1
+        }
+    }
+
+    /// The path of an entry in the folder that this path names.
+    func appending(_ name: PathBytes) -> PathBytes {
+        var path = self
+        if let last = bytes.last, last != UInt8(ascii: "/") { path.bytes.append(UInt8(ascii: "/")) }
+        path.bytes += name.bytes
+        return path
+    }
+
+    /// Passes the path to a call of the system.
+    func withCString<Result>(_ body: (UnsafePointer<CChar>) throws -> Result) rethrows -> Result {
+        try (bytes + [0]).withUnsafeBytes { try body($0.baseAddress!.assumingMemoryBound(to: CChar.self)) }
+    }
+
+    /// The path for people: control characters, line ends among them, and bytes that are not UTF-8 are escaped.
+    var shown: String {
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            return bytes.map { 0x20..<0x7f ~= $0 ? String(UnicodeScalar($0)) : Self.escape(UInt32($0)) }.joined()
+        }
+        return text.unicodeScalars.map { scalar in
+            scalar.properties.generalCategory == .control ? Self.escape(scalar.value) : String(scalar)
+        }.joined()
+    }
+
+    private static func escape(_ value: UInt32) -> String {
+        #"\x"# + (value < 16 ? "0" : "") + String(value, radix: 16)
+    }
+}

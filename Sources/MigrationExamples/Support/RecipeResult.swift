@@ -1,0 +1,13 @@
+/// What a side of a recipe came to.
+public struct RecipeResult: Sendable {
+    /// The result in one line. Two sides agree where these are equal, so nothing in it may depend on time or order.
+    public let text: String
+    /// Files that could not be read. They are reported, and the others are done all the same.
+    public let unreadable: [FileProblem]
+
+    /// Makes a result from its text.
+    public init(_ text: String, unreadable: [FileProblem] = []) {
+        self.text = text
+        self.unreadable = unreadable
+    }
+}

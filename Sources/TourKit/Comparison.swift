@@ -1,0 +1,35 @@
+package import MigrationExamplesSupport
+
+/// A recipe that was done both ways.
+package struct Comparison: Sendable {
+    package let recipe: String
+    package let legacy: SideReport
+    package let ported: SideReport
+
+    /// Whether both sides came to an end and to the same result.
+    package var agree: Bool {
+        guard case (.success(let legacy), .success(let ported)) = (legacy.outcome, ported.outcome) else {
+            return false
+        }
+        return legacy.text == ported.text
+    }
+}
+
+/// What came of one side of a recipe, and what it took.
+package struct SideReport: Sendable {
+    package let outcome: Result<RecipeResult, any Error>
+    package let seconds: Double
+    /// The most threads that were there at once; nil where the platform does not tell.
+    package let threads: Int?
+
+    /// The result in one line, or why there is none.
+    package var text: String {
+        switch outcome {
+        case .success(let result): result.text
+        case .failure(let error): "failed: \(error)"
+        }
+    }
+
+    /// The files that could not be read.
+    var unreadable: [FileProblem] { (try? outcome.get().unreadable) ?? [] }
+}

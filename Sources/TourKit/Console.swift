@@ -1,0 +1,59 @@
+import Foundation
+import TaskOperations
+
+/// Standard error: lines for people, and on a terminal one line of progress below them.
+package final class Console: Sendable {
+    private struct State: Sendable {
+        /// The progress line as it stands on the terminal.
+        var shown = ""
+    }
+
+    /// Whether a line of progress can be shown.
+    package let isTerminal: Bool
+
+    private let write: @Sendable (String) -> Void
+    private let state = Lock(State())
+
+    /// - Parameter write: Writes text as it is.
+    package init(isTerminal: Bool, write: @escaping @Sendable (String) -> Void) {
+        self.isTerminal = isTerminal
+        self.write = write
+    }
+
+    /// The console of this process.
+    package static let standardError = Console(isTerminal: isatty(STDERR_FILENO) == 1) { text in
+        // Nobody is left to tell where this fails.
+        try? FileHandle.standardError.write(contentsOf: Data(text.utf8))
+    }
+
+    /// Writes a line above the progress.
+    package func report(_ line: String) {
+        change { state in
+            let text = Self.erased(state.shown) + "tour: \(line)\n"
+            state.shown = ""
+            return text
+        }
+    }
+
+    /// Puts a line of progress in the place of the one before; the empty one takes it away.
+    func show(progress line: String) {
+        guard isTerminal else { return }
+        change { state in
+            let text = line == state.shown ? "" : Self.erased(state.shown) + line
+            state.shown = line
+            return text
+        }
+    }
+
+    /// Writes under the lock, so that the terminal shows what the state says.
+    private func change(_ textFor: (inout State) -> String) {
+        state.withLock { state in
+            let text = textFor(&state)
+            if !text.isEmpty { write(text) }
+        }
+    }
+
+    private static func erased(_ line: String) -> String {
+        line.isEmpty ? "" : "\r\u{1B}[K"
+    }
+}

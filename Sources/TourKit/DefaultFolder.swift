@@ -1,0 +1,18 @@
+import Foundation
+
+/// The folder of a tour for which none is named: the sources of this package.
+enum DefaultFolder {
+    /// Where the sources were when this was compiled, or else the `Sources` of the current folder.
+    ///
+    /// - Throws: `UsageError` where neither is there.
+    static func path() throws(UsageError) -> String {
+        let compiled = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().path
+        for path in [compiled, "Sources"] where isFolder(path) { return path }
+        throw UsageError(description: "no folder given, and there is no Sources folder here")
+    }
+
+    private static func isFolder(_ path: String) -> Bool {
+        var isFolder: ObjCBool = false
+        return FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) && isFolder.boolValue
+    }
+}

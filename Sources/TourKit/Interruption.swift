@@ -1,0 +1,48 @@
+import Foundation
+
+/// Ctrl-C. The signal is blocked in every thread, and one thread waits for it, so that what is done about it is
+/// ordinary code and not a signal handler.
+package enum Interruption {
+    /// What a shell reports for a program that ended by Ctrl-C.
+    package static let exitCode: Int32 = 130
+
+    /// How long cancelled work may take to end, in seconds.
+    private static let grace: UInt32 = 2
+
+    /// Keeps the signal for `watch`. Has to be called before there is a second thread, as threads inherit it.
+    package static func hold() {
+        signal(SIGINT, SIG_DFL)
+        var signals = set(of: SIGINT, SIGALRM)
+        pthread_sigmask(SIG_BLOCK, &signals, nil)
+    }
+
+    /// Waits for the signal on a thread of its own.
+    ///
+    /// - Parameters:
+    ///   - cancel: Called at the signal.
+    ///   - leave: Called where the work has not ended the process after a while, and at a second signal.
+    package static func watch(
+        cancel: @escaping @Sendable () -> Void, leave: @escaping @Sendable () -> Never
+    ) {
+        Thread.detachNewThread {
+            wait(for: set(of: SIGINT))
+            cancel()
+            alarm(grace)
+            wait(for: set(of: SIGINT, SIGALRM))
+            leave()
+        }
+    }
+
+    private static func wait(for signals: sigset_t) {
+        var signals = signals
+        var received: CInt = 0
+        while sigwait(&signals, &received) != 0 {}
+    }
+
+    private static func set(of signals: CInt...) -> sigset_t {
+        var set = sigset_t()
+        sigemptyset(&set)
+        for signal in signals { sigaddset(&set, signal) }
+        return set
+    }
+}

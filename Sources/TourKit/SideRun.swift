@@ -1,0 +1,44 @@
+import Foundation
+import MigrationExamplesSupport
+
+/// One side of a recipe while it is done: how it is called, what is measured of it.
+struct SideRun {
+    let input: RecipeInput
+    let progress: Progress
+
+    /// Does a legacy side, which blocks its thread, on a thread of its own.
+    func legacy(_ side: @escaping Recipe.LegacySide) async -> SideReport {
+        await measure {
+            try await withTaskCancellationHandler {
+                try await withCheckedThrowingContinuation { continuation in
+                    Thread.detachNewThread { continuation.resume(with: Result { try side(input) }) }
+                }
+            } onCancel: {
+                input.cancellation.cancel()
+            }
+        }
+    }
+
+    /// Does a ported side, in this task.
+    func ported(_ side: Recipe.PortedSide) async -> SideReport {
+        await measure { try await side(input) }
+    }
+
+    private func measure(_ work: () async throws -> RecipeResult) async -> SideReport {
+        let meter = ThreadMeter()
+        let ticker = Ticker(every: .milliseconds(5)) {
+            meter.sample()
+            progress.draw()
+        }
+        let start = ContinuousClock.now
+        let outcome: Result<RecipeResult, any Error>
+        do {
+            outcome = .success(try await work())
+        } catch {
+            outcome = .failure(error)
+        }
+        let time = ContinuousClock.now - start
+        ticker.stop()
+        return SideReport(outcome: outcome, seconds: time / .seconds(1), threads: meter.most())
+    }
+}

@@ -1,0 +1,62 @@
+import Foundation
+import MigrationExamplesSupport
+
+/// What the tour prints for people: two rows for each recipe, so that the results stand below each other.
+struct Table {
+    private static let heading = ["recipe", "side", "result", "seconds", "threads", ""]
+    private static let longestResult = 60
+
+    private let comparisons: [Comparison]
+    private let folder: InputFolder
+
+    init(of comparisons: [Comparison], over folder: InputFolder) {
+        self.comparisons = comparisons
+        self.folder = folder
+    }
+
+    /// All of it, each line with its end.
+    var text: String {
+        var lines = ["\(folder.path): \(folder.files.count) files, \(folder.size) bytes", ""]
+        lines += Self.aligned([Self.heading] + comparisons.flatMap(Self.rows))
+        lines += ["", summary]
+        for comparison in comparisons where !comparison.agree {
+            lines += ["", "\(comparison.recipe), in full:", "  legacy  \(comparison.legacy.text)"]
+            lines += ["  ported  \(comparison.ported.text)"]
+        }
+        #if DEBUG
+            lines.append("This is a debug build. For times that mean something: swift run -c release tour")
+        #endif
+        return lines.map { $0 + "\n" }.joined()
+    }
+
+    private var summary: String {
+        let differing = comparisons.count { !$0.agree }
+        return differing == 0
+            ? "\(comparisons.count) recipes, both sides agree in all"
+            : "\(comparisons.count) recipes, the sides differ in \(differing)"
+    }
+
+    private static func rows(of comparison: Comparison) -> [[String]] {
+        [
+            [comparison.recipe, "legacy"] + cells(of: comparison.legacy) + [""],
+            ["", "ported"] + cells(of: comparison.ported) + [comparison.agree ? "agree" : "differ"],
+        ]
+    }
+
+    private static func cells(of side: SideReport) -> [String] {
+        [shortened(side.text), String(format: "%.3f", side.seconds), side.threads.map(String.init) ?? "-"]
+    }
+
+    private static func shortened(_ text: String) -> String {
+        text.count <= longestResult ? text : text.prefix(longestResult - 1) + "…"
+    }
+
+    private static func aligned(_ rows: [[String]]) -> [String] {
+        let widths = heading.indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
+        return rows.map { row in
+            let cells = zip(row, widths).map { cell, width in cell + String(repeating: " ", count: width - cell.count) }
+            let line = cells.joined(separator: "  ")
+            return String(line.prefix(line.count - line.reversed().prefix { $0 == " " }.count))
+        }
+    }
+}

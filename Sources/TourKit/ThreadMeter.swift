@@ -1,0 +1,69 @@
+import Foundation
+import TaskOperations
+
+/// Finds the most threads that a piece of work used at once. Knows only Linux.
+///
+/// What earlier work left behind in the pools of Dispatch is there for some seconds more, so threads count only
+/// where they were made, or ran, since the meter was. The thread that takes the samples does not count.
+final class ThreadMeter: Sendable {
+    private struct State: Sendable {
+        /// The threads of each sample that differs from the one before.
+        var samples: [Set<String>] = []
+        var sampler: String?
+    }
+
+    private let before = ThreadMeter.accounts()
+    private let state = Lock(State())
+
+    /// Looks which threads there are. Called again and again on one thread, which serves nothing else.
+    func sample() {
+        let threads = Set(Self.threads())
+        let isFirst = state.withLock { state in
+            if state.samples.last != threads { state.samples.append(threads) }
+            return state.sampler == nil
+        }
+        if isFirst {
+            let own = Self.ownThread()
+            state.withLock { $0.sampler = own }
+        }
+    }
+
+    /// The most threads so far; nil where they cannot be seen.
+    func most() -> Int? {
+        let after = Self.accounts()
+        let idle = before.filter { thread, account in after[thread] == account || after[thread] == nil }
+        return state.withLock { state in
+            (state.samples + [Set(after.keys)]).map { threads in
+                threads.count { idle[$0] == nil && $0 != state.sampler }
+            }.max()
+        }.flatMap { $0 == 0 ? nil : $0 }
+    }
+}
+
+#if os(Linux)
+    extension ThreadMeter {
+        private static func threads() -> [String] {
+            (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
+        }
+
+        /// What the system accounts to each thread, which changes whenever it runs.
+        private static func accounts() -> [String: String] {
+            var accounts: [String: String] = [:]
+            for thread in threads() {
+                accounts[thread] = try? String(contentsOfFile: "/proc/self/task/\(thread)/schedstat", encoding: .utf8)
+            }
+            return accounts
+        }
+
+        private static func ownThread() -> String? {
+            let link = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/thread-self")
+            return link?.split(separator: "/").last.map(String.init)
+        }
+    }
+#else
+    extension ThreadMeter {
+        private static func threads() -> [String] { [] }
+        private static func accounts() -> [String: String] { [:] }
+        private static func ownThread() -> String? { nil }
+    }
+#endif

@@ -1,0 +1,37 @@
+import MigrationExamplesSupport
+
+/// Does recipes both ways over a folder, one after the other.
+struct Tour {
+    let recipes: [Recipe]
+    let console: Console
+    let tally: Tally
+
+    /// Does the recipes. Where the task is cancelled, that ends with the last one that was done both ways.
+    func run(over folder: InputFolder) async -> [Comparison] {
+        let progress = Progress(on: console)
+        defer { progress.end() }
+        var reported = Set(folder.problems)
+        report(folder.problems)
+        progress.begin("reading \(folder.path)")
+        folder.warmUp()
+
+        var comparisons: [Comparison] = []
+        for (index, recipe) in recipes.enumerated() {
+            let input = RecipeInput(folder)
+            let place = "\(index + 1) of \(recipes.count), \(recipe.name)"
+            progress.begin("\(place), legacy")
+            let legacy = await SideRun(input: input, progress: progress).legacy(recipe.legacy)
+            progress.begin("\(place), ported")
+            let ported = await SideRun(input: input, progress: progress).ported(recipe.ported)
+            if Task.isCancelled { break }
+            comparisons.append(Comparison(recipe: recipe.name, legacy: legacy, ported: ported))
+            tally.add()
+            report((legacy.unreadable + ported.unreadable).filter { reported.insert($0).inserted })
+        }
+        return comparisons
+    }
+
+    private func report(_ problems: [FileProblem]) {
+        for problem in problems { console.report(problem.description) }
+    }
+}

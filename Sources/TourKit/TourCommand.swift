@@ -1,0 +1,61 @@
+import Foundation
+import MigrationExamplesSupport
+
+/// The tour as a command: from its arguments to its exit code.
+package struct TourCommand: Sendable {
+    private let catalogue: [Recipe]
+    private let console: Console
+    private let tally: Tally
+    private let output: @Sendable (String) throws -> Void
+
+    /// - Parameters:
+    ///   - tally: Counts the recipes that are done.
+    ///   - output: Writes to standard output.
+    package init(
+        catalogue: [Recipe], console: Console, tally: Tally, output: @escaping @Sendable (String) throws -> Void
+    ) {
+        self.catalogue = catalogue
+        self.console = console
+        self.tally = tally
+        self.output = output
+    }
+
+    /// Does what the arguments say. Cancelling the task interrupts it.
+    ///
+    /// - Returns: The exit code.
+    package func run(_ arguments: [String]) async -> Int32 {
+        do {
+            switch try Arguments(parsing: arguments, known: catalogue.map(\.name)) {
+            case .help: try output(Arguments.usage + "\n")
+            case .list: try output(catalogue.map { $0.name + "\n" }.joined())
+            case .run(let folder, let names, let asJSON):
+                let recipes = names.isEmpty ? catalogue : catalogue.filter { names.contains($0.name) }
+                return try await run(recipes, over: folder, asJSON: asJSON)
+            }
+            return 0
+        } catch let error as UsageError {
+            console.report("\(error)\n\(Arguments.usage)")
+        } catch {
+            console.report("\(error)")
+        }
+        return 2
+    }
+
+    private func run(_ recipes: [Recipe], over path: String?, asJSON: Bool) async throws -> Int32 {
+        tally.choose(recipes.count)
+        let path = try path ?? DefaultFolder.path()
+        var comparisons: [Comparison] = []
+        do {
+            let folder = try InputFolder(listing: path)
+            comparisons = await Tour(recipes: recipes, console: console, tally: tally).run(over: folder)
+            try output(asJSON ? JSONOutput.text(of: comparisons) : Table(of: comparisons, over: folder).text)
+        } catch is CancellationError {
+            if asJSON { try output(JSONOutput.text(of: [])) }
+        }
+        if Task.isCancelled {
+            console.report(tally.interruption)
+            return Interruption.exitCode
+        }
+        return comparisons.allSatisfy(\.agree) ? 0 : 1
+    }
+}
