@@ -37,10 +37,7 @@ let package = Package(
             ],
             swiftSettings: settings),
         .executableTarget(name: "tour", dependencies: ["TourKit"], swiftSettings: settings),
-        .systemLibrary(name: "CAllocator"),
-        .executableTarget(
-            name: "benchmark", dependencies: ["TaskOperations", "TaskOperationsTesting", "CAllocator"],
-            swiftSettings: settings),
+        .executableTarget(name: "benchmark", dependencies: ["TaskOperations"], swiftSettings: settings),
         .testTarget(
             name: "SchedulingTests", dependencies: ["TaskOperations", "TaskOperationsTesting"],
             swiftSettings: settings),
@@ -56,7 +53,6 @@ let package = Package(
                 "MigrationExamplesPorted", "TourKit", "tour",
             ],
             swiftSettings: settings),
-        .testTarget(name: "BenchmarkTests", dependencies: ["benchmark"], swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]
 )
