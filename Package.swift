@@ -37,7 +37,10 @@ let package = Package(
             ],
             swiftSettings: settings),
         .executableTarget(name: "tour", dependencies: ["TourKit"], swiftSettings: settings),
-        .executableTarget(name: "benchmark", dependencies: ["TaskOperations"], swiftSettings: settings),
+        .systemLibrary(name: "CAllocator"),
+        .executableTarget(
+            name: "benchmark", dependencies: ["TaskOperations", "TaskOperationsTesting", "CAllocator"],
+            swiftSettings: settings),
         .testTarget(
             name: "SchedulingTests", dependencies: ["TaskOperations", "TaskOperationsTesting"],
             swiftSettings: settings),
@@ -53,6 +56,7 @@ let package = Package(
                 "MigrationExamplesPorted", "TourKit", "tour",
             ],
             swiftSettings: settings),
+        .testTarget(name: "BenchmarkTests", dependencies: ["benchmark"], swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -7,5 +7,14 @@ extension Recipe {
         Recipe("width-limited-batch", Legacy.widthLimitedBatch, Ported.widthLimitedBatch),
         Recipe("dependency-graph", Legacy.dependencyGraph, Ported.dependencyGraph),
         Recipe("cancelled-downloads", Legacy.cancelledDownloads, Ported.cancelledDownloads),
+        Recipe("block-operation", Legacy.blockOperation, Ported.blockOperation),
+        Recipe("synchronous-subclass", Legacy.synchronousSubclass, Ported.synchronousSubclass),
+        Recipe("dependencies", Legacy.dependencies, Ported.dependencies),
+        Recipe("queue-priority", Legacy.queuePriority, Ported.queuePriority),
+        Recipe("completion-block", Legacy.completionBlock, Ported.completionBlock),
+        Recipe("cancelling", Legacy.cancelling, Ported.cancelling),
+        Recipe("suspension", Legacy.suspension, Ported.suspension),
+        Recipe("barrier-blocks", Legacy.barrierBlocks, Ported.barrierBlocks),
+        Recipe("waiting", Legacy.waiting, Ported.waiting),
     ]
 }

@@ -21,7 +21,8 @@ public final class TaskOperation<Success: Sendable>: AnyTaskOperation, @unchecke
     /// What an operation runs that needs the values of others.
     ///
     /// It is `@concurrent`, because the compiler of Swift 6.3 crashes where a closure is passed as a function that
-    /// is `nonisolated(nonsending)` and takes a parameter pack.
+    /// is `nonisolated(nonsending)` and takes a parameter pack. On `TaskOperationQueue.main`, isolate such a body
+    /// with `{ @MainActor in … }`.
     public typealias BodyAfter<each Input> = @concurrent @Sendable (repeat each Input) async throws -> Success
 
     private var body: Body?

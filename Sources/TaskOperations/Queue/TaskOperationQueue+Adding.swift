@@ -86,10 +86,10 @@ extension TaskOperationQueue {
         dependencies: [AnyTaskOperation] = [],
         body: @escaping TaskOperation<Success>.BodyAfter<First, repeat each Input>
     ) -> TaskOperation<Success> {
-        add(
-            TaskOperation(
-                name: name, priority: priority, after: first, repeat each inputs, dependencies: dependencies,
-                body: body))
+        let operation = TaskOperation(
+            name: name, priority: priority, after: first, repeat each inputs, dependencies: dependencies, body: body)
+        addNew(operation)
+        return operation
     }
 
     /// Makes an operation from a closure, adds it, and waits for its value. Cancelling the task that calls this
