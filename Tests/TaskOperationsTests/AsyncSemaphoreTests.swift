@@ -2,7 +2,7 @@ import TaskOperations
 import TaskOperationsTesting
 import Testing
 
-@Suite("AsyncSemaphore", .timeLimit(.minutes(1)))
+@Suite("AsyncSemaphore", .timeLimit(.minutes(10)))
 struct AsyncSemaphoreTests {
     @Test("Those who wait are served by priority, then in the order in which they came")
     func priorityThenArrival() async throws {

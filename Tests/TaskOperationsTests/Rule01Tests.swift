@@ -2,7 +2,7 @@ import TaskOperations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Rule 1: one outcome each, and a body runs at most once", .timeLimit(.minutes(1)))
+@Suite("Rule 1: one outcome each, and a body runs at most once", .timeLimit(.minutes(10)))
 struct Rule01Tests {
     @Test("Rule 1: every operation ends with exactly one outcome and runs once")
     func everyOperationRunsOnce() async throws {

@@ -2,7 +2,7 @@ import TaskOperations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Rule 3: priority, then arrival", .timeLimit(.minutes(1)))
+@Suite("Rule 3: priority, then arrival", .timeLimit(.minutes(10)))
 struct Rule03Tests {
     private static let levels: [TaskPriority] = [.background, .low, .medium, .high, TaskPriority(rawValue: 33)]
 

@@ -2,7 +2,7 @@ import TaskOperations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Rule 5: dependencies come first", .timeLimit(.minutes(1)))
+@Suite("Rule 5: dependencies come first", .timeLimit(.minutes(10)))
 struct Rule05Tests {
     @Test("Rule 5: a dependent starts after all its dependencies, not after the first")
     func allDependencies() async throws {

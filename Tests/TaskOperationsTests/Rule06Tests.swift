@@ -2,7 +2,7 @@ import TaskOperations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Rule 6: cancelling", .timeLimit(.minutes(1)))
+@Suite("Rule 6: cancelling", .timeLimit(.minutes(10)))
 struct Rule06Tests {
     @Test("Rule 6: cancelled before the start, the body never runs")
     func beforeTheStart() async throws {

@@ -2,7 +2,7 @@ import TaskOperations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Rule 8: suspension", .timeLimit(.minutes(1)))
+@Suite("Rule 8: suspension", .timeLimit(.minutes(10)))
 struct Rule08Tests {
     @Test("Rule 8: a suspended queue starts nothing, and when resumed starts in order")
     func startsNothing() async throws {

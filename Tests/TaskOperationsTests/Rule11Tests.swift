@@ -2,7 +2,7 @@ import TaskOperations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Rule 11: waiting for all", .timeLimit(.minutes(1)))
+@Suite("Rule 11: waiting for all", .timeLimit(.minutes(10)))
 struct Rule11Tests {
     @Test("Rule 11: it returns when all are finished, whatever came of them, and the count is 0")
     func returnsWhenEmpty() async throws {

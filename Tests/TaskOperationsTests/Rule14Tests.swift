@@ -2,7 +2,7 @@ import TaskOperations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Rule 14: misuse is a thrown, typed error", .timeLimit(.minutes(1)))
+@Suite("Rule 14: misuse is a thrown, typed error", .timeLimit(.minutes(10)))
 struct Rule14Tests {
     @Test("Rule 14: adding an operation twice is refused, to the same queue, to another, and after its end")
     func addingTwice() async throws {

@@ -2,7 +2,7 @@ import TaskOperations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Rule 15: escalation", .timeLimit(.minutes(1)))
+@Suite("Rule 15: escalation", .timeLimit(.minutes(10)))
 struct Rule15Tests {
     @Test("Rule 15: awaiting from higher priority escalates a pending operation, which then starts first")
     func awaitingEscalatesPending() async throws {

@@ -2,7 +2,7 @@ import TaskOperations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Rule 16: a finished operation holds its outcome and nothing else", .timeLimit(.minutes(1)))
+@Suite("Rule 16: a finished operation holds its outcome and nothing else", .timeLimit(.minutes(10)))
 struct Rule16Tests {
     @Test("Rule 16: the body is released before anybody learns of the end")
     func bodyIsReleased() async throws {

@@ -2,7 +2,7 @@ import TaskOperations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Rule 18: nothing outlives withTaskOperationQueue", .timeLimit(.minutes(1)))
+@Suite("Rule 18: nothing outlives withTaskOperationQueue", .timeLimit(.minutes(10)))
 struct Rule18Tests {
     @Test("Rule 18: leaving the scope waits for all that was added")
     func leavingWaits() async {

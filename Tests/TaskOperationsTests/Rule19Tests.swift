@@ -2,7 +2,7 @@ import TaskOperations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Rule 19: shutdown", .timeLimit(.minutes(1)))
+@Suite("Rule 19: shutdown", .timeLimit(.minutes(10)))
 struct Rule19Tests {
     @Test("Rule 19: what is added afterwards fails at once, in each way of adding, and nothing runs")
     func whatIsAddedAfterwards() async throws {

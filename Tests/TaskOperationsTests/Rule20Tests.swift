@@ -2,7 +2,7 @@ import TaskOperations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Rule 20: the current operation and queue", .timeLimit(.minutes(1)))
+@Suite("Rule 20: the current operation and queue", .timeLimit(.minutes(10)))
 struct Rule20Tests {
     private struct Seen: Sendable {
         let operation = AnyTaskOperation.current

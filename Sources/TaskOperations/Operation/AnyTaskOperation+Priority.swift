@@ -49,7 +49,12 @@ extension AnyTaskOperation {
 
     /// What stands between this operation and its end, as far as operations go.
     private var waitedFor: [AnyTaskOperation] {
-        WaitTarget.operation(self).waitsFor.compactMap(\.operation)
+        WaitTarget.operation(self).waitsFor.flatMap { target in
+            switch target {
+            case .operation(let operation): [operation]
+            case .host(let host): host.operations
+            }
+        }
     }
 }
 

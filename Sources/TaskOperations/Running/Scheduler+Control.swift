@@ -28,10 +28,11 @@ extension Scheduler {
         storage.withLock { $0.owner = owner }
     }
 
-    /// The user has let go of the queue, so nobody could resume it any more: what it holds is finished.
+    /// The user has let go of the queue, so nobody could resume it or raise its width from 0 any more: what it
+    /// holds is finished.
     func wasReleased() {
         apply { storage in
-            if storage.owner == nil { storage.state.isSuspended = false }
+            if storage.owner == nil { storage.makeEndable() }
         }
     }
 
@@ -53,7 +54,7 @@ extension Scheduler {
     /// Where what is left waits for the body that closes the queue, it could never end, and is cancelled.
     func close() async {
         apply { storage in
-            storage.state.isSuspended = false
+            storage.makeEndable()
             storage.state.shutDown(whenEmpty: true)
         }
         do {
@@ -64,15 +65,34 @@ extension Scheduler {
         }
     }
 
-    /// Waits until no operation is left, without a look at who waits.
+    /// Waits until no operation is left, without a look at who waits. What is in the queue rises to the priority of
+    /// whoever waits.
     func suspendUntilEmpty() async {
-        await withCheckedContinuation { continuation in
-            let isEmpty = storage.withLock { storage in
-                if storage.state.isEmpty { return true }
-                storage.emptyWaiters.append(continuation)
-                return false
+        escalateAll(to: Task.currentPriority)
+        await withEscalationHandler {
+            await withCheckedContinuation { continuation in
+                let isEmpty = storage.withLock { storage in
+                    if storage.state.isEmpty { return true }
+                    storage.emptyWaiters.append(continuation)
+                    return false
+                }
+                if isEmpty { continuation.resume() }
             }
-            if isEmpty { continuation.resume() }
+        } onEscalated: { [self] priority in
+            escalateAll(to: priority)
         }
+    }
+
+    private func escalateAll(to priority: TaskPriority) {
+        let level = PriorityLevel(priority)
+        for operation in storage.withLock({ $0.state.elements(below: level) }) { operation.escalate(to: level) }
+    }
+}
+
+extension Scheduler.Storage {
+    /// Takes away what would keep a queue that nobody can reach from ending.
+    fileprivate mutating func makeEndable() {
+        state.isSuspended = false
+        if state.permits.capacity == 0 { state.setWidth(1) }
     }
 }

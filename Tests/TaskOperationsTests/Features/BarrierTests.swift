@@ -2,7 +2,7 @@ import TaskOperations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Barriers among other things", .timeLimit(.minutes(1)))
+@Suite("Barriers among other things", .timeLimit(.minutes(10)))
 struct BarrierTests {
     @Test("A cancelled barrier ends at once, and lets go what only it held back")
     func cancelledBarrier() async throws {

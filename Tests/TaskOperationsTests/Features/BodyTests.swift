@@ -2,7 +2,7 @@ import TaskOperations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Bodies: several of them, and types", .timeLimit(.minutes(1)))
+@Suite("Bodies: several of them, and types", .timeLimit(.minutes(10)))
 struct BodyTests {
     @Test("Several bodies run at the same time, and count once in the width")
     func severalBodies() async throws {

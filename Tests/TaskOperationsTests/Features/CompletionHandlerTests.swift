@@ -2,7 +2,7 @@ import TaskOperations
 import TaskOperationsTesting
 import Testing
 
-@Suite("What completion handlers may do", .timeLimit(.minutes(1)))
+@Suite("What completion handlers may do", .timeLimit(.minutes(10)))
 struct CompletionHandlerTests {
     @Test("A handler may call the library again: add, cancel, attach, suspend")
     func handlersCallBack() async throws {

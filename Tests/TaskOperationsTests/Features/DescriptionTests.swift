@@ -2,7 +2,7 @@ import TaskOperations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Descriptions", .timeLimit(.minutes(1)))
+@Suite("Descriptions", .timeLimit(.minutes(10)))
 struct DescriptionTests {
     @Test("An operation says its name, its state, and whether it is cancelled")
     func operationDescription() async throws {

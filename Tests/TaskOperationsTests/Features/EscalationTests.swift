@@ -2,7 +2,7 @@ import TaskOperations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Escalation along every kind of wait", .timeLimit(.minutes(1)))
+@Suite("Escalation along every kind of wait", .timeLimit(.minutes(10)))
 struct EscalationTests {
     @Test("Awaiting the end of a chain over many queues raises all of it")
     func longChain() async throws {

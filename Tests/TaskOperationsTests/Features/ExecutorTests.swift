@@ -2,7 +2,7 @@ import TaskOperations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Where bodies run", .timeLimit(.minutes(1)))
+@Suite("Where bodies run", .timeLimit(.minutes(10)))
 struct ExecutorTests {
     @Test("On a queue with an executor every body runs there, before and after it suspends")
     func executorOfTheQueue() async throws {

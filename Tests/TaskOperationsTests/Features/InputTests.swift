@@ -2,7 +2,7 @@ import TaskOperations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Operations that need the values of others", .timeLimit(.minutes(1)))
+@Suite("Operations that need the values of others", .timeLimit(.minutes(10)))
 struct InputTests {
     @Test("One, two or three inputs of different types arrive typed and in order")
     func inputsOfDifferentTypes() async throws {

@@ -2,7 +2,7 @@ import TaskOperations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Scopes: withTaskOperationQueue", .timeLimit(.minutes(1)))
+@Suite("Scopes: withTaskOperationQueue", .timeLimit(.minutes(10)))
 struct ScopeTests {
     @Test("What the body returns or throws comes out, typed")
     func resultOfTheBody() async {

@@ -2,7 +2,7 @@ import TaskOperations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Task locals that a queue carries", .timeLimit(.minutes(1)))
+@Suite("Task locals that a queue carries", .timeLimit(.minutes(10)))
 struct TaskLocalTests {
     @Test("A body sees the values as they were where its operation was added")
     func carriesValues() async throws {
