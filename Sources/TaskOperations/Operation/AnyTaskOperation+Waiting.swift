@@ -12,8 +12,9 @@ extension AnyTaskOperation {
     }
 
     private func suspendUntilFinished() async {
-        escalate(to: PriorityLevel(Task.currentPriority))
         await withEscalationHandler {
+            // In here, so that no escalation falls between this look and the handler.
+            escalate(to: PriorityLevel(Task.currentPriority))
             await withCheckedContinuation { continuation in
                 let isFinished = record.withLock { record in
                     if record.phase == .finished { return true }

@@ -2,12 +2,12 @@ extension Scheduler {
     /// How many bodies may execute at once.
     var width: Int {
         get { storage.withLock { $0.state.permits.capacity } }
-        set { apply { $0.state.setWidth(newValue) } }
+        set { apply { $0.state.setWidth($0.isClosing ? max(1, newValue) : newValue) } }
     }
 
     var isSuspended: Bool {
         get { storage.withLock { $0.state.isSuspended } }
-        set { apply { $0.state.isSuspended = newValue } }
+        set { apply { $0.state.isSuspended = newValue && !$0.isClosing } }
     }
 
     var operationCount: Int { storage.withLock { $0.state.records.count } }
@@ -65,31 +65,24 @@ extension Scheduler {
         }
     }
 
-    /// Waits until no operation is left, without a look at who waits. What is in the queue rises to the priority of
-    /// whoever waits.
+    /// Waits until no operation is left, without a look at who waits. Nothing rises for it: all in the queue would,
+    /// and lose the order that their priorities give them.
     func suspendUntilEmpty() async {
-        escalateAll(to: Task.currentPriority)
-        await withEscalationHandler {
-            await withCheckedContinuation { continuation in
-                let isEmpty = storage.withLock { storage in
-                    if storage.state.isEmpty { return true }
-                    storage.emptyWaiters.append(continuation)
-                    return false
-                }
-                if isEmpty { continuation.resume() }
+        await withCheckedContinuation { continuation in
+            let isEmpty = storage.withLock { storage in
+                if storage.state.isEmpty { return true }
+                storage.emptyWaiters.append(continuation)
+                return false
             }
-        } onEscalated: { [self] priority in
-            escalateAll(to: priority)
+            if isEmpty { continuation.resume() }
         }
-    }
-
-    private func escalateAll(to priority: TaskPriority) {
-        let level = PriorityLevel(priority)
-        for operation in storage.withLock({ $0.state.elements(below: level) }) { operation.escalate(to: level) }
     }
 }
 
 extension Scheduler.Storage {
+    /// Whether a scope is being left that waits for what is in the queue: nothing may hold that up for good.
+    fileprivate var isClosing: Bool { state.intake == .openUntilEmpty }
+
     /// Takes away what would keep a queue that nobody can reach from ending.
     fileprivate mutating func makeEndable() {
         state.isSuspended = false

@@ -17,6 +17,11 @@ struct Permits: Hashable, Sendable {
         taken += count
     }
 
+    /// Takes one that was lent out, where there may be none any more because the capacity was lowered to 0.
+    mutating func takeBack() {
+        taken += 1
+    }
+
     mutating func giveBack(_ count: Int = 1) {
         require(count <= taken, "gave back \(count) permits, but only \(taken) are taken")
         taken -= count

@@ -70,7 +70,8 @@ extension SchedulerState {
     private func checkDecisions(_ inOrder: [Record], _ check: Check) {
         var asked = self
         let returned = asked.nextReturn().map { records[$0].arrival }
-        let wanting = permits.taken < permits.capacity ? inOrder.filter { $0.status == .returning } : []
+        let isFree = permits.taken < permits.capacity || permits.taken == 0
+        let wanting = isFree ? inOrder.filter { $0.status == .returning } : []
         check(returned == first(of: wanting)?.arrival, "\(returned, default: "nothing") returns next")
         let mayStart = !isSuspended && permits.taken < permits.capacity && !inOrder.contains { $0.status == .returning }
         let startable = inOrder.indices.filter { inOrder[$0].status == .ready && isAdmitted($0, inOrder) }

@@ -37,15 +37,15 @@ extension SchedulerState {
     }
 
     /// Gives a permit to the first operation that wants its own back. These come before anything new, also on a
-    /// suspended queue: they have started.
+    /// suspended queue: they have started. With a width of 0 they go on one after the other.
     mutating func nextReturn() -> Slot? {
-        guard permits.available > 0, returningCount > 0 else { return nil }
+        guard permits.available > 0 || permits.taken == 0, returningCount > 0 else { return nil }
         while let (entry, level) = returning.head {
             let isCurrent = isReturning(entry, level)
             returning.removeHead(of: level, isAbandoned: !isCurrent)
             if isCurrent {
                 returningCount -= 1
-                permits.take()
+                permits.takeBack()
                 records[entry.slot].status = .executing
                 return entry.slot
             }

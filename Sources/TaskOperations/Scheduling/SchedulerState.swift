@@ -189,11 +189,6 @@ extension SchedulerState {
         records.all.sorted { $0.arrival < $1.arrival }.map(\.element)
     }
 
-    /// The operations of a lower level, in no particular order. Linear.
-    func elements(below level: PriorityLevel) -> [Element] {
-        records.all.filter { $0.level < level }.map(\.element)
-    }
-
     /// What must end before barriers let an operation start: all before it for a barrier, and for any other the
     /// barriers before it. All of these and not only the nearest: that one may be cancelled at any moment.
     func elementsHoldingBack(_ slot: Slot) -> [Element] {

@@ -35,7 +35,8 @@ struct NaiveScheduler {
     var nextStart: Operation? { startableCount > 0 ? first(of: admitted) : nil }
 
     var nextReturn: Operation? {
-        available > 0 ? first(of: operations.filter { $0.status == .returning }) : nil
+        let isFree = available > 0 || count(.executing) == 0
+        return isFree ? first(of: operations.filter { $0.status == .returning }) : nil
     }
 
     /// Ready operations that no barrier holds back.
