@@ -69,31 +69,10 @@ struct Rule10Tests {
     @Test("Rule 10: the last reference may be dropped within a body")
     func lastReferenceDroppedInABody() async throws {
         let freed = Gate()
-        let holder = Holder(TaskOperationQueue(executor: SingleThreadExecutor(Witness(freed))))
-        let dropping = holder.queue!.addOperation { holder.queue = nil }
+        let holder = QueueHolder(TaskOperationQueue(executor: SingleThreadExecutor(Witness(freed))))
+        let dropping = holder.queue!.addOperation { holder.drop() }
         try await dropping.value
         await freed.pass()
         #expect(holder.queue == nil)
-    }
-}
-
-/// Keeps a queue until told otherwise.
-private final class Holder: Sendable {
-    private let held: Lock<TaskOperationQueue?>
-
-    init(_ queue: TaskOperationQueue) {
-        held = Lock(queue)
-    }
-
-    var queue: TaskOperationQueue? {
-        get { held.withLock { $0 } }
-        set {
-            // Freed after the lock is left.
-            let old = held.withLock { held in
-                defer { held = newValue }
-                return held
-            }
-            _ = old
-        }
     }
 }

@@ -1,0 +1,73 @@
+import TaskOperations
+import TaskOperationsTesting
+import Testing
+
+@Suite("What went wrong elsewhere: queues and barriers", .timeLimit(.minutes(1)))
+struct FailureTestsQueues {
+    @Test("Elsewhere a barrier on an empty suspended queue ran at once, and waiting for all ignored it")
+    func barrierOnAnEmptySuspendedQueue() async throws {
+        let queue = TaskOperationQueue(isSuspended: true)
+        let barrier = queue.addBarrier {}
+        let returned = Recorder<Bool>()
+        async let waiting: Void = {
+            try await queue.waitUntilAllOperationsAreFinished()
+            returned.record(barrier.isFinished)
+        }()
+        await letOthersRun()
+        #expect(barrier.isReady)
+        #expect(returned.events == [])
+        #expect(queue.operationCount == 1)
+        queue.isSuspended = false
+        try await waiting
+        #expect(returned.events == [true])
+    }
+
+    @Test("Elsewhere adding was quadratic with 20,000 waiting")
+    func addingToAFullQueue() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, isSuspended: true)
+        let priorities: [TaskPriority] = [.medium, .low, .high]
+        for number in 0..<40_000 { queue.addOperation(priority: priorities[number % 3]) {} }
+        #expect(queue.operationCount == 40_000)
+        queue.isSuspended = false
+        try await queue.waitUntilAllOperationsAreFinished()
+    }
+
+    @Test("Elsewhere the order of submission was lost, because each call was a task")
+    func orderOfSubmission() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
+        let starts = Recorder<Int>()
+        for number in 0..<5000 { queue.addOperation { starts.record(number) } }
+        try await queue.waitUntilAllOperationsAreFinished()
+        #expect(starts.events == Array(0..<5000))
+    }
+
+    @Test("Elsewhere bodies that do not suspend starved everything else in the pool")
+    func sharingThePool() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 100, isSuspended: true)
+        for _ in 0..<200_000 { queue.addOperation {} }
+        queue.isSuspended = false
+        let unfinished = await Task.detached { queue.operationCount }.value
+        #expect(unfinished > 0)
+        queue.cancelAllOperations()
+        try await queue.waitUntilAllOperationsAreFinished()
+    }
+
+    @Test("Elsewhere a stall by priority inversion: only the dependency being awaited was raised, the rest starved")
+    func allDependenciesAreRaised() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, isSuspended: true)
+        let starts = Recorder<String>()
+        for number in 0..<20 { queue.addOperation { starts.record("other \(number)") } }
+        let dependencies = (0..<5).map { number in
+            let deeper = queue.addOperation(priority: .low) { starts.record("deeper \(number)") }
+            return queue.addOperation(priority: .low, dependencies: [deeper]) { starts.record("direct \(number)") }
+        }
+        let awaited = queue.addOperation(priority: .low, dependencies: dependencies) { starts.record("awaited") }
+        let task = Task(priority: .high) { try await awaited.value }
+        await until { dependencies.allSatisfy { $0.effectivePriority == .high } }
+        queue.isSuspended = false
+        try await task.value
+        #expect(starts.events.allSatisfy { !$0.hasPrefix("other") })
+        #expect(starts.events.count == 11)
+        try await queue.waitUntilAllOperationsAreFinished()
+    }
+}

@@ -1,0 +1,86 @@
+import TaskOperations
+import TaskOperationsTesting
+import Testing
+
+@Suite("Freeing very many operations", .serialized, .timeLimit(.minutes(3)))
+struct FreeingTests {
+    @Test("A very long chain that has run is freed from either end")
+    func chainThatHasRun() async throws {
+        let freed = Gate()
+        let queue = TaskOperationQueue()
+        var chain = [TaskOperation { Witness(freed) as (any Sendable) }]
+        for _ in 1..<tensOfThousands {
+            chain.append(TaskOperation(dependencies: [chain.last!]) { 0 as (any Sendable) })
+        }
+        try queue.addOperations(chain)
+        try await queue.waitUntilAllOperationsAreFinished()
+        chain = [chain.last!]
+        await freed.pass()
+        #expect(chain[0].isFinished)
+    }
+
+    @Test("A very long chain that was made and cancelled, but never added, is freed from its end")
+    func chainThatWasCancelled() {
+        let freed = Gate()
+        var last = TaskOperation { [witness = Witness(freed)] in withExtendedLifetime(witness) {} }
+        for _ in 0..<tensOfThousands { last = TaskOperation(dependencies: [last]) {} }
+        last.cancel()
+        #expect(freed.isOpen)
+        #expect(last.isFinished)
+    }
+
+    @Test("A very long chain whose edges were added one by one, and never run, is freed from its end")
+    func chainOfAddedEdges() throws {
+        let freed = Gate()
+        try {
+            var last = TaskOperation { [witness = Witness(freed)] in withExtendedLifetime(witness) {} }
+            for _ in 0..<tensOfThousands {
+                let next = TaskOperation {}
+                try next.addDependency(last)
+                last = next
+            }
+        }()
+        #expect(freed.isOpen)
+    }
+
+    @Test("A very long chain that waits for what nobody starts is freed by cancelling its end")
+    func chainThatWaitsForNothing() throws {
+        let freed = Gate()
+        let holder = TaskOperation {}
+        try {
+            var last = TaskOperation { [witness = Witness(freed)] in withExtendedLifetime(witness) {} }
+            for _ in 0..<tensOfThousands { last = TaskOperation(dependencies: [last]) {} }
+            try holder.addDependency(last)
+        }()
+        #expect(!freed.isOpen)
+        holder.cancel()
+        #expect(freed.isOpen)
+    }
+
+    @Test("A very long chain is freed when its end loses the dependency on it")
+    func chainThatIsCutOff() throws {
+        let freed = Gate()
+        let holder = TaskOperation {}
+        try {
+            var last = TaskOperation { [witness = Witness(freed)] in withExtendedLifetime(witness) {} }
+            for _ in 0..<tensOfThousands { last = TaskOperation(dependencies: [last]) {} }
+            try holder.addDependency(last)
+            try holder.removeDependency(last)
+        }()
+        #expect(freed.isOpen)
+    }
+
+    @Test("A very long chain on a suspended queue is finished when the queue is released, and then freed")
+    func chainOfAReleasedQueue() async throws {
+        let freed = Gate()
+        let last = {
+            let queue = TaskOperationQueue(isSuspended: true)
+            let first = queue.addOperation { [witness = Witness(freed)] in withExtendedLifetime(witness) {} }
+            var last = first
+            for _ in 0..<tensOfThousands { last = queue.addOperation(dependencies: [last]) {} }
+            return last
+        }()
+        try await last.value
+        await freed.pass()
+    }
+}

@@ -1,0 +1,11 @@
+/// As many operations as show that nothing is quadratic or recursive: a quadratic step would take minutes or hours,
+/// and a recursive one overflow the stack at a quarter of it. In debug builds fewer, as a million operations that
+/// depend on each other take more than twenty seconds there.
+#if DEBUG
+    let many = 200_000
+#else
+    let many = 1_000_000
+#endif
+
+/// Enough for what is not the first thing to go wrong, so that all tests together stay quick.
+let tensOfThousands = many / 4

@@ -1,0 +1,17 @@
+import TaskOperations
+
+/// Holds the only reference to a queue until told otherwise.
+final class QueueHolder: Sendable {
+    private let held: Lock<TaskOperationQueue?>
+
+    init(_ queue: TaskOperationQueue) {
+        held = Lock(queue)
+    }
+
+    var queue: TaskOperationQueue? { held.withLock { $0 } }
+
+    /// Lets go of the queue. It is freed after the lock is left.
+    func drop() {
+        _ = held.withLock { held in held.take() }
+    }
+}
