@@ -21,10 +21,8 @@ package final class Console: Sendable {
     }
 
     /// The console of this process.
-    package static let standardError = Console(isTerminal: isatty(STDERR_FILENO) == 1) { text in
-        // Nobody is left to tell where this fails.
-        try? FileHandle.standardError.write(contentsOf: Data(text.utf8))
-    }
+    package static let standardError = Console(
+        isTerminal: isatty(STDERR_FILENO) == 1, write: StandardStreams.writeError)
 
     /// Writes a line above the progress.
     package func report(_ line: String) {

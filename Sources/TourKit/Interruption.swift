@@ -11,9 +11,10 @@ package enum Interruption {
 
     /// Keeps the signal for `watch`. Has to be called before there is a second thread, as threads inherit it.
     package static func hold() {
-        signal(SIGINT, SIG_DFL)
         var signals = set(of: SIGINT, SIGALRM)
         pthread_sigmask(SIG_BLOCK, &signals, nil)
+        // A shell has what it starts in the background ignore the signal, and then it would never be received.
+        signal(SIGINT, SIG_DFL)
     }
 
     /// Waits for the signal on a thread of its own.

@@ -9,8 +9,8 @@ package struct Recipe: Sendable {
 
     /// The name of the function on both sides, as `width-limited-batch` for `widthLimitedBatch`.
     package let name: String
-    let legacy: LegacySide
-    let ported: PortedSide
+    package let legacy: LegacySide
+    package let ported: PortedSide
 
     /// Makes a recipe from its two sides.
     package init(_ name: String, _ legacy: @escaping LegacySide, _ ported: @escaping PortedSide) {

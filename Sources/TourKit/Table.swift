@@ -14,26 +14,20 @@ struct Table {
         self.folder = folder
     }
 
-    /// All of it, each line with its end.
+    /// All of it, each line with its end; nothing where there is nothing to show.
     var text: String {
+        if comparisons.isEmpty { return "" }
         var lines = ["\(folder.path): \(folder.files.count) files, \(folder.size) bytes", ""]
         lines += Self.aligned([Self.heading] + comparisons.flatMap(Self.rows))
-        lines += ["", summary]
+        lines += ["", "Both sides agree in \(comparisons.count(where: \.agree)) of \(comparisons.count) recipes."]
         for comparison in comparisons where !comparison.agree {
-            lines += ["", "\(comparison.recipe), in full:", "  legacy  \(comparison.legacy.text)"]
-            lines += ["  ported  \(comparison.ported.text)"]
+            lines += ["", "\(comparison.recipe), in full:"]
+            lines += ["  legacy  \(comparison.legacy.text)", "  ported  \(comparison.ported.text)"]
         }
         #if DEBUG
             lines.append("This is a debug build. For times that mean something: swift run -c release tour")
         #endif
         return lines.map { $0 + "\n" }.joined()
-    }
-
-    private var summary: String {
-        let differing = comparisons.count { !$0.agree }
-        return differing == 0
-            ? "\(comparisons.count) recipes, both sides agree in all"
-            : "\(comparisons.count) recipes, the sides differ in \(differing)"
     }
 
     private static func rows(of comparison: Comparison) -> [[String]] {

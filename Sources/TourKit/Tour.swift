@@ -5,14 +5,13 @@ struct Tour {
     let recipes: [Recipe]
     let console: Console
     let tally: Tally
+    let progress: Progress
 
     /// Does the recipes. Where the task is cancelled, that ends with the last one that was done both ways.
     func run(over folder: InputFolder) async -> [Comparison] {
-        let progress = Progress(on: console)
-        defer { progress.end() }
         var reported = Set(folder.problems)
         report(folder.problems)
-        progress.begin("reading \(folder.path)")
+        progress.begin("reading the files")
         folder.warmUp()
 
         var comparisons: [Comparison] = []

@@ -44,18 +44,35 @@ package struct TourCommand: Sendable {
     private func run(_ recipes: [Recipe], over path: String?, asJSON: Bool) async throws -> Int32 {
         tally.choose(recipes.count)
         let path = try path ?? DefaultFolder.path()
-        var comparisons: [Comparison] = []
-        do {
-            let folder = try InputFolder(listing: path)
-            comparisons = await Tour(recipes: recipes, console: console, tally: tally).run(over: folder)
-            try output(asJSON ? JSONOutput.text(of: comparisons) : Table(of: comparisons, over: folder).text)
-        } catch is CancellationError {
-            if asJSON { try output(JSONOutput.text(of: [])) }
-        }
+        let comparisons = try await comparisons(of: recipes, over: path, asJSON: asJSON)
         if Task.isCancelled {
             console.report(tally.interruption)
             return Interruption.exitCode
         }
         return comparisons.allSatisfy(\.agree) ? 0 : 1
+    }
+
+    /// Does the recipes and prints what came of them, of an interrupted tour too.
+    private func comparisons(
+        of recipes: [Recipe], over path: String, asJSON: Bool
+    ) async throws -> [Comparison] {
+        let progress = Progress(on: console)
+        defer { progress.end() }
+        progress.begin("listing the files")
+        let folder: InputFolder
+        do {
+            folder = try InputFolder(listing: path)
+        } catch is CancellationError {
+            if asJSON { try output(JSONOutput.text(of: [])) }
+            return []
+        }
+        let tour = Tour(recipes: recipes, console: console, tally: tally, progress: progress)
+        let comparisons = await tour.run(over: folder)
+        progress.end()
+        try output(asJSON ? JSONOutput.text(of: comparisons) : Table(of: comparisons, over: folder).text)
+        if !comparisons.allSatisfy(\.agree), folder.hasChanged {
+            console.report("files changed during the tour, and the sides may differ because of that")
+        }
+        return comparisons
     }
 }

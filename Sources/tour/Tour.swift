@@ -7,11 +7,12 @@ enum Tour {
     static func main() {
         Interruption.hold()
         let tally = Tally(of: Recipe.catalogue.count)
-        let command = TourCommand(catalogue: Recipe.catalogue, console: .standardError, tally: tally) { text in
-            try FileHandle.standardOutput.write(contentsOf: Data(text.utf8))
-        }
+        let command = TourCommand(
+            catalogue: Recipe.catalogue, console: .standardError, tally: tally, output: StandardStreams.writeOutput)
         let tour = Task.detached {
-            exit(await command.run(Array(CommandLine.arguments.dropFirst())))
+            let code = await command.run(Array(CommandLine.arguments.dropFirst()))
+            // Cancelled work may still be about to end on other threads, and `exit` would take from them what they use.
+            _exit(code)
         }
         Interruption.watch {
             tour.cancel()

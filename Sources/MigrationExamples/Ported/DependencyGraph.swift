@@ -25,7 +25,9 @@ extension Ported {
                 return list
             }
             let report = queue.addOperation(name: "report", after: merge) { $0.result }
-            return try await report.value
+            let result = await report.result
+            try Task.checkCancellation()  // says more than that the merge had none of its inputs
+            return try result.get()
         }
         // endregion
     }

@@ -62,7 +62,7 @@ struct FolderListing {
             if let reason = kind.reasonNotToRead {
                 problems.append(FileProblem(path, reason))
             } else {
-                files.append(InputFile(size: Int(status.st_size), path: path, relativePath: relativePath))
+                files.append(InputFile(status, path: path, relativePath: relativePath))
             }
         }
     }

@@ -1,3 +1,5 @@
+import Foundation
+
 /// A file of the folder that a recipe works on.
 public struct InputFile: Hashable, Sendable {
     /// The path within the folder, for people to read.
@@ -6,12 +8,26 @@ public struct InputFile: Hashable, Sendable {
     /// gives both sides of a recipe the same bytes.
     public let size: Int
 
+    let lastChange: LastChange
     let path: PathBytes
     let relativePath: PathBytes
+
+    init(_ status: stat, path: PathBytes, relativePath: PathBytes) {
+        size = Int(status.st_size)
+        lastChange = LastChange(status)
+        self.path = path
+        self.relativePath = relativePath
+    }
 
     /// Whether the file stands before another in the order of the bytes of their paths.
     func precedes(_ other: InputFile) -> Bool {
         relativePath.bytes.lexicographicallyPrecedes(other.relativePath.bytes)
+    }
+
+    /// Whether the file is no longer what it was when the folder was listed.
+    var hasChanged: Bool {
+        var status = stat()
+        return path.withCString { stat($0, &status) } != 0 || LastChange(status) != lastChange
     }
 
     /// Opens the file.
@@ -41,5 +57,23 @@ public struct InputFile: Hashable, Sendable {
             if piece.isEmpty { return hasher.finalize() }
             hasher.update(piece)
         }
+    }
+}
+
+/// What is different after a file was written to.
+struct LastChange: Hashable, Sendable {
+    private let size: Int
+    private let seconds: Int
+    private let nanoseconds: Int
+
+    init(_ status: stat) {
+        #if canImport(Darwin)
+            let time = status.st_mtimespec
+        #else
+            let time = status.st_mtim
+        #endif
+        size = Int(status.st_size)
+        seconds = Int(time.tv_sec)
+        nanoseconds = Int(time.tv_nsec)
     }
 }

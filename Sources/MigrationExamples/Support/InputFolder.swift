@@ -17,8 +17,11 @@ public struct InputFolder: Sendable {
         try listing.run()
         self.path = listing.root.shown
         files = listing.files.sorted { $0.precedes($1) }
-        problems = listing.problems
+        problems = listing.problems.sorted { $0.path < $1.path }
     }
+
+    /// Whether a file is no longer what it was when the folder was listed. Looks at all of them.
+    public var hasChanged: Bool { files.contains(where: \.hasChanged) }
 
     /// How many bytes all the files have.
     public var size: Int { files.reduce(0) { $0 + $1.size } }

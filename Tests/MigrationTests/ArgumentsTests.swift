@@ -1,0 +1,49 @@
+import Testing
+import TourKit
+
+@Suite("The arguments of the tour")
+struct ArgumentsTests {
+    private func parse(_ arguments: String...) throws(UsageError) -> Arguments {
+        try Arguments(parsing: arguments, known: ["one", "two"])
+    }
+
+    @Test("Nothing given means every recipe over the sources")
+    func nothing() throws {
+        #expect(try parse() == .run(folder: nil, recipes: [], asJSON: false))
+    }
+
+    @Test("Options and the folder come in any order")
+    func anyOrder() throws {
+        let expected = Arguments.run(folder: "folder", recipes: ["two", "one"], asJSON: true)
+        #expect(try parse("folder", "--json", "--recipe", "two", "--recipe=one") == expected)
+        #expect(try parse("--recipe=two", "--json", "folder", "--recipe", "one") == expected)
+    }
+
+    @Test("After -- everything is a folder")
+    func endOfOptions() throws {
+        #expect(try parse("--", "--json") == .run(folder: "--json", recipes: [], asJSON: false))
+    }
+
+    @Test("Help and the list are asked for by name")
+    func others() throws {
+        #expect(try parse("--list") == .list)
+        #expect(try parse("--help") == .help)
+        #expect(try parse("folder", "-h") == .help)
+    }
+
+    @Test(
+        "What makes no sense is an error that says why",
+        arguments: [
+            (["--fast"], #"unknown option "--fast""#),
+            (["-"], #"unknown option "-""#),
+            (["a", "b"], #"more than one folder: "b""#),
+            (["--recipe"], "--recipe needs a name"),
+            (["--recipe", "three"], #"no recipe "three"; there are one, two"#),
+            (["--recipe="], #"no recipe ""; there are one, two"#),
+            (["--list", "--json"], "--list stands alone"),
+        ])
+    func errors(arguments: [String], message: String) {
+        let error = #expect(throws: UsageError.self) { try Arguments(parsing: arguments, known: ["one", "two"]) }
+        #expect(error?.description == message)
+    }
+}

@@ -1,0 +1,152 @@
+import Foundation
+import MigrationExamplesSupport
+import Testing
+import TourKit
+
+@Suite("Every recipe, both ways", .timeLimit(.minutes(2)))
+struct RecipeTests {
+    private let temporary: TemporaryFolder
+
+    init() throws { temporary = try TemporaryFolder() }
+
+    /// Does both sides over the folder as it is now.
+    private func results(of recipe: Recipe) async throws -> (legacy: RecipeResult, ported: RecipeResult) {
+        let input = RecipeInput(try InputFolder(listing: temporary.path))
+        return (try await recipe.runLegacy(input), try await recipe.ported(input))
+    }
+
+    /// Some files of all sizes: empty ones, small ones, one of several chunks, and one that is larger than a piece.
+    private func writeFiles() throws {
+        for number in 0..<40 {
+            let contents = (0..<number * number * 7).map { UInt8(truncatingIfNeeded: $0 &* number) }
+            try temporary.write(contents, to: "folder \(number % 3)/file \(number)")
+        }
+        try temporary.write([UInt8](repeating: 7, count: 600_000), to: "large")
+    }
+
+    @Test("Both sides agree, again and again", arguments: Recipe.catalogue)
+    func agreement(recipe: Recipe) async throws {
+        try writeFiles()
+        let first = try await recipe.runLegacy(RecipeInput(InputFolder(listing: temporary.path)))
+        for _ in 0..<10 {
+            let (legacy, ported) = try await results(of: recipe)
+            #expect(legacy.text == first.text)
+            #expect(ported.text == first.text)
+            #expect(legacy.unreadable.isEmpty && ported.unreadable.isEmpty)
+        }
+    }
+
+    @Test("Both sides agree on an empty folder", arguments: Recipe.catalogue)
+    func emptyFolder(recipe: Recipe) async throws {
+        let (legacy, ported) = try await results(of: recipe)
+        #expect(legacy.text == ported.text)
+        #expect(legacy.text.contains("0 files, 0 bytes, sha256 e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca"))
+    }
+
+    @Test("Both sides agree where no file has anything in it", arguments: Recipe.catalogue)
+    func emptyFiles(recipe: Recipe) async throws {
+        for number in 0..<5 { try temporary.write("", to: "file \(number)") }
+        let (legacy, ported) = try await results(of: recipe)
+        #expect(legacy.text == ported.text)
+        #expect(legacy.text.contains("5 files, 0 bytes"))
+    }
+
+    @Test("Both sides tell of the same unreadable files, and do the others", arguments: Recipe.catalogue)
+    func unreadableFiles(recipe: Recipe) async throws {
+        try temporary.write("a", to: "a")
+        try temporary.write("replaced after the listing", to: "replaced")
+        try temporary.write("vanishes after the listing", to: "vanishes")
+        _ = try temporary.makeUnreadableEntries()
+        let input = RecipeInput(try InputFolder(listing: temporary.path))
+        try temporary.remove("vanishes")
+        try temporary.remove("replaced")
+        try temporary.makePipe("replaced")
+
+        let (legacy, ported) = (try await recipe.runLegacy(input), try await recipe.ported(input))
+        #expect(legacy.text == ported.text)
+        #expect(legacy.text.contains("1 files, 1 bytes, 2 unreadable"))
+        let problems = [temporary / "replaced", temporary / "vanishes"]
+        #expect(legacy.unreadable.map(\.path).sorted() == problems)
+        #expect(ported.unreadable.map(\.path).sorted() == problems)
+    }
+
+    @Test("A side that is cancelled before it begins ends by a CancellationError", arguments: Recipe.catalogue)
+    func cancelledBefore(recipe: Recipe) async throws {
+        try writeFiles()
+        let input = RecipeInput(try InputFolder(listing: temporary.path))
+        input.cancellation.cancel()
+        await #expect(throws: CancellationError.self) { try await recipe.runLegacy(input) }
+        let ported = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return try await recipe.ported(input)
+        }
+        await #expect(throws: CancellationError.self) { try await ported.value }
+    }
+
+    @Test("Cancelling both sides at work ends them long before a huge file is read", arguments: Recipe.catalogue)
+    func cancelledAtWork(recipe: Recipe) async throws {
+        // To digest one of these takes minutes, and there is room for 4 at a time; a sample of each is quick to read,
+        // but not of all together.
+        for number in 0..<200 { try temporary.writeZeros(20_000_000_000, to: "file \(number)") }
+        let input = RecipeInput(try InputFolder(listing: temporary.path))
+        let legacy = Task { try await recipe.runLegacy(input) }
+        let ported = Task { try await recipe.ported(input) }
+        await Task.yield()
+        input.cancellation.cancel()
+        ported.cancel()
+        await #expect(throws: CancellationError.self) { try await legacy.value }
+        await #expect(throws: CancellationError.self) { try await ported.value }
+    }
+}
+
+@Suite("What the recipes come to", .timeLimit(.minutes(1)))
+struct RecipeResultTests {
+    private let temporary: TemporaryFolder
+
+    init() throws { temporary = try TemporaryFolder() }
+
+    private func texts(of name: String) async throws -> [String] {
+        let recipe = try #require(Recipe.catalogue.first { $0.name == name })
+        let input = RecipeInput(try InputFolder(listing: temporary.path))
+        return [try await recipe.runLegacy(input).text, try await recipe.ported(input).text]
+    }
+
+    @Test("The digest of the digests is that of what sha256sum prints", arguments: [
+        "width-limited-batch", "dependency-graph",
+    ])
+    func digests(name: String) async throws {
+        try temporary.write("abc", to: "folder/b")
+        try temporary.write("", to: "a")
+        let lines = """
+            e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855  a
+            ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad  folder/b
+
+            """
+        let text = "2 files, 3 bytes, sha256 \(SHA256.digest(of: Array(lines.utf8)))"
+        #expect(try await texts(of: name) == [text, text])
+    }
+
+    @Test("The downloads stop in the middle of the largest, and what comes after it never starts")
+    func downloads() async throws {
+        for number in 0..<7 { try temporary.write("file \(number)", to: "file \(number)") }
+        try temporary.write([UInt8](repeating: 0, count: 5 * 4096), to: "largest")
+        let texts = try await texts(of: "cancelled-downloads")
+        for text in texts {
+            #expect(text.hasPrefix("4 not started, stopped after 3 of 5 chunks, 3 files, 18 bytes, sha256 "))
+        }
+        #expect(texts[0] == texts[1])
+    }
+}
+
+extension Recipe {
+    /// Does the legacy side on a thread of its own.
+    func runLegacy(_ input: RecipeInput) async throws -> RecipeResult {
+        try await withCheckedThrowingContinuation { continuation in
+            Thread.detachNewThread { continuation.resume(with: Result { try legacy(input) }) }
+        }
+    }
+}
+
+extension Recipe: CustomTestStringConvertible {
+    public var testDescription: String { name }
+}
