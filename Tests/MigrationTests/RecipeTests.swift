@@ -3,7 +3,7 @@ import MigrationExamplesSupport
 import Testing
 import TourKit
 
-@Suite("Every recipe, both ways", .timeLimit(.minutes(2)))
+@Suite("Every recipe, both ways", .timeLimit(.minutes(5)))
 struct RecipeTests {
     private let temporary: TemporaryFolder
 
@@ -36,14 +36,14 @@ struct RecipeTests {
         }
     }
 
-    @Test("Both sides agree on an empty folder", arguments: Recipe.catalogue)
+    @Test("Both sides agree on an empty folder", arguments: Recipe.overFiles)
     func emptyFolder(recipe: Recipe) async throws {
         let (legacy, ported) = try await results(of: recipe)
         #expect(legacy.text == ported.text)
         #expect(legacy.text.contains("0 files, 0 bytes, sha256 e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca"))
     }
 
-    @Test("Both sides agree where no file has anything in it", arguments: Recipe.catalogue)
+    @Test("Both sides agree where no file has anything in it", arguments: Recipe.overFiles)
     func emptyFiles(recipe: Recipe) async throws {
         for number in 0..<5 { try temporary.write("", to: "file \(number)") }
         let (legacy, ported) = try await results(of: recipe)
@@ -51,7 +51,7 @@ struct RecipeTests {
         #expect(legacy.text.contains("5 files, 0 bytes"))
     }
 
-    @Test("Both sides tell of the same unreadable files, and do the others", arguments: Recipe.catalogue)
+    @Test("Both sides tell of the same unreadable files, and do the others", arguments: Recipe.overFiles)
     func unreadableFiles(recipe: Recipe) async throws {
         try temporary.write("a", to: "a")
         try temporary.write("replaced after the listing", to: "replaced")
@@ -70,7 +70,7 @@ struct RecipeTests {
         #expect(ported.unreadable.map(\.path).sorted() == problems)
     }
 
-    @Test("A side that is cancelled before it begins ends by a CancellationError", arguments: Recipe.catalogue)
+    @Test("A side that is cancelled before it begins ends by a CancellationError", arguments: Recipe.overFiles)
     func cancelledBefore(recipe: Recipe) async throws {
         try writeFiles()
         let input = RecipeInput(try InputFolder(listing: temporary.path))
@@ -83,7 +83,7 @@ struct RecipeTests {
         await #expect(throws: CancellationError.self) { try await ported.value }
     }
 
-    @Test("Cancelling both sides at work ends them long before a huge file is read", arguments: Recipe.catalogue)
+    @Test("Cancelling both sides at work ends them long before a huge file is read", arguments: Recipe.overFiles)
     func cancelledAtWork(recipe: Recipe) async throws {
         // To digest one of these takes minutes, and there is room for 4 at a time; a sample of each is quick to read,
         // but not of all together.
@@ -91,9 +91,12 @@ struct RecipeTests {
         let input = RecipeInput(try InputFolder(listing: temporary.path))
         let legacy = Task { try await recipe.runLegacy(input) }
         let ported = Task { try await recipe.ported(input) }
-        await Task.yield()
-        input.cancellation.cancel()
-        ported.cancel()
+        // Not from a task: every thread of the pool may be busy with digesting.
+        Thread.detachNewThread { [temporary] in
+            while !temporary.hasOpenFile { sched_yield() }
+            input.cancellation.cancel()
+            ported.cancel()
+        }
         await #expect(throws: CancellationError.self) { try await legacy.value }
         await #expect(throws: CancellationError.self) { try await ported.value }
     }
@@ -111,9 +114,11 @@ struct RecipeResultTests {
         return [try await recipe.runLegacy(input).text, try await recipe.ported(input).text]
     }
 
-    @Test("The digest of the digests is that of what sha256sum prints", arguments: [
-        "width-limited-batch", "dependency-graph",
-    ])
+    @Test(
+        "The digest of the digests is that of what sha256sum prints",
+        arguments: [
+            "width-limited-batch", "dependency-graph",
+        ])
     func digests(name: String) async throws {
         try temporary.write("abc", to: "folder/b")
         try temporary.write("", to: "a")
@@ -139,6 +144,11 @@ struct RecipeResultTests {
 }
 
 extension Recipe {
+    /// Those that read every file of the folder, and stop where they are cancelled.
+    static let overFiles = catalogue.filter {
+        ["width-limited-batch", "dependency-graph", "cancelled-downloads"].contains($0.name)
+    }
+
     /// Does the legacy side on a thread of its own.
     func runLegacy(_ input: RecipeInput) async throws -> RecipeResult {
         try await withCheckedThrowingContinuation { continuation in

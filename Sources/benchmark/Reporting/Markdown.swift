@@ -7,7 +7,7 @@ enum Markdown {
         let header = ["case", "operations", ours] + columns.map { "`\($0.rawValue)`" }
         let rows = comparisons(of: figures).map { row($0, columns) }
         return """
-            \(Machine.description). \(explanation)
+            \(Machine.description). \(explanation(figures))
 
             \(line(header))
             \(line(header.indices.map { $0 == 0 ? "---" : "---:" }))
@@ -17,10 +17,14 @@ enum Markdown {
 
     private static let ours = "this library"
 
-    private static let explanation = """
-        Nanoseconds for an operation (bytes for `pending-memory`), the median of several rounds in one process; in \
-        brackets the cost of this library divided by that one, so that less than 1 is cheaper.
-        """
+    private static func explanation(_ figures: [Figure]) -> String {
+        let rounds = figures.filter { $0.subject != .ideal }.map(\.rounds)
+        return """
+            Nanoseconds for an operation (bytes for `pending-memory`), the median of \(rounds.min() ?? 0) to \
+            \(rounds.max() ?? 0) rounds in one process, the fewest where one takes seconds; in brackets the cost of \
+            this library divided by that one, so that less than 1 is cheaper.
+            """
+    }
 
     /// This library has one column for its queue and its semaphore; what arithmetic says stands beside the case.
     private static func isColumn(_ name: SubjectName) -> Bool { !name.isOurs && name != .ideal }
