@@ -12,7 +12,7 @@ extension AnyTaskOperation {
                 record.level = PriorityLevel(newValue)
                 return true
             }
-            if let newLevel { for operation in waitedFor { operation.escalate(to: newLevel) } }
+            if let newLevel { Self.escalate(.operation(self), to: newLevel) }
         }
     }
 
@@ -23,15 +23,25 @@ extension AnyTaskOperation {
     /// Raises what a more urgent task or operation waits for, and all that it waits for in turn. Each operation
     /// can rise through five levels at most, so all escalations together are linear in the edges.
     func escalate(to level: PriorityLevel) {
-        var rising = [self]
-        while let operation = rising.popLast() {
-            let newLevel = operation.tellPriority { record in
-                if level <= record.effectiveLevel { return false }
-                record.escalation = level
-                return true
-            }
-            if newLevel != nil { rising += operation.waitedFor }
+        if rise(to: level) { Self.escalate(.operation(self), to: level) }
+    }
+
+    /// Raises what something waits for that has a level already.
+    private static func escalate(_ target: WaitTarget, to level: PriorityLevel) {
+        var search = WaitSearch()
+        var risen = [target]
+        while let target = risen.popLast() {
+            risen += search.waited(for: target).filter { $0.operation?.rise(to: level) ?? true }
         }
+    }
+
+    /// Returns false where the operation has the level, or has ended.
+    private func rise(to level: PriorityLevel) -> Bool {
+        tellPriority { record in
+            if level <= record.effectiveLevel { return false }
+            record.escalation = level
+            return true
+        } != nil
     }
 
     /// Changes the priority of this operation alone. Returns the new one where it is to be handed on.
@@ -45,16 +55,6 @@ extension AnyTaskOperation {
         effect.runner?.escalate(to: effect.level)
         effect.host?.priorityChanged(of: self)
         return effect.level
-    }
-
-    /// What stands between this operation and its end, as far as operations go.
-    private var waitedFor: [AnyTaskOperation] {
-        WaitTarget.operation(self).waitsFor.flatMap { target in
-            switch target {
-            case .operation(let operation): [operation]
-            case .host(let host): host.operations
-            }
-        }
     }
 }
 

@@ -15,8 +15,11 @@ protocol OperationHost: AnyObject, Sendable {
     /// The wait is over; returns once the task may go on.
     nonisolated(nonsending) func endWait(within operation: AnyTaskOperation) async
 
-    /// What the operation waits for because of barriers.
-    func operationsHoldingBack(_ operation: AnyTaskOperation) -> [AnyTaskOperation]
+    /// What the operation waits for because of barriers, where it arrived after a number. `end` is the arrival up to
+    /// which that is everything that there is in the host; 0 where it is not.
+    func operationsHoldingBack(
+        _ operation: AnyTaskOperation, after arrival: UInt64
+    ) -> (operations: [AnyTaskOperation], end: UInt64)
 
     /// Whether an operation of this host may be waited for by more than what names it: by a barrier or by what
     /// stands behind one, or by a body that awaits that the queue is empty.

@@ -22,26 +22,47 @@ enum WaitGraph {
         }
         let waitsForAll = targets.contains { $0.operation == nil }
         guard waitsForAll || waiter.canBeWaitedFor else { return nil }
-        return path(from: targets, to: .operation(waiter)).map { labels(of: $0, around: waiter) }
+        return cycle(closedByAny: CollectionOfOne(waiter), waitingFor: targets)
     }
 
-    /// The operations on the cycle that would be closed if a host, which a body awaits as a whole, came to hold
-    /// `newcomer`; nil if there would be none. Linear in what the targets wait for.
+    /// The operations on a cycle that would be closed if all of the waiters waited for the targets, beginning and
+    /// ending with one of the waiters; nil if there would be none. Linear in what the targets wait for.
     static func cycle(
-        closedByAdding newcomer: AnyTaskOperation, waitingFor targets: [WaitTarget], to host: any OperationHost
+        closedByAny waiters: some Collection<AnyTaskOperation>, waitingFor targets: [WaitTarget]
     ) -> [OperationLabel]? {
-        path(from: targets, to: .host(host)).map { labels(of: $0, around: newcomer) }
+        let goals = Set(waiters.map { ObjectIdentifier($0) })
+        guard let path = path(from: targets, to: goals), let waiter = path.last?.operation else { return nil }
+        return labels(of: path.dropLast(), around: waiter)
     }
 
-    /// How one of the targets waits for the goal: all on the way, without the goal.
-    private static func path(from targets: [WaitTarget], to goal: WaitTarget) -> [WaitTarget]? {
+    /// The operations on a cycle that would be closed if a host, which a body awaits as a whole, came to hold the
+    /// newcomers; nil if there would be none. Linear in what they wait for.
+    static func cycle(
+        closedByAdding newcomers: some Collection<AnyTaskOperation>, to host: any OperationHost
+    ) -> [OperationLabel]? {
+        var waiters: [ObjectIdentifier: AnyTaskOperation] = [:]
+        var targets: [WaitTarget] = []
+        // What is in the host already was looked into when it came: a chain that is added one by one stays linear.
+        for newcomer in newcomers {
+            for dependency in newcomer.dependencies where !dependency.isHeld(by: host) {
+                waiters[ObjectIdentifier(dependency)] = newcomer
+                targets.append(.operation(dependency))
+            }
+        }
+        guard let path = path(from: targets, to: [ObjectIdentifier(host)]) else { return nil }
+        return labels(of: path.dropLast(), around: waiters[path[0].identity]!)
+    }
+
+    /// How one of the targets waits for one of the goals: all on the way, from the target to the goal.
+    private static func path(from targets: [WaitTarget], to goals: Set<ObjectIdentifier>) -> [WaitTarget]? {
+        var search = WaitSearch()
         var cameFrom: [ObjectIdentifier: WaitTarget?] = [:]
         for target in targets { cameFrom.updateValue(nil, forKey: target.identity) }
         var unexplored = targets
         while let target = unexplored.popLast() {
-            for next in target.waitsFor where cameFrom[next.identity] == nil {
-                if next.identity == goal.identity { return wayBack(from: target, cameFrom) }
+            for next in search.waited(for: target) where cameFrom[next.identity] == nil {
                 cameFrom[next.identity] = target
+                if goals.contains(next.identity) { return wayBack(from: next, cameFrom) }
                 unexplored.append(next)
             }
         }
@@ -58,9 +79,41 @@ enum WaitGraph {
         return path.reversed()
     }
 
-    private static func labels(of path: [WaitTarget], around waiter: AnyTaskOperation) -> [OperationLabel] {
+    private static func labels(of path: some Sequence<WaitTarget>, around waiter: AnyTaskOperation) -> [OperationLabel]
+    {
         let between = path.compactMap(\.operation).map { OperationLabel($0) }
         return [OperationLabel(waiter)] + between + [OperationLabel(waiter)]
+    }
+}
+
+/// One way through what waits, from waiter to waited for. What stands before a barrier is looked at once for each
+/// queue, however many barriers wait for it: a search is linear in what it comes across.
+struct WaitSearch {
+    /// How far the arrivals of each host were looked at.
+    private var looked: [ObjectIdentifier: UInt64] = [:]
+
+    /// What has to end before the target can; not again what stands before a barrier and was given for another one.
+    mutating func waited(for target: WaitTarget) -> [WaitTarget] {
+        switch target {
+        case .host(let host):
+            return host.operations.map(WaitTarget.operation)
+        case .operation(let operation):
+            let (dependencies, waits, host) = operation.record.withLock { record in
+                (
+                    record.links?.dependencies.unfinished ?? [], record.links?.waitsCopy ?? [],
+                    record.phase == .submitted ? record.host : nil
+                )
+            }
+            return dependencies.map(WaitTarget.operation) + waits
+                + (host.map { heldBack(operation, by: $0) } ?? []).map(WaitTarget.operation)
+        }
+    }
+
+    private mutating func heldBack(_ operation: AnyTaskOperation, by host: any OperationHost) -> [AnyTaskOperation] {
+        let seen = looked[ObjectIdentifier(host)] ?? 0
+        let (operations, end) = host.operationsHoldingBack(operation, after: seen)
+        if end > seen { looked[ObjectIdentifier(host)] = end }
+        return operations
     }
 }
 
@@ -80,26 +133,11 @@ enum WaitTarget: Sendable {
         case .host(let host): ObjectIdentifier(host)
         }
     }
-
-    /// What has to end before this can.
-    var waitsFor: [Self] {
-        switch self {
-        case .host(let host):
-            return host.operations.map(Self.operation)
-        case .operation(let operation):
-            let (dependencies, waits, host) = operation.record.withLock { record in
-                (
-                    record.links?.dependencies.unfinished ?? [], record.links?.waitsCopy ?? [],
-                    record.phase == .submitted ? record.host : nil
-                )
-            }
-            return dependencies.map(Self.operation) + waits
-                + (host?.operationsHoldingBack(operation) ?? []).map(Self.operation)
-        }
-    }
 }
 
 extension AnyTaskOperation {
+    fileprivate func isHeld(by host: any OperationHost) -> Bool { record.withLock { $0.host } === host }
+
     /// Whether anything waits for this operation, or may do so because of a barrier or a wait for its whole queue.
     fileprivate var canBeWaitedFor: Bool {
         let (isWaitedFor, host) = record.withLock { ($0.isWaitedFor, $0.host) }

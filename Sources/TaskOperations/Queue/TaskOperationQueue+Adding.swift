@@ -4,13 +4,17 @@ extension TaskOperationQueue {
     /// One that was cancelled before is taken, and stays as it is. After `shutdown` it fails at once with
     /// `TaskOperationError.queueShutDown`.
     ///
+    /// Logarithmic in the number of barriers at most. Where something waits for the operation already, and it comes
+    /// behind a barrier, a search for a cycle goes through what stands before that barrier.
+    ///
     /// - Throws: `TaskOperationError.alreadyAdded` where it was added to a queue before or started by hand, and
     ///   `.dependencyCycle` where it would stand behind a barrier that waits for it. Nothing changes then.
     public func addOperation(_ operation: AnyTaskOperation) throws(TaskOperationError) {
         try scheduler.submit(operation)
     }
 
-    /// Adds operations in one step: priorities are weighed over all of them before any starts.
+    /// Adds operations in one step: priorities are weighed over all of them before any starts, and what has to be
+    /// searched for a cycle is searched once.
     ///
     /// - Throws: As for one operation; where one is refused, none is added.
     public func addOperations(_ operations: [AnyTaskOperation]) throws(TaskOperationError) {

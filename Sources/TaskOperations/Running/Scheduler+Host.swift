@@ -36,9 +36,13 @@ extension Scheduler {
         }
     }
 
-    func operationsHoldingBack(_ operation: AnyTaskOperation) -> [AnyTaskOperation] {
+    func operationsHoldingBack(
+        _ operation: AnyTaskOperation, after arrival: UInt64
+    ) -> (operations: [AnyTaskOperation], end: UInt64) {
         storage.withLock { storage in
-            storage.slot(of: operation).map { storage.state.elementsHoldingBack($0) } ?? []
+            guard let slot = storage.slot(of: operation) else { return ([], 0) }
+            let record = storage.state.records[slot]
+            return (storage.state.elementsHoldingBack(slot, after: arrival), record.isBarrier ? record.arrival : 0)
         }
     }
 

@@ -51,10 +51,8 @@ extension Scheduler {
         let (isTaken, effects) =
             if mayCloseCycle {
                 try WaitGraph.exclusively { () throws(TaskOperationError) in
-                    for operation in operations {
-                        try checkBarriers(operation, isBarrier: isBarrier)
-                        try checkBodies(operation)
-                    }
+                    try checkBarriers(operations, isBarrier: isBarrier)
+                    try checkBodies(operations)
                     return insertUnchecked(operations, isBarrier: isBarrier)
                 }
             } else {
@@ -85,28 +83,23 @@ extension Scheduler {
 
     /// - Throws: `TaskOperationError.dependencyCycle` where an operation would stand behind a barrier, or be one,
     ///   and what stands before it waits for it.
-    private func checkBarriers(_ operation: AnyTaskOperation, isBarrier: Bool) throws(TaskOperationError) {
-        guard operation.standing.isWaitedFor else { return }
+    private func checkBarriers(
+        _ operations: some Collection<AnyTaskOperation>, isBarrier: Bool
+    ) throws(TaskOperationError) {
+        let waitedFor = operations.filter(\.standing.isWaitedFor)
+        if waitedFor.isEmpty { return }
         let before = storage.withLock { $0.state.elementsHoldingBackNext(isBarrier: isBarrier) }
         if before.isEmpty { return }
-        if let cycle = WaitGraph.cycle(closedBy: operation, waitingFor: before.map(WaitTarget.operation)) {
+        if let cycle = WaitGraph.cycle(closedByAny: waitedFor, waitingFor: before.map(WaitTarget.operation)) {
             throw .dependencyCycle(cycle)
         }
     }
 
-    /// What is in the queue already was checked when it came, so only other dependencies are looked into: a chain
-    /// that is added one by one stays linear.
-    ///
     /// - Throws: `TaskOperationError.dependencyCycle` where an operation waits for a body that awaits the end of
     ///   all in this queue.
-    private func checkBodies(_ operation: AnyTaskOperation) throws(TaskOperationError) {
+    private func checkBodies(_ operations: some Collection<AnyTaskOperation>) throws(TaskOperationError) {
         guard isAwaitedByBodies else { return }
-        let elsewhere = operation.dependencies.filter { $0.record.withLock { $0.host } !== self }
-        if elsewhere.isEmpty { return }
-        let targets = elsewhere.map(WaitTarget.operation)
-        if let cycle = WaitGraph.cycle(closedByAdding: operation, waitingFor: targets, to: self) {
-            throw .dependencyCycle(cycle)
-        }
+        if let cycle = WaitGraph.cycle(closedByAdding: operations, to: self) { throw .dependencyCycle(cycle) }
     }
 
     private var isAwaitedByBodies: Bool { storage.withLock { $0.isAwaitedByBodies } }

@@ -30,9 +30,10 @@ struct BarrierLine: Hashable, Sendable {
         return arrival < first.arrival || (arrival == first.arrival && first.unfinishedBefore == 0)
     }
 
-    /// The slots of all barriers that hold the arrival back. Linear in their number.
-    func barriers(before arrival: UInt64) -> [Int] {
-        barriers[firstIndex..<index(ofFirstFrom: arrival)].filter { !$0.hasEnded }.map(\.slot)
+    /// The slots of all barriers that hold an arrival back, without those up to another arrival. Linear in their
+    /// number.
+    func barriers(after seen: UInt64 = 0, before arrival: UInt64) -> [Int] {
+        barriers[index(ofFirstFrom: seen + 1)..<index(ofFirstFrom: arrival)].filter { !$0.hasEnded }.map(\.slot)
     }
 
     mutating func operationArrived() { unfinishedBehind += 1 }

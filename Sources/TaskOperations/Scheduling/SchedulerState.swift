@@ -185,24 +185,29 @@ extension SchedulerState {
 
 extension SchedulerState {
     /// All operations, in the order of arrival. Sorts.
-    var elements: [Element] {
-        records.all.sorted { $0.arrival < $1.arrival }.map(\.element)
+    var elements: [Element] { inOrder { _ in true } }
+
+    private func inOrder(_ isIncluded: (Record) -> Bool) -> [Element] {
+        records.all.filter(isIncluded).sorted { $0.arrival < $1.arrival }.map(\.element)
     }
 
     /// What must end before barriers let an operation start: all before it for a barrier, and for any other the
     /// barriers before it. All of these and not only the nearest: that one may be cancelled at any moment.
-    func elementsHoldingBack(_ slot: Slot) -> [Element] {
-        elementsHoldingBack(arrival: records[slot].arrival, isBarrier: records[slot].isBarrier)
+    ///
+    /// - Parameter arrival: Leaves out what arrived by then. Constant time where that is everything before.
+    func elementsHoldingBack(_ slot: Slot, after arrival: UInt64 = 0) -> [Element] {
+        elementsHoldingBack(records[slot].arrival, isBarrier: records[slot].isBarrier, after: arrival)
     }
 
     /// What would hold an operation back that was added now.
     func elementsHoldingBackNext(isBarrier: Bool) -> [Element] {
-        elementsHoldingBack(arrival: arrivals + 1, isBarrier: isBarrier)
+        elementsHoldingBack(arrivals + 1, isBarrier: isBarrier, after: 0)
     }
 
-    private func elementsHoldingBack(arrival: UInt64, isBarrier: Bool) -> [Element] {
-        isBarrier
-            ? records.all.filter { $0.arrival < arrival }.map(\.element)
-            : barriers.barriers(before: arrival).map { records[$0].element }
+    private func elementsHoldingBack(_ arrival: UInt64, isBarrier: Bool, after seen: UInt64) -> [Element] {
+        if seen + 1 >= arrival { return [] }
+        return isBarrier
+            ? inOrder { $0.arrival > seen && $0.arrival < arrival }
+            : barriers.barriers(after: seen, before: arrival).map { records[$0].element }
     }
 }
