@@ -86,7 +86,8 @@ extension AnyTaskOperation {
 
 extension AnyTaskOperation {
     /// Has a handler called once, after the operation has finished in whatever way. Several handlers are called
-    /// in the order in which they were added, and before anything that awaits or depends on the operation goes on.
+    /// in the order in which they were added, and before anything goes on that was awaiting the operation or depends
+    /// on it. Who asks only now finds it finished, and does not wait.
     ///
     /// It runs on the task that ran the body. Where the operation was cancelled before its start, or is finished
     /// already, the handler runs on a task of its own, never inside this call or inside `cancel()`.

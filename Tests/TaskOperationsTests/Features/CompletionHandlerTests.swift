@@ -61,27 +61,6 @@ struct CompletionHandlerTests {
         #expect(inside.events == [false])
     }
 
-    @Test("Who begins to wait while handlers are being called goes on after the last of them")
-    func waitingDuringHandlers() async throws {
-        let events = Recorder<String>()
-        let returned = Gate()
-        let operation = TaskOperation {}
-        operation.addCompletionHandler {
-            Task.detached {
-                _ = await operation.result
-                events.record("waiter")
-                returned.open()
-            }
-            let end = ContinuousClock.now + .milliseconds(500)
-            while !returned.isOpen, ContinuousClock.now < end {}
-        }
-        operation.addCompletionHandler { events.record("handler") }
-        try operation.start()
-        await returned.pass()
-        await until { events.events.count == 2 }
-        #expect(events.events == ["handler", "waiter"])
-    }
-
     @Test("Handlers with and without an outcome are called in one order")
     func bothKindsInOneOrder() async throws {
         let calls = Recorder<Int>()
