@@ -29,7 +29,7 @@ extension AnyTaskOperation {
     /// What is left to do after the operation's lock is left.
     private enum CancellationEffect: Sendable {
         case none
-        case cancel((any OperationRunner)?)
+        case cancel(OperationRunner?)
         case end(OperationEnding, (any OperationHost)?)
     }
 

@@ -66,7 +66,7 @@ extension AnyTaskOperation {
     }
 
     /// The host is about to run the body on a task of this level.
-    func start(on runner: any OperationRunner, level: PriorityLevel) -> Start {
+    func start(on runner: OperationRunner, level: PriorityLevel) -> Start {
         record.withLock { record in
             if record.phase == .finished { return .hasEnded }
             if !record.isReady { return .mustWait }

@@ -62,5 +62,5 @@ extension AnyTaskOperation {
 private struct PriorityEffect: Sendable {
     let level: PriorityLevel
     let host: (any OperationHost)?
-    let runner: (any OperationRunner)?
+    let runner: OperationRunner?
 }

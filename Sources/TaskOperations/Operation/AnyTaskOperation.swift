@@ -1,11 +1,17 @@
 /// A unit of work without its type: what dependencies, queues and lists of operations deal in.
 ///
 /// Every operation is a `TaskOperation`; this is its base class, and no other class can inherit from it.
-public class AnyTaskOperation: @unchecked Sendable {  // `name` is constant; all else is behind `record`'s lock.
+public class AnyTaskOperation: @unchecked Sendable {
+    // `name` is constant, `nextInMailbox` belongs to whoever puts it in or takes it out, and all else is behind
+    // `record`'s lock.
+
     /// What the operation is called in messages and descriptions.
     public let name: String?
 
     let record: Lock<OperationRecord>
+
+    /// What is behind this operation in the mailbox that it is in. A mailbox owns what is in it.
+    final var nextInMailbox: Unmanaged<AnyTaskOperation>?
 
     init(name: String?, priority: TaskPriority, dependencies: [AnyTaskOperation]) {
         self.name = name

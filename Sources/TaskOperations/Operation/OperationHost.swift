@@ -37,12 +37,3 @@ protocol OperationHost: AnyObject, Sendable {
     /// How the queue is called in messages; nil where there is no queue.
     var queueName: String? { get }
 }
-
-/// The task that a body executes in.
-protocol OperationRunner: AnyObject, Sendable {
-    /// Cancels the task, and with it what the body awaits.
-    func cancel()
-
-    /// Raises the priority of the task.
-    func escalate(to level: PriorityLevel)
-}

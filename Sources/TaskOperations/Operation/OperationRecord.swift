@@ -30,7 +30,7 @@ struct OperationRecord: ~Copyable, Sendable {
     /// expensive. It is right because a host keeps itself for as long as it has operations, and an operation
     /// forgets its host, under its lock, before the host lets go of it.
     unowned(unsafe) var host: (any OperationHost)?
-    var runner: (any OperationRunner)?
+    var runner: OperationRunner?
     /// Set when the operation is finished, unless it succeeded without a value.
     var outcome: Outcome?
 
@@ -112,10 +112,10 @@ typealias TaskLocalBinding = @Sendable (_ body: () async -> Outcome?) async -> O
 /// What a finished operation lets go of. It is carried out, and freed, after the operation's lock is left.
 struct OperationEnding: Sendable {
     private let links: OperationLinks?
-    private let runner: (any OperationRunner)?
+    private let runner: OperationRunner?
     let isRunnerWorn: Bool
 
-    init(links: OperationLinks?, runner: (any OperationRunner)?, isRunnerWorn: Bool) {
+    init(links: OperationLinks?, runner: OperationRunner?, isRunnerWorn: Bool) {
         self.links = links
         self.runner = runner
         self.isRunnerWorn = isRunnerWorn

@@ -32,7 +32,7 @@ extension Scheduler {
     }
 
     fileprivate var summary: Summary {
-        storage.withLock { storage in
+        apply { storage in
             var summary = Summary(
                 width: storage.state.permits.capacity, isSuspended: storage.state.isSuspended,
                 isShut: storage.state.intake == .shut)

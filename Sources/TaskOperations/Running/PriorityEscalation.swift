@@ -16,7 +16,7 @@ func withEscalationHandler<Failure>(
     }
 }
 
-extension Task {
+extension UnsafeCurrentTask {
     /// Raises the task's priority, where the runtime can.
     func escalateIfAvailable(to priority: TaskPriority) {
         if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {

@@ -10,11 +10,11 @@ extension Scheduler {
         set { apply { $0.state.isSuspended = newValue && !$0.isClosing } }
     }
 
-    var operationCount: Int { storage.withLock { $0.state.records.count } }
+    var operationCount: Int { apply { $0.state.records.count } }
 
     /// Cancels every operation that has not ended. `andAdded`: and any that is added from now on.
     func cancelAll(andAdded: Bool = false) {
-        let operations = storage.withLock { storage in
+        let operations = apply { storage in
             if andAdded { storage.cancelsAdded = true }
             return storage.state.elements
         }
@@ -69,7 +69,7 @@ extension Scheduler {
     /// and lose the order that their priorities give them.
     func suspendUntilEmpty() async {
         await withCheckedContinuation { continuation in
-            let isEmpty = storage.withLock { storage in
+            let isEmpty = apply { storage in
                 if storage.state.isEmpty { return true }
                 storage.emptyWaiters.append(continuation)
                 return false

@@ -1,3 +1,5 @@
+import Synchronization
+
 // What operations tell their scheduler. The scheduler does not take their word for how they stand: it looks, under
 // its own lock, so that messages which overtake each other do no harm.
 
@@ -39,7 +41,7 @@ extension Scheduler {
     func operationsHoldingBack(
         _ operation: AnyTaskOperation, after arrival: UInt64
     ) -> (operations: [AnyTaskOperation], end: UInt64) {
-        storage.withLock { storage in
+        apply { storage in
             guard let slot = storage.slot(of: operation) else { return ([], 0) }
             let record = storage.state.records[slot]
             return (storage.state.elementsHoldingBack(slot, after: arrival), record.isBarrier ? record.arrival : 0)
@@ -47,17 +49,17 @@ extension Scheduler {
     }
 
     var hasImplicitWaits: Bool {
-        storage.withLock { $0.isAwaitedByBodies || !$0.state.barriers.isEmpty }
+        isAwaitedByBodies.load(ordering: .sequentiallyConsistent) || storage.withLock { !$0.state.barriers.isEmpty }
     }
 
     func willBeAwaited() {
-        storage.withLock { $0.isAwaitedByBodies = true }
+        isAwaitedByBodies.store(true, ordering: .sequentiallyConsistent)
     }
 
-    var operations: [AnyTaskOperation] { storage.withLock { $0.state.elements } }
+    var operations: [AnyTaskOperation] { apply { $0.state.elements } }
 
     func reasonToWait(of operation: AnyTaskOperation) -> String {
-        let (barrier, isSuspended) = storage.withLock { storage in
+        let (barrier, isSuspended) = apply { storage in
             let slot = storage.slot(of: operation)
             return (slot.flatMap { storage.state.elementsHoldingBack($0).last }, storage.state.isSuspended)
         }

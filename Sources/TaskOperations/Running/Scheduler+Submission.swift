@@ -1,3 +1,5 @@
+import Synchronization
+
 extension Scheduler {
     /// Takes one operation in.
     ///
@@ -7,9 +9,12 @@ extension Scheduler {
         _ operation: AnyTaskOperation, isBarrier: Bool = false, mustBeReady: Bool = false
     ) throws(TaskOperationError) {
         let standing = try claim(operation, mustBeReady: mustBeReady)
+        guard isBarrier || standing.isWaitedFor || standing.hasDependencies && isAwaited else {
+            mailbox.put(operation)
+            return takeMail(from: standing.level)
+        }
         do {
-            let mayCloseCycle = isBarrier || standing.isWaitedFor || standing.hasDependencies && isAwaitedByBodies
-            try insert(CollectionOfOne(operation), isBarrier: isBarrier, mayCloseCycle: mayCloseCycle)
+            try insertChecked(CollectionOfOne(operation), isBarrier: isBarrier)
         } catch {
             operation.unclaim()
             throw error
@@ -21,17 +26,22 @@ extension Scheduler {
     /// - Throws: As for one operation. Then none has been added.
     func submit(_ operations: [AnyTaskOperation]) throws(TaskOperationError) {
         var claimed = 0
-        var mayCloseCycle = isAwaitedByBodies
+        var level = PriorityLevel.background
+        var mayCloseCycle = isAwaited
         do {
             for operation in operations {
-                if try claim(operation).isWaitedFor { mayCloseCycle = true }
+                let standing = try claim(operation)
+                level = max(level, standing.level)
+                if standing.isWaitedFor { mayCloseCycle = true }
                 claimed += 1
             }
-            try insert(operations, isBarrier: false, mayCloseCycle: mayCloseCycle)
+            if mayCloseCycle { return try insertChecked(operations, isBarrier: false) }
         } catch {
             for operation in operations.prefix(claimed) { operation.unclaim() }
             throw error
         }
+        mailbox.put(operations)
+        takeMail(from: level)
     }
 
     private func claim(
@@ -43,39 +53,30 @@ extension Scheduler {
         return standing
     }
 
-    /// Puts claimed operations into the state. What could close a cycle, because of barriers or because a body
-    /// awaits the whole queue, is looked into first, and others are kept out meanwhile.
-    private func insert(
-        _ operations: some Collection<AnyTaskOperation>, isBarrier: Bool, mayCloseCycle: Bool
-    ) throws(TaskOperationError) {
-        let (isTaken, effects) =
-            if mayCloseCycle {
-                try WaitGraph.exclusively { () throws(TaskOperationError) in
-                    try checkBarriers(operations, isBarrier: isBarrier)
-                    try checkBodies(operations)
-                    return insertUnchecked(operations, isBarrier: isBarrier)
-                }
-            } else {
-                insertUnchecked(operations, isBarrier: isBarrier)
-            }
-        carryOut(effects)
-        if !isTaken {
-            for operation in operations { reject(operation) }
-        }
+    /// Takes in what was put into the mailbox, unless whoever works for the queue will do so in time.
+    private func takeMail(from level: PriorityLevel) {
+        if level.rawValue >= urgentLevel.load(ordering: .sequentiallyConsistent) { apply { _ in } }
     }
 
-    private func insertUnchecked(
+    /// Puts claimed operations into the state that could close a cycle, because of barriers or because a body awaits
+    /// the whole queue. That is looked into first, and others are kept out meanwhile.
+    private func insertChecked(
         _ operations: some Collection<AnyTaskOperation>, isBarrier: Bool
-    ) -> (isTaken: Bool, Effects?) {
-        storage.withLock { storage in
-            if storage.state.intake == .shut || storage.cancelsAdded { return (false, nil) }
-            if storage.keptAlive == nil { storage.keptAlive = self }
-            for operation in operations { storage.insert(operation, isBarrier: isBarrier) }
-            return (true, storage.effects())
+    ) throws(TaskOperationError) {
+        let effects = try WaitGraph.exclusively { () throws(TaskOperationError) in
+            try checkBarriers(operations, isBarrier: isBarrier)
+            try checkBodies(operations)
+            return enter { storage in
+                for operation in operations { storage.insert(operation, isBarrier: isBarrier) }
+            }.effects
         }
+        carryOut(effects)
     }
 
-    private func reject(_ operation: AnyTaskOperation) {
+    private var isAwaited: Bool { isAwaitedByBodies.load(ordering: .sequentiallyConsistent) }
+
+    /// Ends an operation that came too late.
+    func reject(_ operation: AnyTaskOperation) {
         if storage.withLock({ $0.cancelsAdded }) { return operation.cancel() }
         let label = OperationLabel(operation)
         operation.endBeforeStart(TaskOperationError.queueShutDown(label, queueName: queueName), isCancellation: false)
@@ -88,7 +89,7 @@ extension Scheduler {
     ) throws(TaskOperationError) {
         let waitedFor = operations.filter(\.standing.isWaitedFor)
         if waitedFor.isEmpty { return }
-        let before = storage.withLock { $0.state.elementsHoldingBackNext(isBarrier: isBarrier) }
+        let before = apply { $0.state.elementsHoldingBackNext(isBarrier: isBarrier) }
         if before.isEmpty { return }
         if let cycle = WaitGraph.cycle(closedByAny: waitedFor, waitingFor: before.map(WaitTarget.operation)) {
             throw .dependencyCycle(cycle)
@@ -98,15 +99,15 @@ extension Scheduler {
     /// - Throws: `TaskOperationError.dependencyCycle` where an operation waits for a body that awaits the end of
     ///   all in this queue.
     private func checkBodies(_ operations: some Collection<AnyTaskOperation>) throws(TaskOperationError) {
-        guard isAwaitedByBodies else { return }
+        guard isAwaited else { return }
         if let cycle = WaitGraph.cycle(closedByAdding: operations, to: self) { throw .dependencyCycle(cycle) }
     }
 
-    private var isAwaitedByBodies: Bool { storage.withLock { $0.isAwaitedByBodies } }
 }
 
 extension Scheduler.Storage {
-    fileprivate mutating func insert(_ operation: AnyTaskOperation, isBarrier: Bool) {
+    mutating func insert(_ operation: AnyTaskOperation, isBarrier: Bool) {
+        if state.intake == .shut || cancelsAdded { return rejected.append(operation) }
         let slot = state.add(operation, isBarrier: isBarrier)
         let standing = operation.settle(at: slot)
         if standing.hasEnded { return state.end(slot) }

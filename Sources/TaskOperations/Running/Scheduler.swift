@@ -1,7 +1,12 @@
+import Synchronization
+
 /// The engine of a queue: it keeps a `SchedulerState` behind a lock and carries out what that decides.
 ///
 /// It is entered from any thread without waiting, so that adding, cancelling and changing take effect before the
 /// call returns. Nothing is carried out while the lock is held: an event collects `Effects`, which come after.
+///
+/// What is added goes into a mailbox, and whoever enters next takes it in first. So nobody sees a state without it,
+/// and who adds enters only where nobody else is about to.
 ///
 /// Lock order: the scheduler's lock may be held when an operation's is taken, never the other way round.
 final class Scheduler: OperationHost {
@@ -15,17 +20,19 @@ final class Scheduler: OperationHost {
     struct Storage: Sendable {
         var state: SchedulerState<AnyTaskOperation>
         /// Workers of each level that were started and have not begun.
-        var starting = [Int](repeating: 0, count: PriorityLevel.allCases.count)
+        var starting = LevelCounts()
         /// Tasks that wait for their operation's permit, by the operation's slot.
         var returns: [Int: CheckedContinuation<Void, Never>] = [:]
         /// Tasks that no longer have to wait for a permit, to be resumed next.
         var freed: [CheckedContinuation<Void, Never>] = []
         /// Tasks that wait until the queue is empty.
         var emptyWaiters: [CheckedContinuation<Void, Never>] = []
-        /// Set for good when a body awaits that the queue is empty.
-        var isAwaitedByBodies = false
         /// Operations are cancelled as they are added.
         var cancelsAdded = false
+        /// Operations that came too late, to be ended next.
+        var rejected: [AnyTaskOperation] = []
+        /// What `Scheduler.urgentLevel` was set to.
+        var urgentLevel = Self.everyLevel
         /// The scheduler itself, as long as it has operations, which do not count it.
         var keptAlive: Scheduler?
         /// The queue that the user holds; nil when it is released.
@@ -36,12 +43,18 @@ final class Scheduler: OperationHost {
     let place: Place
     let taskLocals: [CarriedTaskLocal]
     let storage: Lock<Storage>
+    let mailbox = Mailbox()
+    /// From which level on what is put into the mailbox has to be taken in at once.
+    let urgentLevel: Atomic<UInt8>
+    /// Set for good when a body awaits that the queue is empty.
+    let isAwaitedByBodies = Atomic(false)
 
     init(queueName: String?, width: Int, place: Place, isSuspended: Bool, taskLocals: [CarriedTaskLocal]) {
         self.queueName = queueName
         self.place = place
         self.taskLocals = taskLocals
         storage = Lock(Storage(state: SchedulerState(width: width, isSuspended: isSuspended)))
+        urgentLevel = Atomic(Storage.everyLevel)
     }
 }
 
@@ -63,56 +76,105 @@ extension Scheduler {
 // MARK: - Effects
 
 extension Scheduler {
-    /// What an event has led to, for after the lock is left.
-    struct Effects: Sendable {
-        var workers = 0
-        var level = PriorityLevel.medium
+    /// What an event has led to, for after the lock is left. An object, as there is seldom one.
+    final class Effects: @unchecked Sendable {
+        // One thread makes it and carries it out.
+
+        /// The levels of workers to start.
+        var workers: [PriorityLevel] = []
         var resumed: [CheckedContinuation<Void, Never>] = []
+        var rejected: [AnyTaskOperation] = []
         /// What the scheduler no longer keeps itself by, to be let go of.
         var released: Scheduler?
     }
 
     /// Applies an event and carries out what follows.
     func apply<Result: Sendable>(_ event: (inout Storage) -> Result) -> Result {
-        let (result, effects) = storage.withLock { storage in
-            let result = event(&storage)
-            return (result, storage.effects())
-        }
+        let (result, effects) = enter(event)
         carryOut(effects)
         return result
     }
 
+    /// Applies an event, and returns what follows and has yet to be carried out.
+    func enter<Result: Sendable>(_ event: (inout Storage) -> Result) -> (result: Result, effects: Effects?) {
+        storage.withLock { storage in
+            mailbox.empty { storage.insert($0, isBarrier: false) }
+            let result = event(&storage)
+            return (result, effects(of: &storage))
+        }
+    }
+
     func carryOut(_ effects: Effects?) {
         guard let effects else { return }
-        for _ in 0..<effects.workers { Worker.start(for: self, level: effects.level) }
+        for level in effects.workers { Worker.start(for: self, level: level) }
         for continuation in effects.resumed { continuation.resume() }
+        for operation in effects.rejected { reject(operation) }
+    }
+
+    /// What follows from the state as it is now; nil, as nearly always, where nothing does.
+    private func effects(of storage: inout Storage) -> Effects? {
+        if storage.keptAlive == nil, !storage.state.isEmpty { storage.keptAlive = self }
+        var effects: Effects?
+        if storage.hasEffects { storage.collect(into: &effects) }
+        // Who adds looks at the level after the mailbox was filled, so the mailbox is looked at after the level was
+        // set: one of both sees the other.
+        while storage.updateUrgentLevel() {
+            urgentLevel.store(storage.urgentLevel, ordering: .sequentiallyConsistent)
+            if mailbox.isEmpty { break }
+            mailbox.empty { storage.insert($0, isBarrier: false) }
+            if storage.hasEffects { storage.collect(into: &effects) }
+        }
+        return effects
     }
 }
 
 extension Scheduler.Storage {
-    /// What follows from the state as it is now; nil, as nearly always, where nothing does.
-    mutating func effects() -> Scheduler.Effects? {
+    static var everyLevel: UInt8 { 0 }
+    static var noLevel: UInt8 { .max }
+
+    fileprivate var hasEffects: Bool {
         let isIdle = state.isEmpty && (keptAlive != nil || !emptyWaiters.isEmpty)
-        guard state.startableCount > 0 || isIdle || !returns.isEmpty || !freed.isEmpty else { return nil }
-        return collectEffects()
+        return isIdle || state.startableCount > 0 || !returns.isEmpty || !freed.isEmpty || !rejected.isEmpty
     }
 
-    private mutating func collectEffects() -> Scheduler.Effects {
-        var effects = Scheduler.Effects()
+    fileprivate mutating func collect(into collected: inout Scheduler.Effects?) {
+        let effects = collected ?? Scheduler.Effects()
+        collected = effects
         while let slot = state.nextReturn() { effects.resumed.append(returns.removeValue(forKey: slot)!) }
         if let level = state.nextLevel {
-            effects.level = level
-            effects.workers = max(0, min(state.startableCount, processorCount) - starting[Int(level.rawValue)])
-            starting[Int(level.rawValue)] += effects.workers
+            let count = max(0, min(state.startableCount, processorCount) - starting[level])
+            starting.add(count, at: level)
+            effects.workers += repeatElement(level, count: count)
         }
         effects.resumed += freed
         freed = []
+        effects.rejected += rejected
+        rejected = []
         if state.isEmpty {
             effects.resumed += emptyWaiters
             emptyWaiters = []
             effects.released = keptAlive.take()
         }
-        return effects
+    }
+
+    /// Returns whether the level from which on nobody else is about to take the mail in is another one now.
+    ///
+    /// Whoever executes does so afterwards, and a worker that was started does before; one of a higher level comes
+    /// sooner.
+    fileprivate mutating func updateUrgentLevel() -> Bool {
+        let before = urgentLevel
+        let available = state.permits.available
+        urgentLevel =
+            if state.intake == .shut || cancelsAdded {
+                Self.everyLevel
+            } else if available == 0 || state.isSuspended {
+                Self.noLevel
+            } else if starting.count < min(available, processorCount) {
+                Self.everyLevel
+            } else {
+                starting.highest!.rawValue + 1
+            }
+        return urgentLevel != before
     }
 
     /// The operation's slot; nil where the operation is not in the queue (any more).
@@ -162,19 +224,17 @@ extension Scheduler {
 
     /// A worker's task runs, and gets something to start with where anything is left for it.
     func workerBegan(_ worker: Worker, _ turn: inout Turn) {
-        let effects = storage.withLock { storage in
-            storage.starting[Int(worker.level.rawValue)] -= 1
+        apply { storage in
+            storage.starting.add(-1, at: worker.level)
             storage.start(&turn, on: worker)
-            return storage.effects()
         }
-        carryOut(effects)
     }
 
     /// The operation that executed has ended, and made others ready. The worker gets the next one, or yields.
     ///
     /// The caller keeps the operation: if this freed it, its outcome would be freed under the lock.
     func finish(_ turn: inout Turn, readied: [AnyTaskOperation], by worker: Worker, _ release: Release) {
-        let effects = storage.withLock { storage in
+        apply { storage in
             storage.remove(at: turn.slot)
             for dependent in readied { storage.updateReadiness(of: dependent) }
             turn.operation = nil
@@ -184,13 +244,11 @@ extension Scheduler {
                 storage.start(&turn, on: worker)
             case .yields:
                 turn.mustYield = storage.state.nextLevel == worker.level
-                if turn.mustYield { storage.starting[Int(worker.level.rawValue)] += 1 }
+                if turn.mustYield { storage.starting.add(1, at: worker.level) }
             case .leaves:
                 break
             }
-            return storage.effects()
         }
-        carryOut(effects)
     }
 }
 
@@ -199,7 +257,7 @@ extension Scheduler.Storage {
     fileprivate mutating func start(_ turn: inout Scheduler.Turn, on worker: Worker) {
         while let slot = state.nextStart(at: worker.level) {
             let operation = state.records[slot].element
-            switch operation.start(on: worker, level: worker.level) {
+            switch operation.start(on: worker.runner, level: worker.level) {
             case .executes(let escalation):
                 turn.operation = operation
                 turn.slot = slot

@@ -3,16 +3,10 @@
 /// A task of its own for every operation would cost more than all the rest (on the 2-core machine of the README,
 /// 950 ns for an empty operation instead of 390). So bodies of the same priority share a task, unless that would
 /// show: a worker whose task was cancelled or escalated for one operation runs no other.
-final class Worker: OperationRunner {
-    private struct Attachment: Sendable {
-        var task: Task<Void, Never>?
-        /// The worker's own task, where it began before it was attached.
-        var waiting: CheckedContinuation<Void, Never>?
-    }
-
+final class Worker: Sendable {
     let level: PriorityLevel
+    let runner = OperationRunner()
     private let scheduler: Scheduler
-    private let attachment = Lock(Attachment())
 
     private init(for scheduler: Scheduler, level: PriorityLevel) {
         self.scheduler = scheduler
@@ -25,42 +19,11 @@ final class Worker: OperationRunner {
         let priority = level.taskPriority
         switch scheduler.place {
         case .pool, .mainActor:
-            worker.attach(Task.detached(priority: priority) { await worker.run() })
+            Task.detached(priority: priority) { await worker.runner.run { await worker.run() } }
         case .executor(let executor):
-            worker.attach(
-                Task.detached(executorPreference: executor, priority: priority) { await worker.run() })
-        }
-    }
-
-    func cancel() {
-        attachment.withLock { $0.task }?.cancel()
-    }
-
-    func escalate(to level: PriorityLevel) {
-        attachment.withLock { $0.task }?.escalateIfAvailable(to: level.taskPriority)
-    }
-}
-
-// MARK: - Attaching
-
-extension Worker {
-    private func attach(_ task: Task<Void, Never>) {
-        let waiting = attachment.withLock { attachment in
-            attachment.task = task
-            return attachment.waiting
-        }
-        waiting?.resume()
-    }
-
-    /// Returns once `cancel` and `escalate` can reach the task.
-    private func waitUntilAttached() async {
-        if attachment.withLock({ $0.task != nil }) { return }
-        await withCheckedContinuation { continuation in
-            let isAttached = attachment.withLock { attachment in
-                attachment.waiting = continuation
-                return attachment.task != nil
+            Task.detached(executorPreference: executor, priority: priority) {
+                await worker.runner.run { await worker.run() }
             }
-            if isAttached { continuation.resume() }
         }
     }
 }
@@ -69,7 +32,6 @@ extension Worker {
 
 extension Worker {
     private func run() async {
-        await waitUntilAttached()
         let isPlain = scheduler.runsPlainly
         var turn = Scheduler.Turn()
         begin(&turn)
@@ -90,7 +52,7 @@ extension Worker {
         turn.mustYield = false
         turn.slice = TimeSlice()
         scheduler.workerBegan(self, &turn)
-        if let level = turn.escalation { escalate(to: level) }
+        if let level = turn.escalation { runner.escalate(to: level) }
     }
 
     /// Carries out the end of the operation that ran.
@@ -112,6 +74,6 @@ extension Worker {
         } else {
             scheduler.finish(&turn, readied: [], by: self, release)
         }
-        if let level = turn.escalation { escalate(to: level) }
+        if let level = turn.escalation { runner.escalate(to: level) }
     }
 }

@@ -174,7 +174,7 @@ extension SchedulerState {
     /// The first ready operation. Skips what is no longer current.
     private mutating func currentHead() -> (entry: ReadyOrder.Entry, level: PriorityLevel)? {
         while let head = ready.head {
-            if isReady(head.entry, head.level) { return head }
+            if ready.abandoned == 0 || isReady(head.entry, head.level) { return head }
             ready.removeHead(of: head.level, isAbandoned: true)
         }
         return nil

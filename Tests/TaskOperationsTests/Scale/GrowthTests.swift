@@ -211,10 +211,13 @@ struct SemaphoreCall: Sendable, CustomTestStringConvertible {
     ]
 }
 
-/// A suspended queue in which so many operations wait.
+/// A suspended queue in which so many operations wait. It is asked for their number, as the first call after operations
+/// were added takes them in.
 private func crowd(_ count: Int) -> (TaskOperationQueue, [AnyTaskOperation]) {
     let queue = TaskOperationQueue(isSuspended: true)
-    return (queue, (0..<count).map { _ in queue.addOperation {} })
+    let operations = (0..<count).map { _ in queue.addOperation {} }
+    precondition(queue.operationCount == count)
+    return (queue, operations)
 }
 
 // MARK: - Measuring

@@ -1,0 +1,71 @@
+/// The task that bodies execute in, for those who cancel and escalate them.
+///
+/// It takes the task's own reference to itself, which is there when the first body begins. The handle that is returned
+/// where a task is made can come much later: waking a thread takes longer than the thread takes to begin, and waiting
+/// for the handle doubled the time from adding an operation to its start.
+///
+/// A class and no protocol, as an operation has no room for the second pointer of an existential: see `Outcome`.
+final class OperationRunner: Sendable {
+    private struct State: @unchecked Sendable {
+        // The task is only asked for what any thread may ask of it, and only within `use`.
+
+        var task: UnsafeCurrentTask?
+        /// How many are using the task now.
+        var users = 0
+        /// The task itself, which is done and waits for the last of these.
+        var leaving: CheckedContinuation<Void, Never>?
+    }
+
+    private let state = Lock(State())
+
+    /// Does work in the task that calls this, where others can reach it meanwhile.
+    @concurrent
+    func run(_ work: @Sendable () async -> Void) async {
+        await withUnsafeCurrentTask { task in
+            let wrapped = State(task: task)
+            state.withLock { $0 = wrapped }
+            await work()
+            await leave()
+        }
+    }
+
+    /// Cancels the task, and with it what the body awaits.
+    func cancel() {
+        use { $0.cancel() }
+    }
+
+    /// Raises the priority of the task.
+    func escalate(to level: PriorityLevel) {
+        use { $0.escalateIfAvailable(to: level.taskPriority) }
+    }
+
+    /// Does something to the task, which stays until that is done; nothing where the task is done already.
+    private func use(_ action: (UnsafeCurrentTask) -> Void) {
+        let current = state.withLock { state in
+            if state.task != nil { state.users += 1 }
+            return State(task: state.task)
+        }
+        guard let task = current.task else { return }
+        action(task)
+        let leaving = state.withLock { state in
+            state.users -= 1
+            return state.users == 0 ? state.leaving.take() : nil
+        }
+        leaving?.resume()
+    }
+
+    private func leave() async {
+        let isUsed = state.withLock { state in
+            state.task = nil
+            return state.users > 0
+        }
+        if !isUsed { return }
+        await withCheckedContinuation { continuation in
+            let isUsed = state.withLock { state in
+                if state.users > 0 { state.leaving = continuation }
+                return state.users > 0
+            }
+            if !isUsed { continuation.resume() }
+        }
+    }
+}
