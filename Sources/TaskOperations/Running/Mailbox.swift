@@ -13,22 +13,12 @@ struct Mailbox: ~Copyable, @unchecked Sendable {
     var isEmpty: Bool { last.load(ordering: .sequentiallyConsistent) == nil }
 
     func put(_ operation: AnyTaskOperation) {
-        put(CollectionOfOne(operation))
-    }
-
-    /// Puts operations in, with nothing in between. Linear in their number.
-    func put(_ operations: some Collection<AnyTaskOperation>) {
-        guard let first = operations.first else { return }
-        var previous = Unmanaged.passRetained(first)
-        for operation in operations.dropFirst() {
-            operation.nextInMailbox = previous
-            previous = .passRetained(operation)
-        }
+        let new = Unmanaged.passRetained(operation).toOpaque()
         var expected = last.load(ordering: .relaxed)
         while true {
-            first.nextInMailbox = expected.map { .fromOpaque($0) }
+            operation.nextInMailbox = expected.map { .fromOpaque($0) }
             let (isExchanged, found) = last.weakCompareExchange(
-                expected: expected, desired: previous.toOpaque(), ordering: .sequentiallyConsistent)
+                expected: expected, desired: new, ordering: .sequentiallyConsistent)
             if isExchanged { return }
             expected = found
         }

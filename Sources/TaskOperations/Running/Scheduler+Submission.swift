@@ -11,7 +11,9 @@ extension Scheduler {
         let standing = try claim(operation, mustBeReady: mustBeReady)
         guard isBarrier || standing.isWaitedFor || standing.hasDependencies && isAwaited else {
             mailbox.put(operation)
-            return takeMail(from: standing.level)
+            let isUrgent = standing.level.rawValue >= urgentLevel.load(ordering: .sequentiallyConsistent)
+            if isUrgent { apply { _ in } }
+            return
         }
         do {
             try insertChecked(CollectionOfOne(operation), isBarrier: isBarrier)
@@ -26,13 +28,10 @@ extension Scheduler {
     /// - Throws: As for one operation. Then none has been added.
     func submit(_ operations: [AnyTaskOperation]) throws(TaskOperationError) {
         var claimed = 0
-        var level = PriorityLevel.background
         var mayCloseCycle = isAwaited
         do {
             for operation in operations {
-                let standing = try claim(operation)
-                level = max(level, standing.level)
-                if standing.isWaitedFor { mayCloseCycle = true }
+                if try claim(operation).isWaitedFor { mayCloseCycle = true }
                 claimed += 1
             }
             if mayCloseCycle { return try insertChecked(operations, isBarrier: false) }
@@ -40,8 +39,8 @@ extension Scheduler {
             for operation in operations.prefix(claimed) { operation.unclaim() }
             throw error
         }
-        mailbox.put(operations)
-        takeMail(from: level)
+        // Not through the mailbox: that would go through all of them twice more, and there is one lock to take anyway.
+        apply { $0.insert(operations, isBarrier: false) }
     }
 
     private func claim(
@@ -53,11 +52,6 @@ extension Scheduler {
         return standing
     }
 
-    /// Takes in what was put into the mailbox, unless whoever works for the queue will do so in time.
-    private func takeMail(from level: PriorityLevel) {
-        if level.rawValue >= urgentLevel.load(ordering: .sequentiallyConsistent) { apply { _ in } }
-    }
-
     /// Puts claimed operations into the state that could close a cycle, because of barriers or because a body awaits
     /// the whole queue. That is looked into first, and others are kept out meanwhile.
     private func insertChecked(
@@ -66,9 +60,7 @@ extension Scheduler {
         let effects = try WaitGraph.exclusively { () throws(TaskOperationError) in
             try checkBarriers(operations, isBarrier: isBarrier)
             try checkBodies(operations)
-            return enter { storage in
-                for operation in operations { storage.insert(operation, isBarrier: isBarrier) }
-            }.effects
+            return enter { $0.insert(operations, isBarrier: isBarrier) }.effects
         }
         carryOut(effects)
     }
@@ -106,6 +98,10 @@ extension Scheduler {
 }
 
 extension Scheduler.Storage {
+    fileprivate mutating func insert(_ operations: some Collection<AnyTaskOperation>, isBarrier: Bool) {
+        for operation in operations { insert(operation, isBarrier: isBarrier) }
+    }
+
     mutating func insert(_ operation: AnyTaskOperation, isBarrier: Bool) {
         if state.intake == .shut || cancelsAdded { return rejected.append(operation) }
         let slot = state.add(operation, isBarrier: isBarrier)
