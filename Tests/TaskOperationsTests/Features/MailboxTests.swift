@@ -1,0 +1,132 @@
+import TaskOperationsTesting
+import Testing
+
+@testable import TaskOperations
+
+@Suite("The mailbox that operations are added through", .timeLimit(.minutes(10)))
+struct MailboxTests {
+    @Test("What is put in comes out once, in that order")
+    func order() {
+        let box = MailboxHolder()
+        #expect(box.isEmpty)
+        let operations = (0..<10).map { _ in TaskOperation {} }
+        for half in [operations.prefix(5), operations.suffix(5)] {
+            for operation in half { box.mailbox.put(operation) }
+            #expect(!box.isEmpty)
+            var taken: [AnyTaskOperation] = []
+            box.mailbox.empty { taken.append($0) }
+            #expect(taken == Array(half))
+            #expect(box.isEmpty)
+        }
+    }
+
+    @Test("Where several put in and one takes out, nothing is lost or doubled, and the order of each is kept")
+    func severalAtOnce() async {
+        let (producers, share) = (4, 2000)
+        let box = MailboxHolder()
+        let taken = await withTaskGroup { group in
+            for producer in 0..<producers {
+                group.addTask {
+                    for number in 0..<share { box.mailbox.put(TaskOperation(name: "\(producer) \(number)") {}) }
+                }
+            }
+            var taken: [AnyTaskOperation] = []
+            while taken.count < producers * share {
+                box.mailbox.empty { taken.append($0) }
+                await Task.yield()
+            }
+            return taken
+        }
+        #expect(box.isEmpty)
+        for producer in 0..<producers {
+            let names = taken.compactMap(\.name).filter { $0.hasPrefix("\(producer) ") }
+            #expect(names == (0..<share).map { "\(producer) \($0)" })
+        }
+    }
+
+    @Test("What is left in it is let go of with it")
+    func leftovers() {
+        weak var operation: AnyTaskOperation?
+        do {
+            let mailbox = Mailbox()
+            let put = TaskOperation {}
+            operation = put
+            mailbox.put(put)
+        }
+        #expect(operation == nil)
+    }
+
+    @Test("What was added while every permit is taken is seen by whoever asks, in order")
+    func seenAtOnce() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
+        let gate = Gate()
+        let first = queue.addOperation { await gate.pass() }
+        await gate.waitForArrivals(1)
+        let others = (0..<3).map { number in queue.addOperation(name: "\(number)") {} }
+        #expect(queue.operationCount == 4)
+        let more = (3..<5).map { number in queue.addOperation(name: "\(number)") {} }
+        #expect(queue.operations == [first] + others + more)
+        let last = queue.addOperation(name: "5") {}
+        #expect(last.isReady)
+        queue.cancelAllOperations()
+        #expect(last.isCancelled && last.isFinished)
+        gate.open()
+        try await queue.waitUntilAllOperationsAreFinished()
+    }
+
+    @Test("Adding races with workers that leave, and nothing is forgotten")
+    func nothingIsForgotten() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 2)
+        try await withThrowingTaskGroup { group in
+            for _ in 0..<4 {
+                group.addTask {
+                    for number in 0..<2000 {
+                        let value = try await queue.run { number }
+                        #expect(value == number)
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(queue.operationCount == 0)
+    }
+
+    @Test("Adding races with the only worker that leaves, with nobody else to notice, and is not forgotten")
+    func lastOneIsNotForgotten() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
+        for _ in 0..<20_000 {
+            queue.addOperation {}
+            try await queue.addOperation {}.value
+        }
+        #expect(queue.operationCount == 0)
+    }
+
+    @Test("Adding races with a shutdown, and each operation either runs or is refused", arguments: 0..<50)
+    func shutdown(attempt: Int) async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
+        let runs = Recorder<Int>()
+        async let operations = Task.detached {
+            (0..<100).map { number in queue.addOperation { runs.record(number) } }
+        }.value
+        for _ in 0..<attempt { await Task.yield() }
+        queue.shutdown()
+        var refused = 0
+        for operation in await operations {
+            do {
+                try await operation.value
+            } catch TaskOperationError.queueShutDown {
+                refused += 1
+            }
+        }
+        #expect(runs.events.count + refused == 100)
+        #expect(runs.events == Array(0..<runs.events.count))
+        #expect(queue.operationCount == 0)
+    }
+}
+
+/// A mailbox that several tasks share.
+private final class MailboxHolder: Sendable {
+    let mailbox = Mailbox()
+
+    var isEmpty: Bool { mailbox.isEmpty }
+}
