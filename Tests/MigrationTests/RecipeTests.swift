@@ -3,7 +3,7 @@ import MigrationExamplesSupport
 import Testing
 import TourKit
 
-@Suite("Every recipe, both ways", .timeLimit(.minutes(5)))
+@Suite("Every recipe, both ways", .timeLimit(.minutes(10)))
 struct RecipeTests {
     private let temporary: TemporaryFolder
 
@@ -102,7 +102,7 @@ struct RecipeTests {
     }
 }
 
-@Suite("What the recipes come to", .timeLimit(.minutes(1)))
+@Suite("What the recipes come to", .timeLimit(.minutes(10)))
 struct RecipeResultTests {
     private let temporary: TemporaryFolder
 

@@ -4,7 +4,7 @@ import TaskOperationsTesting
 import Testing
 import TourKit
 
-@Suite("The tour as a command", .timeLimit(.minutes(1)))
+@Suite("The tour as a command", .timeLimit(.minutes(10)))
 struct TourCommandTests {
     private let temporary: TemporaryFolder
     private let output = Recorder<String>()

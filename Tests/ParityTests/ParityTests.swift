@@ -3,5 +3,5 @@ import Testing
 /// One scenario each for what is the same in Foundation, played with `OperationQueue` and with ours.
 ///
 /// One after the other, because bodies of Foundation block threads, of which there are few.
-@Suite(.serialized, .timeLimit(.minutes(5)))
+@Suite(.serialized, .timeLimit(.minutes(10)))
 enum ParityTests {}

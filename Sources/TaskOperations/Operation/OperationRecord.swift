@@ -67,18 +67,21 @@ struct OperationRecord: ~Copyable, Sendable {
 }
 
 /// What ties an operation to others and to those who wait for it.
-final class OperationLinks: @unchecked Sendable {  // One record owns it, and reaches it under its lock only.
-    var dependencies = DependencyList()
+final class OperationLinks: @unchecked Sendable {
+    // One record owns it, and reaches it under its lock only. That is also why accesses are not checked while running:
+    // it would be a tenth of what a link of a chain costs.
+
+    @exclusivity(unchecked) var dependencies = DependencyList()
     /// Submitted operations that depend on this one. One that dropped the dependency may still be in here.
-    var dependents: [AnyTaskOperation] = []
+    @exclusivity(unchecked) var dependents = Few<AnyTaskOperation>()
     /// Called when the operation has finished, in the order of adding.
-    var handlers: [@Sendable (AnyTaskOperation) -> Void] = []
+    @exclusivity(unchecked) var handlers: [@Sendable (AnyTaskOperation) -> Void] = []
     /// Tasks that await the end.
-    var continuations: [CheckedContinuation<Void, Never>] = []
+    @exclusivity(unchecked) var continuations: [CheckedContinuation<Void, Never>] = []
     /// What the executing body, and tasks within it, await.
-    var waits: [WaitTarget] = []
+    @exclusivity(unchecked) var waits: [WaitTarget] = []
     /// Task locals carried from where the operation was added.
-    var bindings: [TaskLocalBinding] = []
+    @exclusivity(unchecked) var bindings: [TaskLocalBinding] = []
 
     /// The waits in memory of their own: the thread sanitizer does not see that the last reader of a shared array
     /// hands it back to its writer, and would report that.
@@ -124,7 +127,7 @@ struct OperationEnding: Sendable {
     /// Whether anything but the host has to learn of the end.
     var hasLinks: Bool { links != nil }
 
-    var dependents: [AnyTaskOperation] { links?.dependents ?? [] }
+    var dependents: Few<AnyTaskOperation> { links?.dependents ?? Few() }
 
     var hasHandlers: Bool { links.map { !$0.handlers.isEmpty } ?? false }
 

@@ -233,7 +233,7 @@ extension Scheduler {
     /// The operation that executed has ended, and made others ready. The worker gets the next one, or yields.
     ///
     /// The caller keeps the operation: if this freed it, its outcome would be freed under the lock.
-    func finish(_ turn: inout Turn, readied: [AnyTaskOperation], by worker: Worker, _ release: Release) {
+    func finish(_ turn: inout Turn, readied: Few<AnyTaskOperation>, by worker: Worker, _ release: Release) {
         apply { storage in
             storage.remove(at: turn.slot)
             for dependent in readied { storage.updateReadiness(of: dependent) }

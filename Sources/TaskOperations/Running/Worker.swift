@@ -64,15 +64,15 @@ extension Worker {
         let release: Scheduler.Release = ending.isRunnerWorn ? .leaves : turn.slice.isOver() ? .yields : .goesOn
         if ending.hasLinks {
             ending.callHandlers(operation)
-            let readied = ending.dependents.filter { dependent in
-                guard let host = dependent.dependencyFinished(operation) else { return false }
-                if host !== scheduler { host.readinessChanged(of: dependent) }
-                return host === scheduler
+            var readied = Few<AnyTaskOperation>()
+            for dependent in ending.dependents {
+                guard let host = dependent.dependencyFinished(operation) else { continue }
+                if host === scheduler { readied.append(dependent) } else { host.readinessChanged(of: dependent) }
             }
             scheduler.finish(&turn, readied: readied, by: self, release)
             ending.resumeWaiters()
         } else {
-            scheduler.finish(&turn, readied: [], by: self, release)
+            scheduler.finish(&turn, readied: Few(), by: self, release)
         }
         if let level = turn.escalation { runner.escalate(to: level) }
     }

@@ -2,7 +2,7 @@ import TaskOperations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Bad input: what can go wrong at run time is a typed error", .timeLimit(.minutes(1)))
+@Suite("Bad input: what can go wrong at run time is a typed error", .timeLimit(.minutes(10)))
 struct BadInputTests {
     @Test("A cycle, a self-dependency, a double add and a late dependency are thrown, typed, where they happen")
     func typedErrors() async throws {
@@ -53,7 +53,7 @@ struct BadInputTests {
     }
 }
 
-@Suite("Bad input: a value that is never allowed stops with a message", .timeLimit(.minutes(1)))
+@Suite("Bad input: a value that is never allowed stops with a message", .timeLimit(.minutes(10)))
 struct BadValueTests {
     @Test("A negative width, where a queue is made")
     func negativeWidth() async {

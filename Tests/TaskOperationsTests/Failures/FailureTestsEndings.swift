@@ -2,7 +2,7 @@ import TaskOperations
 import TaskOperationsTesting
 import Testing
 
-@Suite("What went wrong elsewhere: the ends of operations", .timeLimit(.minutes(1)))
+@Suite("What went wrong elsewhere: the ends of operations", .timeLimit(.minutes(10)))
 struct FailureTestsEndings {
     @Test("Elsewhere an end before the start, or a second one, crashed")
     func endingBeforeTheStart() async throws {

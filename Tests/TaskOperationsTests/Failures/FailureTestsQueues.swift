@@ -2,7 +2,7 @@ import TaskOperations
 import TaskOperationsTesting
 import Testing
 
-@Suite("What went wrong elsewhere: queues and barriers", .timeLimit(.minutes(1)))
+@Suite("What went wrong elsewhere: queues and barriers", .timeLimit(.minutes(10)))
 struct FailureTestsQueues {
     @Test("Elsewhere a barrier on an empty suspended queue ran at once, and waiting for all ignored it")
     func barrierOnAnEmptySuspendedQueue() async throws {

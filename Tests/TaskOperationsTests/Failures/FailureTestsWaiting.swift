@@ -3,7 +3,7 @@ import TaskOperations
 import TaskOperationsTesting
 import Testing
 
-@Suite("What went wrong elsewhere: waiting", .timeLimit(.minutes(1)))
+@Suite("What went wrong elsewhere: waiting", .timeLimit(.minutes(10)))
 struct FailureTestsWaiting {
     @Test("Elsewhere awaiting scheduled work from scheduled work deadlocked")
     func awaitingScheduledWork() async throws {

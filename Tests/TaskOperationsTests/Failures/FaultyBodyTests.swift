@@ -2,7 +2,7 @@ import TaskOperations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Bodies that do what they should not: nothing hangs, nothing is lost", .timeLimit(.minutes(1)))
+@Suite("Bodies that do what they should not: nothing hangs, nothing is lost", .timeLimit(.minutes(10)))
 struct FaultyBodyTests {
     @Test("Bodies that throw")
     func throwing() async throws {

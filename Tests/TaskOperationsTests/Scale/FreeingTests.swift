@@ -2,7 +2,7 @@ import TaskOperations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Freeing very many operations", .serialized, .timeLimit(.minutes(3)))
+@Suite("Freeing very many operations", .serialized, .timeLimit(.minutes(10)))
 struct FreeingTests {
     @Test("A very long chain that has run is freed from either end")
     func chainThatHasRun() async throws {

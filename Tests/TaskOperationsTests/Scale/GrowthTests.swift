@@ -14,7 +14,7 @@ import Testing
 ///
 /// Each cost is the best of several attempts at both sizes, as others may use the machine meanwhile. The suite is
 /// serialised so that at least its own tests do not disturb each other.
-@Suite("Growth: work is linear, and nothing is linear in the number waiting", .serialized, .timeLimit(.minutes(5)))
+@Suite("Growth: work is linear, and nothing is linear in the number waiting", .serialized, .timeLimit(.minutes(10)))
 struct GrowthTests {
     @Test("An operation of 100,000 costs about what one of 10,000 does", arguments: Workload.all)
     func workIsLinear(workload: Workload) async throws {

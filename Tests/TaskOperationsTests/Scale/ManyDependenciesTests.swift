@@ -2,7 +2,7 @@ import TaskOperations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Very many dependencies", .serialized, .timeLimit(.minutes(3)))
+@Suite("Very many dependencies", .serialized, .timeLimit(.minutes(10)))
 struct ManyDependenciesTests {
     @Test("Very many dependents of one operation")
     func dependents() async throws {
