@@ -49,7 +49,8 @@ extension AnyTaskOperation {
         let effect = record.withLock { record -> PriorityEffect? in
             if record.phase == .finished || !change(&record) { return nil }
             if record.runner != nil { record.isRunnerWorn = true }
-            return PriorityEffect(level: record.effectiveLevel, host: record.settledHost, runner: record.runner)
+            // A host that has not taken the operation in does so now.
+            return PriorityEffect(level: record.effectiveLevel, host: record.host, runner: record.runner)
         }
         guard let effect else { return nil }
         effect.runner?.escalate(to: effect.level)

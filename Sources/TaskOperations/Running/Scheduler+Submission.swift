@@ -10,10 +10,7 @@ extension Scheduler {
     ) throws(TaskOperationError) {
         let standing = try claim(operation, mustBeReady: mustBeReady)
         guard isBarrier || standing.isWaitedFor || standing.hasDependencies && isAwaited else {
-            mailbox.put(operation)
-            let isUrgent = standing.level.rawValue >= urgentLevel.load(ordering: .sequentiallyConsistent)
-            if isUrgent { apply { _ in } }
-            return
+            return send(operation)
         }
         do {
             try insertChecked(CollectionOfOne(operation), isBarrier: isBarrier)
@@ -21,6 +18,15 @@ extension Scheduler {
             operation.unclaim()
             throw error
         }
+    }
+
+    /// Puts an operation into the mailbox, and takes in what is there unless whoever works for the queue will do so in
+    /// time.
+    private func send(_ operation: AnyTaskOperation) {
+        mailbox.put(operation)
+        let urgent = urgentLevel.load(ordering: .sequentiallyConsistent)
+        // The level as it is now: who raised it before the operation was in the mailbox did not find it there.
+        if urgent != Storage.noLevel, operation.standing.level.rawValue >= urgent { apply { _ in } }
     }
 
     /// Takes operations in, in one step: none of them starts before all are weighed.

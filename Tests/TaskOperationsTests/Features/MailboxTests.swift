@@ -74,6 +74,19 @@ struct MailboxTests {
         try await queue.waitUntilAllOperationsAreFinished()
     }
 
+    @Test("What is raised while it is in there, behind a worker that has not begun, gets a worker of its own level")
+    func escalation() async throws {
+        let executor = HoldingExecutor()
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, executor: executor)
+        queue.addOperation(priority: .low) {}
+        let second = queue.addOperation(priority: .low) {}
+        #expect(executor.priorities == [.low])
+        second.priority = .high
+        #expect(executor.priorities == [.low, .high])
+        executor.letGo()
+        try await queue.waitUntilAllOperationsAreFinished()
+    }
+
     @Test("Adding races with workers that leave, and nothing is forgotten")
     func nothingIsForgotten() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 2)
@@ -129,4 +142,31 @@ private final class MailboxHolder: Sendable {
     let mailbox = Mailbox()
 
     var isEmpty: Bool { mailbox.isEmpty }
+}
+
+/// Runs nothing until it is told to.
+private final class HoldingExecutor: TaskExecutor {
+    private let held = Lock<[UnownedJob]?>([])
+
+    /// The priorities of the jobs that are held.
+    var priorities: [TaskPriority] {
+        held.withLock { $0 ?? [] }.map { TaskPriority($0.priority) ?? .medium }
+    }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        let isHeld = held.withLock { held in
+            held?.append(job)
+            return held != nil
+        }
+        if !isHeld { run(job) }
+    }
+
+    func letGo() {
+        for job in held.withLock({ $0.take() ?? [] }) { run(job) }
+    }
+
+    private func run(_ job: UnownedJob) {
+        Task.detached { [self] in job.runSynchronously(on: asUnownedTaskExecutor()) }
+    }
 }
