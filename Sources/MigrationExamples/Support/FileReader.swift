@@ -27,6 +27,8 @@ public final class FileReader {
     /// - Throws: `FileProblem` where they cannot be read.
     public func read(upTo limit: Int) throws -> [UInt8] {
         let wanted = min(limit, left)
+        // An array of no capacity is one for the whole process, and its count would be written to all the same.
+        if wanted == 0 { return [] }
         return try [UInt8](unsafeUninitializedCapacity: wanted) { buffer, count in
             while count < wanted {
                 let got = Foundation.read(descriptor, buffer.baseAddress! + count, wanted - count)
