@@ -38,6 +38,7 @@ extension Legacy {
 }
 
 // region: dependency-graph-operations
+// `contents` is set by `main`, and used by what depends on this only.
 private final class ReadOperation: Operation, @unchecked Sendable {
     let file: InputFile
     var contents: Result<[UInt8], Error>?
@@ -51,6 +52,7 @@ private final class ReadOperation: Operation, @unchecked Sendable {
     }
 }
 
+// `digest` is set by `main`, and read by what depends on this only.
 private final class DigestOperation: Operation, @unchecked Sendable {
     let read: ReadOperation
     private(set) var digest: Result<Digest, Error>?
@@ -67,6 +69,7 @@ private final class DigestOperation: Operation, @unchecked Sendable {
     }
 }
 
+// `inputs` is filled before this is ready, and `digests` is read by what depends on it only.
 private final class MergeOperation: Operation, @unchecked Sendable {
     private var inputs: [DigestOperation] = []
     private(set) var digests = DigestList()
@@ -83,6 +86,7 @@ private final class MergeOperation: Operation, @unchecked Sendable {
     }
 }
 
+// `result` is set by `main`, and read after the queue has finished.
 private final class ReportOperation: Operation, @unchecked Sendable {
     private let merge: MergeOperation
     private(set) var result: RecipeResult?

@@ -27,6 +27,7 @@ struct Mailbox: ~Copyable, @unchecked Sendable {
     /// Takes everything out.
     func empty(_ receive: (AnyTaskOperation) -> Void) {
         if isEmpty { return }
+        // Each was retained when it was put in, and is let go of here, once: `exchange` gives it to one caller only.
         var unreversed = last.exchange(nil, ordering: .acquiring).map { Unmanaged<AnyTaskOperation>.fromOpaque($0) }
         var next: Unmanaged<AnyTaskOperation>?
         while let operation = unreversed {
