@@ -18,14 +18,6 @@ enum Few<Element> {
 }
 
 extension Few: Sequence {
-    var underestimatedCount: Int {
-        switch self {
-        case .none: 0
-        case .one: 1
-        case .several(let elements): elements.count
-        }
-    }
-
     struct Iterator: IteratorProtocol {
         fileprivate let few: Few
         private var index = 0

@@ -6,9 +6,8 @@
 ///
 /// A class and no protocol, as an operation has no room for the second pointer of an existential: see `Outcome`.
 final class OperationRunner: Sendable {
+    // Every access holds the lock; the task itself is only asked for what any thread may ask of it, while a user keeps it.
     private struct State: @unchecked Sendable {
-        // The task is only asked for what any thread may ask of it, and only within `use`.
-
         var task: UnsafeCurrentTask?
         /// How many are using the task now.
         var users = 0
@@ -54,14 +53,11 @@ final class OperationRunner: Sendable {
         leaving?.resume()
     }
 
+    /// Returns once nobody uses the task any more, and nobody can begin to.
     private func leave() async {
-        let isUsed = state.withLock { state in
-            state.task = nil
-            return state.users > 0
-        }
-        if !isUsed { return }
         await withCheckedContinuation { continuation in
             let isUsed = state.withLock { state in
+                state.task = nil
                 if state.users > 0 { state.leaving = continuation }
                 return state.users > 0
             }

@@ -44,7 +44,8 @@ extension TaskOperationQueue {
     /// Waits, without blocking a thread, until the queue is empty; what is added meanwhile is waited for too.
     /// `operationCount` is 0 at the moment when the wait ends.
     ///
-    /// The wait itself cannot be cancelled, and raises no priorities. On a suspended queue it lasts until the queue is resumed.
+    /// The wait itself cannot be cancelled, and raises no priorities. On a suspended queue it lasts until the queue is
+    /// resumed.
     ///
     /// - Throws: `TaskOperationError.waitCycle` in the body of an operation of this queue, or of one that such an
     ///   operation waits for.

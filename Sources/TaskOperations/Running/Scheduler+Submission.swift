@@ -100,7 +100,6 @@ extension Scheduler {
         guard isAwaited else { return }
         if let cycle = WaitGraph.cycle(closedByAdding: operations, to: self) { throw .dependencyCycle(cycle) }
     }
-
 }
 
 extension Scheduler.Storage {

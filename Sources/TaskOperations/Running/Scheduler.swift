@@ -31,8 +31,6 @@ final class Scheduler: OperationHost {
         var cancelsAdded = false
         /// Operations that came too late, to be ended next.
         var rejected: [AnyTaskOperation] = []
-        /// What `Scheduler.urgentLevel` was set to.
-        var urgentLevel = Self.everyLevel
         /// The scheduler itself, as long as it has operations, which do not count it.
         var keptAlive: Scheduler?
         /// The queue that the user holds; nil when it is released.
@@ -44,7 +42,7 @@ final class Scheduler: OperationHost {
     let taskLocals: [CarriedTaskLocal]
     let storage: Lock<Storage>
     let mailbox = Mailbox()
-    /// From which level on what is put into the mailbox has to be taken in at once.
+    /// `Storage.urgentLevel` as it was when the lock was left, for who adds.
     let urgentLevel: Atomic<UInt8>
     /// Set for good when a body awaits that the queue is empty.
     let isAwaitedByBodies = Atomic(false)
@@ -62,14 +60,15 @@ final class Scheduler: OperationHost {
 
 extension Scheduler {
     /// Whether bodies run right on the worker, with no more around them than the current operation.
-    var runsPlainly: Bool {
-        if case .mainActor = place { false } else { taskLocals.isEmpty }
+    var runsPlainly: Bool { !runsOnMainActor && taskLocals.isEmpty }
+
+    private var runsOnMainActor: Bool {
+        if case .mainActor = place { true } else { false }
     }
 
     /// Runs a body with what this queue puts around it.
     func run(_ operation: AnyTaskOperation) async -> Outcome? {
-        if case .mainActor = place { return await operation.runWithTaskLocals(onMainActor: true) }
-        return await operation.runWithTaskLocals(onMainActor: false)
+        await operation.runWithTaskLocals(onMainActor: runsOnMainActor)
     }
 }
 
@@ -98,7 +97,7 @@ extension Scheduler {
     /// Applies an event, and returns what follows and has yet to be carried out.
     func enter<Result: Sendable>(_ event: (inout Storage) -> Result) -> (result: Result, effects: Effects?) {
         storage.withLock { storage in
-            mailbox.empty { storage.insert($0, isBarrier: false) }
+            takeMail(into: &storage)
             let result = event(&storage)
             return (result, effects(of: &storage))
         }
@@ -113,18 +112,29 @@ extension Scheduler {
 
     /// What follows from the state as it is now; nil, as nearly always, where nothing does.
     private func effects(of storage: inout Storage) -> Effects? {
-        if storage.keptAlive == nil, !storage.state.isEmpty { storage.keptAlive = self }
         var effects: Effects?
-        if storage.hasEffects { storage.collect(into: &effects) }
-        // Who adds looks at the level after the mailbox was filled, so the mailbox is looked at after the level was
-        // set: one of both sees the other.
-        while storage.updateUrgentLevel() {
-            urgentLevel.store(storage.urgentLevel, ordering: .sequentiallyConsistent)
-            if mailbox.isEmpty { break }
-            mailbox.empty { storage.insert($0, isBarrier: false) }
+        repeat {
+            if storage.keptAlive == nil, !storage.state.isEmpty { storage.keptAlive = self }
             if storage.hasEffects { storage.collect(into: &effects) }
-        }
+        } while takeLateMail(into: &storage)
         return effects
+    }
+
+    private func takeMail(into storage: inout Storage) {
+        mailbox.empty { storage.insert($0, isBarrier: false) }
+    }
+
+    /// Says what is urgent now, and takes in what was added before that was said. Returns whether anything was.
+    ///
+    /// Who adds looks at the level after the mailbox was filled, so the mailbox is looked at after the level was set:
+    /// one of both sees the other.
+    private func takeLateMail(into storage: inout Storage) -> Bool {
+        let level = storage.urgentLevel
+        if urgentLevel.load(ordering: .relaxed) == level { return false }
+        urgentLevel.store(level, ordering: .sequentiallyConsistent)
+        if mailbox.isEmpty { return false }
+        takeMail(into: &storage)
+        return true
     }
 }
 
@@ -157,24 +167,23 @@ extension Scheduler.Storage {
         }
     }
 
-    /// Returns whether the level from which on nobody else is about to take the mail in is another one now.
+    /// From which level on what is put into the mailbox has to be taken in at once, as nobody else is about to.
     ///
     /// Whoever executes does so afterwards, and a worker that was started does before; one of a higher level comes
     /// sooner.
-    fileprivate mutating func updateUrgentLevel() -> Bool {
-        let before = urgentLevel
+    fileprivate var urgentLevel: UInt8 {
         let available = state.permits.available
-        urgentLevel =
-            if state.intake == .shut || cancelsAdded {
-                Self.everyLevel
-            } else if available == 0 || state.isSuspended {
-                Self.noLevel
-            } else if starting.count < min(available, processorCount) {
-                Self.everyLevel
-            } else {
-                starting.highest!.rawValue + 1
-            }
-        return urgentLevel != before
+        return
+            if state.intake == .shut || cancelsAdded
+        {
+            Self.everyLevel
+        } else if available == 0 || state.isSuspended {
+            Self.noLevel
+        } else if starting.count < min(available, processorCount) {
+            Self.everyLevel
+        } else {
+            starting.highest!.rawValue + 1
+        }
     }
 
     /// The operation's slot; nil where the operation is not in the queue (any more).

@@ -19,11 +19,9 @@ final class Worker: Sendable {
         let priority = level.taskPriority
         switch scheduler.place {
         case .pool, .mainActor:
-            Task.detached(priority: priority) { await worker.runner.run { await worker.run() } }
+            Task.detached(priority: priority) { await worker.run() }
         case .executor(let executor):
-            Task.detached(executorPreference: executor, priority: priority) {
-                await worker.runner.run { await worker.run() }
-            }
+            Task.detached(executorPreference: executor, priority: priority) { await worker.run() }
         }
     }
 }
@@ -32,6 +30,10 @@ final class Worker: Sendable {
 
 extension Worker {
     private func run() async {
+        await runner.run { await runOperations() }
+    }
+
+    private func runOperations() async {
         let isPlain = scheduler.runsPlainly
         var turn = Scheduler.Turn()
         begin(&turn)
