@@ -22,8 +22,7 @@ struct FreeingTests {
     @Test("A very long chain that was made and cancelled, but never added, is freed from its end")
     func chainThatWasCancelled() {
         let freed = Gate()
-        var last = TaskOperation { [witness = Witness(freed)] in withExtendedLifetime(witness) {} }
-        for _ in 0..<tensOfThousands { last = TaskOperation(dependencies: [last]) {} }
+        let last = Self.chain(freeing: freed)
         last.cancel()
         #expect(freed.isOpen)
         #expect(last.isFinished)
@@ -48,8 +47,7 @@ struct FreeingTests {
         let freed = Gate()
         let holder = TaskOperation {}
         try {
-            var last = TaskOperation { [witness = Witness(freed)] in withExtendedLifetime(witness) {} }
-            for _ in 0..<tensOfThousands { last = TaskOperation(dependencies: [last]) {} }
+            let last = Self.chain(freeing: freed)
             try holder.addDependency(last)
         }()
         #expect(!freed.isOpen)
@@ -62,8 +60,7 @@ struct FreeingTests {
         let freed = Gate()
         let holder = TaskOperation {}
         try {
-            var last = TaskOperation { [witness = Witness(freed)] in withExtendedLifetime(witness) {} }
-            for _ in 0..<tensOfThousands { last = TaskOperation(dependencies: [last]) {} }
+            let last = Self.chain(freeing: freed)
             try holder.addDependency(last)
             try holder.removeDependency(last)
         }()
@@ -82,5 +79,12 @@ struct FreeingTests {
         }()
         try await last.value
         await freed.pass()
+    }
+
+    /// The end of a very long chain that was never added. The gate opens when its beginning is freed.
+    private static func chain(freeing freed: Gate) -> TaskOperation<Void> {
+        var last = TaskOperation { [witness = Witness(freed)] in withExtendedLifetime(witness) {} }
+        for _ in 0..<tensOfThousands { last = TaskOperation(dependencies: [last]) {} }
+        return last
     }
 }

@@ -8,16 +8,16 @@ import Testing
 @Suite("Growth: graphs take time in proportion to their size", .serialized, .timeLimit(.minutes(10)))
 struct GraphGrowthTests {
     @Test("Adding operations")
-    func adding() {
-        expectNearlyLinear(from: 2000) { count in
+    func adding() async {
+        await expectNearlyLinear(from: 2000) { count in
             let queue = TaskOperationQueue(isSuspended: true)
             return (queue, { for _ in 0..<count { queue.addOperation {} } })
         }
     }
 
     @Test("Adding a chain from its end, one by one")
-    func addingAChain() {
-        expectNearlyLinear(from: 1000) { count in
+    func addingAChain() async {
+        await expectNearlyLinear(from: 1000) { count in
             let queue = TaskOperationQueue(isSuspended: true)
             let chain = Self.chainFromItsEnd(count)
             return (queue, { for operation in chain { try! queue.addOperation(operation) } })
@@ -25,8 +25,8 @@ struct GraphGrowthTests {
     }
 
     @Test("Adding a chain in one step, behind a barrier that has as many before it")
-    func addingAChainBehindABarrier() {
-        expectNearlyLinear(from: 500) { count in
+    func addingAChainBehindABarrier() async {
+        await expectNearlyLinear(from: 500) { count in
             let queue = TaskOperationQueue(isSuspended: true)
             for _ in 0..<count { queue.addOperation {} }
             queue.addBarrier {}
@@ -36,8 +36,8 @@ struct GraphGrowthTests {
     }
 
     @Test("Adding a chain one by one, behind a barrier that has as many before it: one search each")
-    func addingAChainOneByOneBehindABarrier() {
-        expectOneSearchEach(from: 30) { count in
+    func addingAChainOneByOneBehindABarrier() async {
+        await expectOneSearchEach(from: 30) { count in
             let queue = TaskOperationQueue(isSuspended: true)
             for _ in 0..<count { queue.addOperation {} }
             queue.addBarrier {}
@@ -47,8 +47,8 @@ struct GraphGrowthTests {
     }
 
     @Test("Adding barriers on which others depend: one search each")
-    func addingBarriersThatAreWaitedFor() {
-        expectOneSearchEach(from: 30) { count in
+    func addingBarriersThatAreWaitedFor() async {
+        await expectOneSearchEach(from: 30) { count in
             let (queue, dependents) = (TaskOperationQueue(isSuspended: true), TaskOperationQueue(isSuspended: true))
             let barriers = (0..<count).map { _ in TaskOperation {} }
             for barrier in barriers { dependents.addOperation(dependencies: [barrier]) {} }
@@ -63,8 +63,8 @@ struct GraphGrowthTests {
     }
 
     @Test("Adding what others depend on behind one barrier, and as many cancelled ones: one search each")
-    func addingBehindCancelledBarriers() {
-        expectOneSearchEach(from: 60) { count in
+    func addingBehindCancelledBarriers() async {
+        await expectOneSearchEach(from: 60) { count in
             let (queue, dependents) = (TaskOperationQueue(isSuspended: true), TaskOperationQueue(isSuspended: true))
             queue.addBarrier {}
             for _ in 0..<count { queue.addBarrier {}.cancel() }
@@ -81,8 +81,8 @@ struct GraphGrowthTests {
     }
 
     @Test("Escalating through barriers")
-    func escalatingThroughBarriers() {
-        expectNearlyLinear(from: 100) { count in
+    func escalatingThroughBarriers() async {
+        await expectNearlyLinear(from: 100) { count in
             let queue = TaskOperationQueue(isSuspended: true)
             for _ in 0..<count {
                 queue.addOperation(priority: .low) {}
@@ -94,8 +94,8 @@ struct GraphGrowthTests {
     }
 
     @Test("Escalating a chain")
-    func escalatingAChain() {
-        expectNearlyLinear(from: 1000) { count in
+    func escalatingAChain() async {
+        await expectNearlyLinear(from: 1000) { count in
             let queue = TaskOperationQueue(isSuspended: true)
             var last = queue.addOperation(priority: .low) {}
             for _ in 1..<count { last = queue.addOperation(priority: .low, dependencies: [last]) {} }
@@ -112,27 +112,24 @@ struct GraphGrowthTests {
     /// - Parameter prepare: Makes a suspended queue, and what is to be measured.
     private func expectNearlyLinear(
         from small: Int, sourceLocation: SourceLocation = #_sourceLocation, _ prepare: (_ count: Int) -> Prepared
-    ) {
-        expect(growthUpTo: 25, from: small, sourceLocation, prepare)
+    ) async {
+        await expect(growthUpTo: 25, from: small, sourceLocation, prepare)
     }
 
     private func expectOneSearchEach(
         from small: Int, sourceLocation: SourceLocation = #_sourceLocation, _ prepare: (_ count: Int) -> Prepared
-    ) {
-        expect(growthUpTo: 200, from: small, sourceLocation, prepare)
+    ) async {
+        await expect(growthUpTo: 200, from: small, sourceLocation, prepare)
     }
 
     private func expect(
         growthUpTo limit: Double, from small: Int, _ sourceLocation: SourceLocation,
         _ prepare: (_ count: Int) -> Prepared
-    ) {
-        // More attempts could only tell that others had the processor.
-        var (short, long) = (Duration.seconds(1000), Duration.seconds(1000))
-        for _ in 0..<5 where long >= short * limit || short == .seconds(1000) {
-            short = min(short, time(small, prepare))
-            long = min(long, time(small * 8, prepare))
+    ) async {
+        let ratio = await bestRatio(within: limit, attempts: 1...5) { isLarge in
+            time(isLarge ? small * 8 : small, prepare)
         }
-        #expect(long < short * limit, sourceLocation: sourceLocation)
+        #expect(ratio < limit, sourceLocation: sourceLocation)
     }
 
     private func time(_ count: Int, _ prepare: (_ count: Int) -> Prepared) -> Duration {

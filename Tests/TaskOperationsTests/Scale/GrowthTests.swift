@@ -18,7 +18,7 @@ import Testing
 struct GrowthTests {
     @Test("An operation of 100,000 costs about what one of 10,000 does", arguments: Workload.all)
     func workIsLinear(workload: Workload) async throws {
-        let ratio = try await bestRatio(attempts: 2...6) { isLarge in
+        let ratio = try await bestRatio(within: limit, attempts: 2...6) { isLarge in
             let count = isLarge ? Size.large : Size.small
             let elapsed = try await ContinuousClock().measure { try await workload.run(count) }
             return elapsed / count
@@ -28,7 +28,7 @@ struct GrowthTests {
 
     @Test("A call costs about the same with 500 waiting and with 20,000", arguments: QueueCall.all)
     func callsDoNotLookAtAllThatWait(call: QueueCall) async throws {
-        let ratio = try await bestRatio() { isLarge in
+        let ratio = try await bestRatio(within: limit) { isLarge in
             let (queue, waiting) = crowd(isLarge ? Size.largeCrowd : Size.smallCrowd)
             let cost = processorTime { for number in 0..<100 { call.make(queue, waiting, number) } }
             queue.cancelAllOperations()
@@ -41,7 +41,7 @@ struct GrowthTests {
 
     @Test("Operations pass others that wait at a cost that does not depend on how many these are")
     func passingDoesNotLookAtAllThatWait() async throws {
-        let ratio = try await bestRatio() { isLarge in
+        let ratio = try await bestRatio(within: limit) { isLarge in
             let queue = TaskOperationQueue(maxConcurrentOperationCount: 2)
             let gate = Gate()
             let first = queue.addOperation { await gate.pass() }
@@ -58,8 +58,8 @@ struct GrowthTests {
 
     @Test(
         "A call of a semaphore costs about the same with 500 waiting and with 20,000", arguments: SemaphoreCall.all)
-    func semaphoreCallsDoNotLookAtAllThatWait(call: SemaphoreCall) async throws {
-        let ratio = try await bestRatio() { isLarge in
+    func semaphoreCallsDoNotLookAtAllThatWait(call: SemaphoreCall) async {
+        let ratio = await bestRatio(within: limit) { isLarge in
             let count = isLarge ? Size.largeCrowd : Size.smallCrowd
             let semaphore = AsyncSemaphore(capacity: 0)
             let waiters = (0..<count).map { _ in Task { try await semaphore.acquire() } }
@@ -221,20 +221,6 @@ private func crowd(_ count: Int) -> (TaskOperationQueue, [AnyTaskOperation]) {
 }
 
 // MARK: - Measuring
-
-/// How many times the cost of the small size the large one is, each at its best. Attempts end where the ratio is
-/// within the limit: more of them could only tell that the machine was busy.
-private func bestRatio(
-    attempts: ClosedRange<Int> = 1...6, cost: (_ isLarge: Bool) async throws -> Duration
-) async throws -> Double {
-    var (small, large) = (Duration.seconds(1000), Duration.seconds(1000))
-    for attempt in 1...attempts.upperBound {
-        small = min(small, try await cost(false))
-        large = min(large, try await cost(true))
-        if attempt >= attempts.lowerBound, large / small < limit { break }
-    }
-    return large / small
-}
 
 /// What the calling thread has computed during something that does not suspend; other threads do not count.
 private func processorTime(_ work: () -> Void) -> Duration {
