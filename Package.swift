@@ -16,10 +16,12 @@ let package = Package(
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: [
         .library(name: "TaskOperations", targets: ["TaskOperations"]),
+        .library(name: "TaskOperationsBridge", targets: ["TaskOperationsBridge"]),
         .library(name: "TaskOperationsTesting", targets: ["TaskOperationsTesting"]),
     ],
     targets: [
         .target(name: "TaskOperations", swiftSettings: settings),
+        .target(name: "TaskOperationsBridge", dependencies: ["TaskOperations"], swiftSettings: settings),
         .target(name: "TaskOperationsTesting", dependencies: ["TaskOperations"], swiftSettings: settings),
         .target(
             name: "MigrationExamplesSupport", dependencies: ["TaskOperations"],
@@ -39,7 +41,8 @@ let package = Package(
         .executableTarget(name: "tour", dependencies: ["TourKit"], swiftSettings: settings),
         .systemLibrary(name: "CAllocator"),
         .executableTarget(
-            name: "benchmark", dependencies: ["TaskOperations", "TaskOperationsTesting", "CAllocator"],
+            name: "benchmark",
+            dependencies: ["TaskOperations", "TaskOperationsBridge", "TaskOperationsTesting", "CAllocator"],
             swiftSettings: settings),
         .testTarget(
             name: "SchedulingTests", dependencies: ["TaskOperations", "TaskOperationsTesting"],
@@ -57,6 +60,9 @@ let package = Package(
             ],
             swiftSettings: settings),
         .testTarget(name: "BenchmarkTests", dependencies: ["benchmark"], swiftSettings: settings),
+        .testTarget(
+            name: "BridgeTests", dependencies: ["TaskOperations", "TaskOperationsBridge", "TaskOperationsTesting"],
+            swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]
 )

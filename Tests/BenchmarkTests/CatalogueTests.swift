@@ -11,7 +11,7 @@ struct CatalogueTests {
             Catalogue.names == [
                 "independent", "independent-batch", "serial", "contended-add", "suspending", "io", "chain", "fan-out",
                 "fan-in", "layers", "random-dag", "after", "pending-memory", "cancel-all", "priority-change",
-                "width-change", "suspend-resume", "growth", "semaphore", "latency",
+                "width-change", "suspend-resume", "growth", "semaphore", "latency", "bridge",
             ])
     }
 

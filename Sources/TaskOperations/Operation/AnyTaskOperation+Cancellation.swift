@@ -35,7 +35,7 @@ extension AnyTaskOperation {
 
     /// Handlers are called on a task of their own, as whoever cancels may hold a lock that they want too; what
     /// waits for the operation goes on after them, as ever.
-    private func carryOutUnstarted(_ ending: OperationEnding, _ host: (any OperationHost)?) {
+    func carryOutUnstarted(_ ending: OperationEnding, _ host: (any OperationHost)?) {
         discardBody()
         host?.endedBeforeStart(self)
         if ending.hasHandlers {

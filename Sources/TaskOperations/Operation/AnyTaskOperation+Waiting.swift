@@ -11,7 +11,7 @@ extension AnyTaskOperation {
         try await Self.whileAwaiting(.operation(self)) { await suspendUntilFinished() }
     }
 
-    private func suspendUntilFinished() async {
+    func suspendUntilFinished() async {
         await withEscalationHandler {
             // In here, so that no escalation falls between this look and the handler.
             escalate(to: PriorityLevel(Task.currentPriority))
@@ -39,6 +39,15 @@ extension AnyTaskOperation {
         await wait()
         waiter.removeWait(target)
         await host?.endWait(within: waiter)
+    }
+
+    /// Does the waiting for a target that is part of the body's own work: descriptions and the search for cycles
+    /// know of it while it lasts, and the body keeps its permit.
+    static func whileKeepingPermit(_ target: WaitTarget, wait: () async -> Void) async {
+        guard let waiter = executing, !waiter.isFinished else { return await wait() }
+        waiter.record.withLock { $0.madeLinks().waits.append(target) }
+        await wait()
+        waiter.removeWait(target)
     }
 
     /// Does something at whose end a new host is waited for. Within a body, the search for cycles knows of that

@@ -26,6 +26,11 @@ public class AnyTaskOperation: @unchecked Sendable {
         preconditionFailure("only TaskOperation inherits from AnyTaskOperation")
     }
 
+    /// Has a handler called as the body begins. Returns false, and does nothing, where it is too late for that.
+    package func addStartHandler(_ handler: @escaping @Sendable () -> Void) -> Bool {
+        preconditionFailure("only TaskOperation inherits from AnyTaskOperation")
+    }
+
     /// Lets go of a body that will never run.
     func discardBody() {
         preconditionFailure("only TaskOperation inherits from AnyTaskOperation")

@@ -5,7 +5,7 @@ public struct OperationLabel: Hashable, Sendable, CustomStringConvertible {
 
     private let id: ObjectIdentifier
 
-    init(_ operation: AnyTaskOperation) {
+    package init(_ operation: AnyTaskOperation) {
         name = operation.name
         id = ObjectIdentifier(operation)
     }

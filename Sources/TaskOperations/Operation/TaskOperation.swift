@@ -110,6 +110,17 @@ public final class TaskOperation<Success: Sendable>: AnyTaskOperation, @unchecke
         }
     }
 
+    override package func addStartHandler(_ handler: @escaping @Sendable () -> Void) -> Bool {
+        record.withLock { record in
+            guard record.phase < .executing, let first = body else { return false }
+            body = {
+                handler()
+                return try await first()
+            }
+            return true
+        }
+    }
+
     override func discardBody() { body = nil }
 }
 

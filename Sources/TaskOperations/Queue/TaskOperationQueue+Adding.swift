@@ -120,7 +120,7 @@ extension TaskOperationQueue {
     /// Adds an operation that was just made. Nothing waits for it, so only a dependency on a body that awaits the
     /// end of this queue can be refused; the operation fails with that error.
     @usableFromInline
-    func addNew(_ operation: AnyTaskOperation, isBarrier: Bool = false) {
+    package func addNew(_ operation: AnyTaskOperation, isBarrier: Bool = false) {
         do {
             try scheduler.submit(operation, isBarrier: isBarrier)
         } catch {

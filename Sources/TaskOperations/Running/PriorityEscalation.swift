@@ -2,7 +2,7 @@
 // operations are still raised in their queues; only a task that executes already keeps its priority.
 
 /// Does something, and learns of it when the task that does it is escalated meanwhile.
-func withEscalationHandler<Failure>(
+package func withEscalationHandler<Failure>(
     _ operation: () async throws(Failure) -> Void, onEscalated: @escaping @Sendable (TaskPriority) -> Void
 ) async throws(Failure) {
     if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
@@ -19,6 +19,15 @@ func withEscalationHandler<Failure>(
 extension UnsafeCurrentTask {
     /// Raises the task's priority, where the runtime can.
     func escalateIfAvailable(to priority: TaskPriority) {
+        if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
+            escalatePriority(to: priority)
+        }
+    }
+}
+
+extension Task {
+    /// Raises the task's priority, where the runtime can.
+    package func escalateIfAvailable(to priority: TaskPriority) {
         if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
             escalatePriority(to: priority)
         }

@@ -33,6 +33,8 @@ final class Scheduler: OperationHost {
         var rejected: [AnyTaskOperation] = []
         /// The scheduler itself, as long as it has operations, which do not count it.
         var keptAlive: Scheduler?
+        /// Who wants to know how many operations came and went.
+        var observer: (any OperationCountObserver)?
         /// The queue that the user holds; nil when it is released.
         weak var owner: (any AnyObject & Sendable)?
     }
@@ -85,6 +87,7 @@ extension Scheduler {
         var rejected: [AnyTaskOperation] = []
         /// What the scheduler no longer keeps itself by, to be let go of.
         var released: Scheduler?
+        var observation: Observation?
     }
 
     /// Applies an event and carries out what follows.
@@ -105,6 +108,7 @@ extension Scheduler {
 
     func carryOut(_ effects: Effects?) {
         guard let effects else { return }
+        effects.observation?.tell()
         for level in effects.workers { Worker.start(for: self, level: level) }
         for continuation in effects.resumed { continuation.resume() }
         for operation in effects.rejected { reject(operation) }
@@ -145,11 +149,13 @@ extension Scheduler.Storage {
     fileprivate var hasEffects: Bool {
         let isIdle = state.isEmpty && (keptAlive != nil || !emptyWaiters.isEmpty)
         return isIdle || state.startableCount > 0 || !returns.isEmpty || !freed.isEmpty || !rejected.isEmpty
+            || observer != nil
     }
 
     fileprivate mutating func collect(into collected: inout Scheduler.Effects?) {
         let effects = collected ?? Scheduler.Effects()
         collected = effects
+        effects.observation = observer.map { Scheduler.Observation(observer: $0, counts: state.counts) }
         while let slot = state.nextReturn() { effects.resumed.append(returns.removeValue(forKey: slot)!) }
         if let level = state.nextLevel {
             let count = max(0, min(state.startableCount, processorCount) - starting[level])
@@ -174,7 +180,7 @@ extension Scheduler.Storage {
     fileprivate var urgentLevel: UInt8 {
         let available = state.permits.available
         return
-            if state.intake == .shut || cancelsAdded
+            if state.intake == .shut || cancelsAdded || observer != nil
         {
             Self.everyLevel
         } else if available == 0 || state.isSuspended {

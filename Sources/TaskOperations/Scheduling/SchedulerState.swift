@@ -191,6 +191,9 @@ extension SchedulerState {
         records.all.filter(isIncluded).sorted { $0.arrival < $1.arrival }.map(\.element)
     }
 
+    /// How many operations were ever added, and how many of them have not ended.
+    var counts: (added: Int, unfinished: Int) { (Int(arrivals), records.count) }
+
     /// What must end before barriers let an operation start: all before it for a barrier, and for any other the
     /// barriers before it. All of these and not only the nearest: that one may be cancelled at any moment.
     ///

@@ -44,6 +44,7 @@ struct Subject: Sendable {
 enum SubjectName: String, CaseIterable, Sendable {
     case taskOperationQueue = "TaskOperationQueue"
     case asyncSemaphore = "AsyncSemaphore"
+    case bridgedOperationQueue = "BridgedOperationQueue"
     case operationQueue = "OperationQueue"
     /// Concurrent, with a group; serial where the case is serial.
     case dispatchQueue = "DispatchQueue"
@@ -58,5 +59,10 @@ enum SubjectName: String, CaseIterable, Sendable {
     /// What arithmetic says.
     case ideal
 
-    var isOurs: Bool { self == .taskOperationQueue || self == .asyncSemaphore }
+    var isOurs: Bool {
+        switch self {
+        case .taskOperationQueue, .asyncSemaphore, .bridgedOperationQueue: true
+        default: false
+        }
+    }
 }

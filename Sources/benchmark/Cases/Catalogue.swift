@@ -27,6 +27,9 @@ enum Catalogue {
         .semaphoreCancelled,
         .latency("median", 0.5),
         .latency("99th percentile", 0.99),
+        .bridgedDependency,
+        .bridgedRun,
+        .bridgedAdding,
     ]
 
     /// The names that `--case` takes, in order.

@@ -1,0 +1,115 @@
+public import TaskOperations
+
+/// Counts work that is under way, and tells when none is: a `DispatchGroup` for tasks, which blocks no thread.
+///
+/// ```swift
+/// let group = AsyncGroup()
+/// for url in urls {
+///     group.enter()
+///     load(url) { _ in group.leave() }
+/// }
+/// await group.wait()
+/// ```
+///
+/// Each `enter()` is to be balanced by one `leave()`. A group can be used again after it was empty.
+public final class AsyncGroup: Sendable {
+    private struct State: Sendable {
+        var count = 0
+        /// Called when the group becomes empty, in the order of their numbers.
+        var handlers: [Int: Handler] = [:]
+        var lastNumber = 0
+    }
+
+    private typealias Handler = @Sendable () -> Void
+
+    private let state = Lock(State())
+
+    /// Makes an empty group.
+    public init() {}
+
+    /// How often the group was entered and not left yet.
+    public var count: Int { state.withLock { $0.count } }
+
+    /// Counts a piece of work that begins.
+    public func enter() {
+        state.withLock { $0.count += 1 }
+    }
+
+    /// Counts the end of a piece of work. The last one lets everybody go on who waits. Leaving more often than
+    /// entering stops the process with a message.
+    public func leave() {
+        let (count, handlers) = state.withLock { state in
+            state.count -= 1
+            if state.count != 0 { return (state.count, [Handler]()) }
+            defer { state.handlers = [:] }
+            return (0, state.handlers.sorted { $0.key < $1.key }.map(\.value))
+        }
+        precondition(
+            count >= 0, "leave() was called more often than enter(). Call leave() exactly once for each enter().")
+        for handler in handlers { handler() }
+    }
+
+    /// Enters the group for an operation, which leaves it when it has finished in whatever way. It leaves before
+    /// anything that awaits or depends on the operation goes on.
+    public func enter(for operation: AnyTaskOperation) {
+        enter()
+        operation.addCompletionHandler { self.leave() }
+    }
+}
+
+// MARK: - Waiting
+
+extension AsyncGroup {
+    /// Waits until the group is empty.
+    ///
+    /// Cancelling the task does not end the wait, as what follows relies on the group being empty.
+    public func wait() async {
+        let isEmpty = OneShot<Bool>()
+        whenEmpty { isEmpty.provide(true) }
+        _ = await isEmpty.value
+    }
+
+    /// Waits until the group is empty or the time is up.
+    ///
+    /// - Parameters:
+    ///   - timeout: How long to wait.
+    ///   - clock: What measures that.
+    /// - Returns: Whether the group was empty in time.
+    public func wait<C: Clock>(timeout: C.Duration, clock: C = ContinuousClock()) async -> Bool {
+        let isEmpty = OneShot<Bool>()
+        let number = whenEmpty { isEmpty.provide(true) }
+        let deadline = clock.now.advanced(by: timeout)
+        let timer = Task.detached(priority: Task.currentPriority) {
+            try await clock.sleep(until: deadline, tolerance: nil)
+            isEmpty.provide(false)
+        }
+        let wasEmpty = await isEmpty.value
+        timer.cancel()
+        if !wasEmpty { _ = state.withLock { $0.handlers.removeValue(forKey: number) } }
+        return wasEmpty
+    }
+
+    /// Has work done in a task of its own once the group is empty; at once if it is empty now.
+    ///
+    /// - Parameters:
+    ///   - priority: The priority of the task; that of the caller's where none is given.
+    ///   - work: What is to be done.
+    public func notify(priority: TaskPriority? = nil, execute work: @escaping @Sendable () async -> Void) {
+        let priority = priority ?? Task.currentPriority
+        whenEmpty {
+            Task.detached(priority: priority) { await work() }
+        }
+    }
+
+    /// Calls a handler, which is short and not a user's, once the group is empty. Returns the handler's number.
+    @discardableResult
+    private func whenEmpty(_ handler: @escaping Handler) -> Int {
+        let (number, isEmpty) = state.withLock { state in
+            state.lastNumber += 1
+            if state.count != 0 { state.handlers[state.lastNumber] = handler }
+            return (state.lastNumber, state.count == 0)
+        }
+        if isEmpty { handler() }
+        return number
+    }
+}

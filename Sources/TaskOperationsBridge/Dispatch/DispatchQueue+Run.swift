@@ -1,0 +1,24 @@
+public import Dispatch
+
+extension DispatchQueue {
+    /// Runs a block on the queue, and waits for what comes of it without blocking a thread.
+    ///
+    /// ```swift
+    /// let count = try await index.run { entries.count }
+    /// try await index.run(flags: .barrier) { entries.removeAll() }  // alone, on a concurrent queue
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - qos: The quality of service of the block.
+    ///   - flags: `.barrier` to have it run alone on a concurrent queue: after what was submitted before, and before
+    ///     what is submitted later.
+    ///   - work: The block. It does not run in a task: it cannot ask for task locals or whether it is cancelled.
+    /// - Throws: What the block throws, or `CancellationError` where the task is cancelled before the block starts.
+    ///   It is not run then.
+    public func run<Value: Sendable>(
+        qos: DispatchQoS = .unspecified, flags: DispatchWorkItemFlags = [],
+        execute work: @escaping @Sendable () throws -> Value
+    ) async throws -> Value {
+        try await HandedCall.make(work) { call in async(qos: qos, flags: flags, execute: call) }
+    }
+}

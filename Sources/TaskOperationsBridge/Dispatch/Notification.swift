@@ -1,0 +1,33 @@
+internal import Dispatch
+
+/// Where the bridge's own handlers run: short ones only, no code of a user. It is serial, and so gets a thread also
+/// where blocks that wait hold all those of the global queues.
+let bridgeQueue = DispatchQueue(label: "TaskOperationsBridge", qos: .userInitiated)
+
+/// Runs the bridge's own tasks there, which do nothing but wait.
+let bridgeExecutor = DispatchQueueExecutor(bridgeQueue)
+
+/// Waits until something of Dispatch notifies, without blocking a thread.
+///
+/// - Parameters:
+///   - timeout: When to stop waiting; nil for never.
+///   - subscribe: Has the handler that it gets called on `bridgeQueue`.
+func waitForNotification(
+    timeout: DispatchTime?, subscribe: (_ handler: @escaping @Sendable () -> Void) -> Void
+) async -> DispatchTimeoutResult {
+    let result = OneShot<DispatchTimeoutResult>()
+    subscribe { result.provide(.success) }
+    guard let timeout else { return await result.value }
+    let timer = startTimer(deadline: timeout) { result.provide(.timedOut) }
+    defer { timer.cancel() }
+    return await result.value
+}
+
+/// Has a handler called at a deadline, unless the timer is cancelled before.
+func startTimer(deadline: DispatchTime, handler: @escaping @Sendable () -> Void) -> any DispatchSourceTimer {
+    let timer = DispatchSource.makeTimerSource(queue: bridgeQueue)
+    timer.schedule(deadline: deadline)
+    timer.setEventHandler(handler: handler)
+    timer.activate()
+    return timer
+}

@@ -1,0 +1,96 @@
+internal import Dispatch
+internal import Foundation
+internal import TaskOperations
+
+/// The tasks that wait for one Dispatch semaphore, and the thread that blocks for them.
+///
+/// Nothing can wake that thread but the semaphore itself. It therefore blocks for a second at most, to see whether
+/// anybody still waits, and a permit that it got for nobody is given back.
+final class SemaphoreLine: Sendable {
+    /// What comes of a wait; nil where the task was cancelled.
+    private typealias Waiter = OneShot<DispatchTimeoutResult?>
+
+    /// The lines that have a thread. A line is in here exactly as long as its thread looks after it.
+    private static let lines = Lock<[ObjectIdentifier: SemaphoreLine]>([:])
+
+    private let semaphore: DispatchSemaphore
+    /// In the order of arrival. One that was cancelled or came late may still be in here.
+    private let waiters = Lock(WorkLine<Waiter>())
+
+    private init(_ semaphore: DispatchSemaphore) {
+        self.semaphore = semaphore
+    }
+
+    /// Whether a thread looks after tasks that wait for a semaphore.
+    static func hasThread(for semaphore: DispatchSemaphore) -> Bool {
+        lines.withLock { $0[ObjectIdentifier(semaphore)] != nil }
+    }
+
+    static func acquire(
+        _ semaphore: DispatchSemaphore, timeout: DispatchTime?
+    ) async throws(CancellationError) -> DispatchTimeoutResult {
+        if Task.isCancelled { throw CancellationError() }
+        if tryAcquire(semaphore) { return .success }
+        let waiter = Waiter()
+        join(waiter, semaphore)
+        let timer = timeout.map { startTimer(deadline: $0) { waiter.provide(.timedOut) } }
+        defer { timer?.cancel() }
+        let result = await withTaskCancellationHandler {
+            await waiter.value
+        } onCancel: {
+            waiter.provide(nil)
+        }
+        guard let result else { throw CancellationError() }
+        return result
+    }
+
+    /// Takes a permit that is there, unless tasks wait for one.
+    private static func tryAcquire(_ semaphore: DispatchSemaphore) -> Bool {
+        !hasThread(for: semaphore) && semaphore.wait(timeout: .now()) == .success
+    }
+
+    private static func join(_ waiter: Waiter, _ semaphore: DispatchSemaphore) {
+        let newLine = lines.withLock { lines -> SemaphoreLine? in
+            let existing = lines[ObjectIdentifier(semaphore)]
+            let line = existing ?? SemaphoreLine(semaphore)
+            lines[ObjectIdentifier(semaphore)] = line
+            line.waiters.withLock { $0.append(waiter) }
+            return existing == nil ? line : nil
+        }
+        if let newLine { Thread.start(name: "semaphore") { newLine.serve() } }
+    }
+}
+
+// MARK: - The thread
+
+extension SemaphoreLine {
+    private func serve() {
+        var hasPermit: Bool
+        repeat {
+            hasPermit = semaphore.wait(timeout: .now() + .seconds(1)) == .success
+            if hasPermit, !servePermit() { semaphore.signal() }
+        } while !endIfUnused(sweeping: !hasPermit)
+    }
+
+    /// Hands a permit to the first who still waits. Returns false where there is nobody.
+    private func servePermit() -> Bool {
+        while let waiter = waiters.withLock({ $0.popFirst() }) {
+            if waiter.provide(.success) { return true }
+        }
+        return false
+    }
+
+    /// Returns whether nobody waits any more, so that the thread must end.
+    ///
+    /// - Parameter sweeping: Whether to look for tasks that do not wait any more. Linear in those that do.
+    private func endIfUnused(sweeping: Bool) -> Bool {
+        Self.lines.withLock { lines in
+            waiters.withLock { waiters in
+                if sweeping { waiters.removeAll(where: \.isProvided) }
+                if !waiters.isEmpty { return false }
+                lines[ObjectIdentifier(semaphore)] = nil
+                return true
+            }
+        }
+    }
+}

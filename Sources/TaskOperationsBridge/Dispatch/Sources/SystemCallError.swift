@@ -1,0 +1,19 @@
+internal import Foundation
+
+/// What the system refused to do.
+public struct SystemCallError: Error, Hashable, Sendable {
+    /// The function of the system.
+    public let function: String
+
+    /// The number that it gave as the reason: an `errno`.
+    public let code: Int32
+
+    init(_ function: String, code: Int32 = errno) {
+        self.function = function
+        self.code = code
+    }
+}
+
+extension SystemCallError: CustomStringConvertible {
+    public var description: String { "\(function) failed: \(String(cString: strerror(code))) (\(code))" }
+}

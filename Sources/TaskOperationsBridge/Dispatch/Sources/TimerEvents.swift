@@ -1,0 +1,70 @@
+public import Dispatch
+internal import TaskOperations
+
+/// One or more deadlines of a timer that have passed.
+public struct DispatchTimerTick: Sendable, Equatable {
+    /// The number of the latest deadline that has passed; the first one has number 0.
+    public let index: Int
+
+    /// How many deadlines have passed since the last tick: more than 1 where the iteration was late.
+    public let count: Int
+
+    /// When the latest deadline that has passed was due: the first deadline and `index` intervals.
+    public let deadline: DispatchTime
+}
+
+extension DispatchSource {
+    /// Ticks at a deadline, and then in regular intervals from that deadline: they do not drift, however late a
+    /// tick is taken. Deadlines that pass while nobody waits become one tick. Without an interval there is one tick,
+    /// and the sequence ends.
+    ///
+    /// ```swift
+    /// for await tick in DispatchSource.timerEvents(deadline: .now(), repeating: .seconds(1)) { … }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - flags: `.strict` to have the leeway kept to.
+    ///   - deadline: When the first tick is due.
+    ///   - interval: The time between two deadlines, at least a nanosecond.
+    ///   - leeway: By how much a tick may be late for the sake of energy.
+    public static func timerEvents(
+        flags: TimerFlags = [], deadline: DispatchTime, repeating interval: DispatchTimeInterval = .never,
+        leeway: DispatchTimeInterval = .nanoseconds(0)
+    ) -> DispatchSourceEvents<DispatchTimerTick> {
+        let source = makeTimerSource(flags: flags, queue: bridgeQueue)
+        source.schedule(deadline: deadline, repeating: interval, leeway: leeway)
+        let nanoseconds = interval.nanoseconds
+        precondition(nanoseconds ?? 1 > 0, "The interval of a timer is \(interval); it must be at least a nanosecond.")
+        let passed = Lock(0)
+        return DispatchSourceEvents(
+            SourceSubscription(source, isSingle: nanoseconds == nil) { data in
+                let total = passed.withLock { passed in
+                    passed += Int(data)
+                    return passed
+                }
+                return DispatchTimerTick(
+                    index: total - 1, count: Int(data),
+                    deadline: deadline + .nanoseconds((total - 1) * (nanoseconds ?? 0)))
+            })
+    }
+}
+
+extension DispatchTimeInterval {
+    /// Nil for `.never`.
+    fileprivate var nanoseconds: Int? {
+        switch self {
+        case .seconds(let count): Self.product(count, 1_000_000_000)
+        case .milliseconds(let count): Self.product(count, 1_000_000)
+        case .microseconds(let count): Self.product(count, 1_000)
+        case .nanoseconds(let count): count
+        case .never: nil
+        @unknown default: nil
+        }
+    }
+
+    /// The largest number where the product is larger, as in Dispatch.
+    private static func product(_ count: Int, _ unit: Int) -> Int {
+        let (product, isOver) = count.multipliedReportingOverflow(by: unit)
+        return isOver ? (count < 0 ? .min : .max) : product
+    }
+}

@@ -1,0 +1,21 @@
+internal import Dispatch
+internal import TaskOperations
+
+/// Runs the jobs of a `BridgedOperationQueue`: on a Dispatch queue where one was set, and otherwise on threads where
+/// they may block.
+final class BridgedExecutor: TaskExecutor {
+    private let queue = Lock<DispatchQueue?>(nil)
+
+    var underlyingQueue: DispatchQueue? {
+        get { queue.withLock { $0 } }
+        set { queue.withLock { $0 = newValue } }
+    }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        guard let queue = underlyingQueue else {
+            return LegacyThreads.shared.run { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+        }
+        queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+    }
+}

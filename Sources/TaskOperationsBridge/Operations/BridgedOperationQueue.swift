@@ -1,0 +1,162 @@
+public import Dispatch
+public import Foundation
+internal import Synchronization
+public import TaskOperations
+
+/// An `OperationQueue` for code that wants one, driven by a `TaskOperationQueue`.
+///
+/// Hand it to `URLSession(configuration:delegate:delegateQueue:)`, `NotificationCenter.addObserver`, or an old library.
+/// New code adds to this queue or to `taskQueue`, and shares its width, order, suspension and barriers.
+///
+/// Blocks and operations of Foundation run on threads where they may block, or on `underlyingQueue`. Where it differs
+/// from its base class: what is cancelled before its start is finished at once, also on a suspended queue; a barrier is
+/// never overtaken, and is waited for like any operation; and whoever blocks in an operation of the queue until the queue
+/// is empty waits for the others and lends its place out, instead of waiting for itself.
+///
+/// Without the Objective-C runtime nobody can override `operations` and `operationCount`, nor set
+/// `OperationQueue.current`. There, `operations` lists a stand-in for each operation, with its state, name and
+/// `cancel()`, which is equal to it but not identical; and it is `BridgedOperationQueue.current` that knows this queue.
+open class BridgedOperationQueue: OperationQueue, @unchecked Sendable {  // All that changes is behind locks.
+    /// What drives this queue. Operations that are added to it directly are not listed in `operations`.
+    public let taskQueue: TaskOperationQueue
+
+    let executor: BridgedExecutor
+    let settings: Lock<Settings>
+    /// What the base class lists.
+    let members = AsyncGroup()
+
+    struct Settings: Sendable {
+        var name: String
+        var width: Int
+        var service: QualityOfService?
+    }
+
+    /// Makes an empty queue of unlimited width.
+    public override convenience init() {
+        self.init(name: nil)
+    }
+
+    /// Makes an empty queue.
+    ///
+    /// - Parameters:
+    ///   - name: What the queue is called in messages and descriptions.
+    ///   - maxConcurrentOperationCount: The width; `OperationQueue.defaultMaxConcurrentOperationCount` for no limit.
+    public init(
+        name: String?, maxConcurrentOperationCount: Int = OperationQueue.defaultMaxConcurrentOperationCount
+    ) {
+        executor = BridgedExecutor()
+        taskQueue = TaskOperationQueue(
+            name: name, maxConcurrentOperationCount: Self.taskQueueWidth(maxConcurrentOperationCount),
+            executor: executor)
+        settings = Lock(Settings(name: name ?? "BridgedOperationQueue", width: maxConcurrentOperationCount))
+        super.init()
+        #if !canImport(ObjectiveC)
+            super.underlyingQueue = MemberStarter.queue
+        #endif
+        makeKnown()
+    }
+
+    deinit { makeUnknown() }
+
+    // MARK: Adding
+
+    open override func addOperation(_ block: @escaping @Sendable () -> Void) {
+        add(TaskOperation<Void>(priority: TaskPriority(qualityOfService)) { block() })
+    }
+
+    /// Adds an operation of Foundation. Where it was added to a queue before, executes or is finished, the program stops
+    /// with a message that says so, as with the base class; `taskQueue.addOperation` throws instead.
+    open override func addOperation(_ operation: Foundation.Operation) {
+        addOperations([operation], waitUntilFinished: false)
+    }
+
+    open override func addOperations(_ operations: [Foundation.Operation], waitUntilFinished wait: Bool) {
+        do {
+            try add(operations)
+        } catch {
+            fatalError("\(error)")
+        }
+        if wait { blockUntilFinished(operations) }
+    }
+
+    open override func addBarrierBlock(_ barrier: @escaping @Sendable () -> Void) {
+        taskQueue.addBarrier(priority: TaskPriority(qualityOfService)) { barrier() }
+    }
+
+    // MARK: Control
+
+    open override var maxConcurrentOperationCount: Int {
+        get { settings.withLock { $0.width } }
+        set {
+            let width = Self.taskQueueWidth(newValue)
+            settings.withLock { $0.width = newValue }
+            taskQueue.maxConcurrentOperationCount = width
+        }
+    }
+
+    open override var isSuspended: Bool {
+        get { taskQueue.isSuspended }
+        set { taskQueue.isSuspended = newValue }
+    }
+
+    open override func cancelAllOperations() {
+        for operation in taskQueue.operations {
+            LegacyTable.original(of: operation)?.cancel()
+            operation.cancel()
+        }
+    }
+
+    /// Blocks until the queue is empty; what is added meanwhile is waited for too. In an operation of this queue, until
+    /// it is the only one.
+    @available(*, noasync, message: "await finished() instead")
+    open override func waitUntilAllOperationsAreFinished() {
+        blockUntilEmpty()
+    }
+
+    // MARK: Properties
+
+    open override var name: String? {
+        get { settings.withLock { $0.name } }
+        set { settings.withLock { $0.name = newValue ?? "" } }
+    }
+
+    /// What a block gets that is added to the queue, as its priority.
+    open override var qualityOfService: QualityOfService {
+        get { settings.withLock { $0.service } ?? .default }
+        set { settings.withLock { $0.service = newValue } }
+    }
+
+    /// Where blocks and operations of Foundation run, instead of on threads of this queue's own.
+    open override unowned(unsafe) var underlyingQueue: DispatchQueue? {
+        get { executor.underlyingQueue }
+        set {
+            if taskQueue.operationCount > 0 {
+                fatalError("underlyingQueue of \(self) was set while it has operations. Set it before adding any.")
+            }
+            executor.underlyingQueue = newValue
+        }
+    }
+
+    /// How many operations were added, and how many of these have ended. Cancelling it cancels them all.
+    open override var progress: Progress { taskQueue.progress }
+
+    #if canImport(ObjectiveC)
+        open override var operations: [Foundation.Operation] { taskQueue.operations.map(\.asOperation) }
+
+        open override var operationCount: Int { taskQueue.operationCount }
+    #endif
+
+    /// The bridged queue whose operation asks; otherwise as for `OperationQueue`.
+    open override class var current: OperationQueue? { bridged ?? super.current }
+
+    /// What the queue has to do, and for each operation where it stands and what it waits for.
+    open override var debugDescription: String { taskQueue.debugDescription }
+
+    private static func taskQueueWidth(_ width: Int) -> Int {
+        if width == OperationQueue.defaultMaxConcurrentOperationCount {
+            return TaskOperationQueue.unlimitedConcurrentOperationCount
+        }
+        if width < 0 { fatalError("maxConcurrentOperationCount is \(width); it must not be negative.") }
+        return width
+    }
+}

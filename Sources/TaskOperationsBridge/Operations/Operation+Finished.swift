@@ -1,0 +1,61 @@
+public import Foundation
+public import TaskOperations
+
+extension Foundation.Operation {
+    /// Waits, without blocking a thread and without touching `completionBlock`, until the operation is finished.
+    ///
+    /// A body of a `TaskOperationQueue` that waits lends its permit out meanwhile. The wait itself cannot be
+    /// cancelled. Where the body waits for what cannot end before the body does, the program stops with a message
+    /// that names what is on the cycle.
+    public func finished() async {
+        if isFinished { return }
+        do {
+            // What stands for an operation of ours finishes a little later than that.
+            if let standIn = self as? OperationStandIn { try await standIn.operation.waitUntilFinished() }
+            if !isFinished { try await end.waitUntilFinished() }
+        } catch {
+            fatalError("\(error)")
+        }
+    }
+
+    /// Makes this operation start only after one of ours is finished, whatever comes of it.
+    ///
+    /// - Throws: `TaskOperationError.dependencyCycle` where the other waits for this one. An operation of Foundation
+    ///   that both depend on in part is followed only as far as anything of ours depends on it.
+    public func addDependency(_ operation: AnyTaskOperation) throws(TaskOperationError) {
+        if let counterpart = knownCounterpart {
+            do {
+                try counterpart.addDependency(operation)
+            } catch TaskOperationError.alreadyStarted {
+                // As in Foundation, it comes too late to have an effect.
+            }
+        }
+        addDependency(operation.asOperation)
+    }
+
+    /// Drops a dependency on an operation of ours.
+    public func removeDependency(_ operation: AnyTaskOperation) {
+        try? knownCounterpart?.removeDependency(operation)
+        removeDependency(operation.asOperation)
+    }
+}
+
+extension AnyTaskOperation {
+    /// Makes this operation start only after an operation of Foundation is finished, whatever comes of it. That may
+    /// be on any queue or on none, queued later, finished or cancelled.
+    ///
+    /// - Throws: `TaskOperationError.dependencyCycle` where the other waits for this one, and `.alreadyStarted` where
+    ///   this operation has started or finished. Nothing changes then.
+    public func addDependency(_ legacy: Foundation.Operation) throws(TaskOperationError) {
+        try addDependency(legacy.counterpart)
+    }
+
+    /// Drops a dependency on an operation of Foundation.
+    ///
+    /// - Throws: `TaskOperationError.alreadyStarted` where this operation has started or finished.
+    public func removeDependency(_ legacy: Foundation.Operation) throws(TaskOperationError) {
+        for counterpart in [LegacyTable.runner(of: legacy), LegacyTable.end(of: legacy), legacy.counterpart] {
+            if let counterpart { try removeDependency(counterpart) }
+        }
+    }
+}

@@ -1,0 +1,239 @@
+public import Foundation
+public import TaskOperations
+
+extension AnyTaskOperation {
+    /// This operation as one of Foundation, to depend on or to add to an `OperationQueue`. Always the same one as long
+    /// as anything has it; where this operation runs one of Foundation, that one.
+    ///
+    /// It is in the state that this operation is in, and cancelling either cancels both. An `OperationQueue` that it is
+    /// added to starts this operation, unless a queue has it already, and counts it in its width until it is finished.
+    public var asOperation: Foundation.Operation {
+        LegacyTable.original(of: self) ?? face
+    }
+
+    /// The face of this operation.
+    var face: OperationFace {
+        if let face = LegacyTable.face(of: self, orInsert: nil) { return face }
+        let made = OperationFace(for: self)
+        let face = LegacyTable.face(of: self, orInsert: made)!
+        if face === made { made.attach() }
+        return face
+    }
+}
+
+/// An operation of Foundation that stands for one of ours.
+class OperationStandIn: Foundation.Operation, @unchecked Sendable {  // All it has is constant.
+    let operation: AnyTaskOperation
+
+    init(for operation: AnyTaskOperation) {
+        self.operation = operation
+    }
+}
+
+/// What an operation of ours looks like to Foundation.
+///
+/// Its states follow those of the operation, with one exception: in an `OperationQueue`, one that ended before its
+/// start is finished only once the queue starts it, as Foundation demands.
+final class OperationFace: OperationStandIn, @unchecked Sendable {  // All that changes is in `state`, a lock.
+    private enum Phase: Comparable, Sendable {
+        case waiting
+        case executing
+        case finished
+    }
+
+    private struct State: Sendable {
+        var phase = Phase.waiting
+        /// An `OperationQueue`, or somebody by hand, has started the face.
+        var isStarted = false
+        /// The step to executing, and that to finished, are being taken or were.
+        var hasBegun = false
+        var isEnding = false
+        /// Some dependency will tell when it is finished.
+        var isWatching = false
+        /// What holds the operation back until an `OperationQueue` starts the face.
+        var slot: SlotExecutor?
+        var dependencies: [Foundation.Operation] = []
+
+        /// Whether an `OperationQueue` has the face and has not started it: until then it must neither seem to execute
+        /// nor to be finished.
+        func isHeldBack(isQueued: Bool) -> Bool { !isStarted && (slot != nil || isQueued) }
+    }
+
+    private let state = Lock(State())
+
+    override init(for operation: AnyTaskOperation) {
+        super.init(for: operation)
+        name = operation.name
+        super.queuePriority = Foundation.Operation.QueuePriority(operation.priority)
+        qualityOfService = QualityOfService(operation.priority)
+    }
+
+    deinit { LegacyTable.removeFace(of: ObjectIdentifier(operation)) }
+
+    /// Follows the operation. Weakly: nobody can see what becomes of a face that nobody has.
+    func attach() {
+        _ = operation.addStartHandler { [weak self] in self?.begin() }
+        operation.addCompletionHandler { [weak self] in self?.end() }
+    }
+
+    // MARK: State
+
+    override var isAsynchronous: Bool { true }
+    override var isExecuting: Bool { state.withLock { $0.phase == .executing } }
+    override var isFinished: Bool { state.withLock { $0.phase == .finished } }
+    override var isCancelled: Bool { operation.isCancelled }
+
+    override var isReady: Bool {
+        // Foundation itself adds dependencies behind the back of `addDependency`, on its barriers.
+        guard super.isReady else { return false }
+        if operation.isFinished { return true }
+        if let slot = state.withLock({ $0.slot }) { return slot.isWanted }
+        guard let dependency = operation.dependencies.first(where: { !$0.isFinished }) else { return true }
+        tellReadiness(after: dependency)
+        return false
+    }
+
+    override func cancel() {
+        operation.cancel()
+        super.cancel()
+    }
+
+    func tellReadiness() {
+        willChangeValue(forKey: "isReady")
+        didChangeValue(forKey: "isReady")
+    }
+
+    /// Has Foundation ask again whether this is ready once a dependency is finished. One is enough at a time.
+    private func tellReadiness(after dependency: AnyTaskOperation) {
+        let isNew = state.withLock { state in
+            defer { state.isWatching = true }
+            return !state.isWatching
+        }
+        guard isNew else { return }
+        dependency.addCompletionHandler { [weak self] in
+            self?.state.withLock { $0.isWatching = false }
+            self?.tellReadiness()
+        }
+    }
+
+    override func start() { run() }
+
+    // MARK: Dependencies and priority
+
+    /// Those of the operation, and those that were added here.
+    override var dependencies: [Foundation.Operation] {
+        let added = state.withLock { $0.dependencies }
+        let others = operation.dependencies.map(\.asOperation)
+        return added + others.filter { other in !added.contains { $0 === other } }
+    }
+
+    override func addDependency(_ dependency: Foundation.Operation) {
+        do {
+            try operation.addDependency(dependency)
+            state.withLock { state in
+                if !state.dependencies.contains(where: { $0 === dependency }) { state.dependencies.append(dependency) }
+            }
+        } catch TaskOperationError.alreadyStarted {
+            // As in Foundation, it comes too late to have an effect.
+        } catch {
+            fatalError("\(error)")
+        }
+        tellReadiness()
+    }
+
+    override func removeDependency(_ dependency: Foundation.Operation) {
+        let removed = state.withLock { state -> [Foundation.Operation] in
+            let removed = state.dependencies.filter { $0 === dependency }
+            state.dependencies.removeAll { $0 === dependency }
+            return removed
+        }
+        _ = consume removed
+        try? operation.removeDependency(dependency)
+        tellReadiness()
+    }
+
+    override var queuePriority: Foundation.Operation.QueuePriority {
+        get { Foundation.Operation.QueuePriority(operation.priority) }
+        set {
+            super.queuePriority = newValue
+            operation.priority = TaskPriority(newValue)
+        }
+    }
+}
+
+// MARK: - Running
+
+extension OperationFace {
+    /// Has the operation wait until an `OperationQueue` starts the face. Returns false where it has ended already, so
+    /// that there is nothing to start.
+    ///
+    /// - Throws: `TaskOperationError.alreadyAdded`.
+    func reserve(for queue: OperationQueue) throws(TaskOperationError) -> Bool {
+        let slot = SlotExecutor { [weak self] in self?.tellReadiness() }
+        let (isTaken, hasEnded) = state.withLock { state in
+            defer { if state.slot == nil { state.slot = slot } }
+            return (state.slot != nil, state.isEnding)
+        }
+        if isTaken { throw .alreadyAdded(OperationLabel(operation)) }
+        do {
+            try TaskOperationQueue(name: queue.name, maxConcurrentOperationCount: 1, executor: slot)
+                .addOperation(operation)
+        } catch {
+            state.withLock { $0.slot = nil }
+            throw error
+        }
+        return !hasEnded
+    }
+
+    /// What a queue that starts the face has it do.
+    fileprivate func run() {
+        let isFirst = state.withLock { state in
+            defer { state.isStarted = true }
+            return !state.isStarted
+        }
+        guard isFirst else { return }
+        if operation.isFinished { return end() }
+        begin()
+        if let slot = state.withLock({ $0.slot }) {
+            slot.open()
+        } else {
+            // Where a queue of ours has it, that one runs it, and this one only waits.
+            try? TaskOperationQueue(name: name, maxConcurrentOperationCount: 1).addOperation(operation)
+        }
+    }
+
+    /// The body begins, or a queue has started the face.
+    fileprivate func begin() {
+        let isQueued = LegacyState.isQueued(self)
+        let isFirst = state.withLock { state in
+            if state.isHeldBack(isQueued: isQueued) || state.hasBegun || state.isEnding { return false }
+            state.hasBegun = true
+            return true
+        }
+        guard isFirst else { return }
+        willChangeValue(forKey: "isExecuting")
+        state.withLock { $0.phase = max($0.phase, .executing) }
+        didChangeValue(forKey: "isExecuting")
+    }
+
+    /// The operation has ended.
+    fileprivate func end() {
+        let isQueued = LegacyState.isQueued(self)
+        let (isHeldBack, isFirst) = state.withLock { state in
+            if state.isHeldBack(isQueued: isQueued) { return (true, false) }
+            defer { state.isEnding = true }
+            return (false, !state.isEnding)
+        }
+        if isHeldBack { tellReadiness() }
+        guard isFirst else { return }
+        willChangeValue(forKey: "isExecuting")
+        willChangeValue(forKey: "isFinished")
+        let slot = state.withLock { state in
+            state.phase = .finished
+            return state.slot
+        }
+        didChangeValue(forKey: "isExecuting")
+        didChangeValue(forKey: "isFinished")
+        slot?.open()
+    }
+}

@@ -1,0 +1,78 @@
+public import Foundation
+internal import Synchronization
+internal import TaskOperations
+
+extension OperationQueue {
+    /// Waits, without blocking a thread, until the queue is empty, barriers included; what is added meanwhile is waited
+    /// for too. On a suspended queue that has operations the wait lasts until it is resumed.
+    public func finished() async {
+        if let bridged = self as? BridgedOperationQueue { return await bridged.allFinished() }
+        repeat {
+            for operation in operations { await operation.finished() }
+            // Only a barrier waits for barriers, which `operations` does not list.
+            if operations.isEmpty {
+                let isReached = OneShot<Void>()
+                addBarrierBlock { isReached.provide(()) }
+                await isReached.value
+            }
+        } while !operations.isEmpty
+    }
+
+    /// Runs a closure as an operation of the queue, on its thread, and waits for the value without blocking one.
+    ///
+    /// Cancelling the task that calls this cancels the operation. Where it has not started by then, the closure never
+    /// runs, and this throws at once, also on a suspended queue.
+    ///
+    /// - Throws: What the closure throws; `CancellationError` where it was cancelled before it started.
+    public func run<Value: Sendable>(
+        name: String? = nil, _ body: @escaping @Sendable () throws -> Value
+    ) async throws -> Value {
+        let run = QueuedRun(body)
+        run.name = name
+        return try await withTaskCancellationHandler {
+            addOperation(run)
+            return try await run.outcome.value.get()
+        } onCancel: {
+            run.cancel()
+        }
+    }
+
+    /// Runs an asynchronous closure as an operation of the queue, which counts it in its width until it is done, and
+    /// waits for the value. The closure runs on the cooperative pool, or on the actor that it is isolated to.
+    ///
+    /// Cancelling the task that calls this cancels the operation.
+    ///
+    /// - Throws: What the closure throws; `CancellationError` where it was cancelled before it started.
+    public func run<Value: Sendable>(
+        name: String? = nil, _ body: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        let operation = TaskOperation(name: name, priority: Task.currentPriority, body: body)
+        try addOperation(operation)
+        return try await withTaskCancellationHandler {
+            try await operation.value
+        } onCancel: {
+            operation.cancel()
+        }
+    }
+}
+
+/// A closure as an operation, and what comes of it.
+private final class QueuedRun<Value: Sendable>: Foundation.Operation, @unchecked Sendable {  // `body` is a lock.
+    private let body: Lock<(@Sendable () throws -> Value)?>
+    let outcome = OneShot<Result<Value, any Error>>()
+
+    init(_ body: @escaping @Sendable () throws -> Value) {
+        self.body = Lock(body)
+    }
+
+    override func main() {
+        guard let body = body.withLock({ $0.take() }) else { return }
+        outcome.provide(Result { try body() })
+    }
+
+    override func cancel() {
+        super.cancel()
+        let isInTime = body.withLock { $0.take() } != nil
+        if isInTime { outcome.provide(.failure(CancellationError())) }
+    }
+}

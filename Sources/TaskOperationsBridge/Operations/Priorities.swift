@@ -1,0 +1,85 @@
+// The one table of priorities:
+//
+// | `TaskPriority`          | `Operation.QueuePriority` | `QualityOfService`  | `DispatchQoS`                  |
+// |-------------------------|---------------------------|---------------------|--------------------------------|
+// | user-interactive (33)   | `.veryHigh`               | `.userInteractive`  | `.userInteractive`             |
+// | `.high` (25)            | `.high`                   | `.userInitiated`    | `.userInitiated`               |
+// | `.medium` (21)          | `.normal`                 | `.default`          | `.default`, `.unspecified`     |
+// | `.low` (17)             | `.low`                    | `.utility`          | `.utility`                     |
+// | `.background` (9)       | `.veryLow`                | `.background`       | `.background`                  |
+//
+// It is read in both directions. A `TaskPriority` between two rows counts as the lower one, as it does in a queue; one
+// above the first row as the first, one below the last as the last. The relative priority of a `DispatchQoS` is
+// dropped: nothing corresponds to it.
+
+public import Dispatch
+public import Foundation
+
+/// A row of the table.
+private struct PriorityRow: Sendable {
+    let task: TaskPriority
+    let queue: Foundation.Operation.QueuePriority
+    let service: QualityOfService
+    let dispatch: DispatchQoS.QoSClass
+
+    static let medium = table[2]
+
+    static let table = [
+        PriorityRow(
+            task: TaskPriority(rawValue: 33), queue: .veryHigh, service: .userInteractive, dispatch: .userInteractive),
+        PriorityRow(task: .high, queue: .high, service: .userInitiated, dispatch: .userInitiated),
+        PriorityRow(task: .medium, queue: .normal, service: .default, dispatch: .default),
+        PriorityRow(task: .low, queue: .low, service: .utility, dispatch: .utility),
+        PriorityRow(task: .background, queue: .veryLow, service: .background, dispatch: .background),
+    ]
+
+    static func row(of priority: TaskPriority) -> PriorityRow {
+        table.first { $0.task.rawValue <= priority.rawValue } ?? table[4]
+    }
+}
+
+extension TaskPriority {
+    /// The priority of the same row as a priority in an `OperationQueue`.
+    public init(_ priority: Foundation.Operation.QueuePriority) {
+        self = (PriorityRow.table.first { $0.queue == priority } ?? .medium).task
+    }
+
+    /// The priority of the same row as a quality of service.
+    public init(_ service: QualityOfService) {
+        self = (PriorityRow.table.first { $0.service == service } ?? .medium).task
+    }
+
+    /// The priority of the same row as a quality of service of Dispatch.
+    public init(_ service: DispatchQoS) {
+        self.init(service.qosClass)
+    }
+
+    /// The priority of the same row as a class of quality of service of Dispatch.
+    public init(_ service: DispatchQoS.QoSClass) {
+        self = (PriorityRow.table.first { $0.dispatch == service } ?? .medium).task
+    }
+
+    /// The priority of an operation of Foundation: that of its `queuePriority` where one was set, and of its
+    /// `qualityOfService` otherwise. Foundation orders a queue in the same way.
+    public init(_ operation: Foundation.Operation) {
+        let priority = operation.queuePriority
+        self = priority == .normal ? TaskPriority(operation.qualityOfService) : TaskPriority(priority)
+    }
+}
+
+extension Foundation.Operation.QueuePriority {
+    /// The priority in an `OperationQueue` of the same row as a task priority.
+    public init(_ priority: TaskPriority) { self = PriorityRow.row(of: priority).queue }
+}
+
+extension QualityOfService {
+    /// The quality of service of the same row as a task priority.
+    public init(_ priority: TaskPriority) { self = PriorityRow.row(of: priority).service }
+}
+
+extension DispatchQoS {
+    /// The quality of service of the same row as a task priority.
+    public init(_ priority: TaskPriority) {
+        self.init(qosClass: PriorityRow.row(of: priority).dispatch, relativePriority: 0)
+    }
+}

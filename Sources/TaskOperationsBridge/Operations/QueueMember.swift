@@ -1,0 +1,132 @@
+#if !canImport(ObjectiveC)
+    internal import Foundation
+    internal import TaskOperations
+
+    /// Stands for an operation of a `BridgedOperationQueue` in the list of its base class.
+    ///
+    /// Without the Objective-C runtime nobody can override what `operations` and `operationCount` say: it is what was
+    /// added to the base class and has not finished. So for each operation one of these is added there. To the base
+    /// class it is an asynchronous operation that it may start at once, and that finishes when the real one does.
+    final class QueueMember: OperationStandIn, @unchecked Sendable {  // All that changes is in `state`, a lock.
+        /// The operation of Foundation that it stands for; nil where it is one of ours, or a block.
+        private let original: Foundation.Operation?
+        /// All members of the queue that are not finished.
+        private let members: AsyncGroup
+
+        private struct State: Sendable {
+            var isListed = false
+            var isStarted = false
+            var hasEnded = false
+            var isFinished = false
+        }
+
+        private let state = Lock(State())
+
+        init(for operation: AnyTaskOperation, original: Foundation.Operation?, in members: AsyncGroup) {
+            self.original = original
+            self.members = members
+            super.init(for: operation)
+            members.enter()
+            operation.addCompletionHandler { [self] in end() }
+        }
+
+        /// It is in the list.
+        func wasListed() { state.withLock { $0.isListed = true } }
+
+        // MARK: What the base class does with it
+
+        override func start() {
+            let hasEnded = state.withLock { state in
+                state.isStarted = true
+                return state.hasEnded
+            }
+            guard hasEnded else { return }
+            MemberStarter.wasStarted()
+            finish()
+        }
+
+        private func end() {
+            let isStarted = state.withLock { state in
+                state.hasEnded = true
+                return state.isStarted
+            }
+            // The base class must have started it before it may finish.
+            if isStarted { finish() } else { MemberStarter.mustStart() }
+        }
+
+        private func finish() {
+            state.withLock { $0.isFinished = true }
+            didChangeValue(forKey: "isFinished")
+            members.leave()
+        }
+
+        // MARK: What others see of it
+
+        override var isAsynchronous: Bool { true }
+        override var isFinished: Bool { state.withLock { $0.isFinished } }
+        override var isExecuting: Bool { !isFinished && operation.isExecuting }
+        override var isCancelled: Bool { original?.isCancelled ?? operation.isCancelled }
+
+        override var isReady: Bool {
+            // The base class starts it while adding it.
+            !state.withLock { $0.isListed } || operation.dependencies.allSatisfy(\.isFinished)
+        }
+
+        override func cancel() {
+            original?.cancel()
+            operation.cancel()
+        }
+
+        override var name: String? {
+            get { original?.name ?? operation.name }
+            set { original?.name = newValue }
+        }
+
+        override var dependencies: [Foundation.Operation] {
+            original?.dependencies ?? operation.dependencies.map(\.asOperation)
+        }
+
+        override func addDependency(_ dependency: Foundation.Operation) {
+            original?.addDependency(dependency)
+            do {
+                try operation.addDependency(dependency)
+            } catch TaskOperationError.alreadyStarted {
+                // As in Foundation, it comes too late to have an effect.
+            } catch {
+                fatalError("\(error)")
+            }
+        }
+
+        override func removeDependency(_ dependency: Foundation.Operation) {
+            original?.removeDependency(dependency)
+            try? operation.removeDependency(dependency)
+        }
+
+        override var queuePriority: Foundation.Operation.QueuePriority {
+            get { original?.queuePriority ?? Foundation.Operation.QueuePriority(operation.priority) }
+            set {
+                original?.queuePriority = newValue
+                operation.priority = TaskPriority(newValue)
+            }
+        }
+
+        override var qualityOfService: QualityOfService {
+            get { original?.qualityOfService ?? QualityOfService(operation.priority) }
+            set { original?.qualityOfService = newValue }
+        }
+
+        override var completionBlock: (@Sendable () -> Void)? {
+            get { original.map(\.completionBlock) ?? super.completionBlock }
+            set {
+                if let original { original.completionBlock = newValue } else { super.completionBlock = newValue }
+            }
+        }
+
+        override func isEqual(_ object: Any?) -> Bool {
+            guard let other = object as? Foundation.Operation else { return false }
+            return other === self || other === original
+        }
+
+        override var hash: Int { original?.hash ?? super.hash }
+    }
+#endif

@@ -1,0 +1,47 @@
+internal import TaskOperations
+
+/// Runs jobs on the cooperative pool, once it is open. Until then it keeps them, and tells that there is one.
+///
+/// It is how a queue that is not ours decides when an operation starts: the first job comes when the operation is
+/// ready.
+final class SlotExecutor: TaskExecutor {
+    private struct State: Sendable {
+        var isOpen = false
+        var isWanted = false
+        var jobs: [UnownedJob] = []
+    }
+
+    private let state = Lock(State())
+    private let onWanted: @Sendable () -> Void
+
+    init(onWanted: @escaping @Sendable () -> Void) {
+        self.onWanted = onWanted
+    }
+
+    /// Whether the operation is ready, so that the slot is of use.
+    var isWanted: Bool { state.withLock { $0.isWanted } }
+
+    func open() {
+        let jobs = state.withLock { state in
+            state.isOpen = true
+            defer { state.jobs = [] }
+            return state.jobs
+        }
+        for job in jobs { forward(job) }
+    }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        let (isOpen, isNew) = state.withLock { state in
+            if !state.isOpen { state.jobs.append(job) }
+            defer { state.isWanted = true }
+            return (state.isOpen, !state.isWanted)
+        }
+        if isOpen { forward(job) }
+        if isNew { onWanted() }
+    }
+
+    private func forward(_ job: UnownedJob) {
+        globalConcurrentExecutor.enqueue(ExecutorJob(job))
+    }
+}

@@ -1,0 +1,48 @@
+public import TaskOperations
+
+extension AnyTaskOperation {
+    /// Blocks the calling thread until the operation is finished: for callers that are synchronous and cannot change
+    /// yet. Asynchronous ones await `waitUntilFinished()`.
+    ///
+    /// On the main thread it blocks what is isolated to the main actor, the operation's body included. Within a body
+    /// that runs on a thread which may block, the permit is lent out meanwhile, unless there is a timeout.
+    ///
+    /// - Parameter timeout: How long to block at most; nil for no limit. The operation goes on afterwards.
+    /// - Throws: `BridgeError.blockingCooperativePool`, at once, on a thread of the cooperative pool;
+    ///   `BridgeError.timedOut`; `TaskOperationError.waitCycle` in a body that the operation waits for.
+    @available(*, noasync, message: "await waitUntilFinished() instead")
+    public func waitUntilFinishedBlocking(timeout: Duration? = nil) throws {
+        if isFinished { return }
+        try block(until: "\(OperationLabel(self))", timeout: timeout) { () throws(TaskOperationError) in
+            try await self.waitUntilFinished()
+        }
+    }
+}
+
+extension TaskOperationQueue {
+    /// Blocks the calling thread until the queue is empty: for callers that are synchronous and cannot change yet.
+    /// Asynchronous ones await `waitUntilAllOperationsAreFinished()`.
+    ///
+    /// - Parameter timeout: How long to block at most; nil for no limit. The operations go on afterwards.
+    /// - Throws: `BridgeError.blockingCooperativePool`, at once, on a thread of the cooperative pool;
+    ///   `BridgeError.timedOut`; `TaskOperationError.waitCycle` in a body of this queue.
+    @available(*, noasync, message: "await waitUntilAllOperationsAreFinished() instead")
+    public func waitUntilAllOperationsAreFinishedBlocking(timeout: Duration? = nil) throws {
+        if operationCount == 0 { return }
+        let target = "the last operation of \(name.map { "queue \"\($0)\"" } ?? "an unnamed queue")"
+        try block(until: target, timeout: timeout) { () throws(TaskOperationError) in
+            try await self.waitUntilAllOperationsAreFinished()
+        }
+    }
+}
+
+/// Blocks the calling thread, which may not be one of the cooperative pool, until a wait is over.
+///
+/// - Throws: `BridgeError`, or what the wait throws.
+private func block(
+    until target: String, timeout: Duration?, _ wait: @escaping @Sendable () async throws(TaskOperationError) -> Void
+) throws {
+    if CooperativePool.isCurrent { throw BridgeError.blockingCooperativePool(waitingFor: target) }
+    let blocking = BlockingWait(isUnlimited: timeout == nil, wait)
+    if try !blocking.block(for: timeout) { throw BridgeError.timedOut(waitingFor: target, after: timeout!) }
+}

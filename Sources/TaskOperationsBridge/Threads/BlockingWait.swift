@@ -1,0 +1,43 @@
+internal import Dispatch
+internal import TaskOperations
+
+/// A wait that is carried out by a task, and ended by a thread that blocks meanwhile.
+///
+/// The task runs on the bridge's own queue: all threads of the cooperative pool may block like this, and where blocking
+/// is allowed, all threads for that.
+final class BlockingWait: Sendable {
+    private let isOver = DispatchSemaphore(value: 0)
+    private let error = Lock<TaskOperationError?>(nil)
+
+    /// Begins a wait.
+    ///
+    /// - Parameter isUnlimited: Whether the thread will block until the wait is over. Only then the task inherits
+    ///   which body waits, so that the permit is lent out: otherwise it may still wait when the body has gone on, and
+    ///   the permit would be missing.
+    init(isUnlimited: Bool, _ wait: @escaping @Sendable () async throws(TaskOperationError) -> Void) {
+        if isUnlimited {
+            Task(executorPreference: bridgeExecutor) { await self.perform(wait) }
+        } else {
+            Task.detached(executorPreference: bridgeExecutor) { await self.perform(wait) }
+        }
+    }
+
+    private func perform(_ wait: () async throws(TaskOperationError) -> Void) async {
+        do throws(TaskOperationError) {
+            try await wait()
+        } catch {
+            self.error.withLock { $0 = error }
+        }
+        isOver.signal()
+    }
+
+    /// Blocks the calling thread. Returns false where the time is up before the wait is over.
+    ///
+    /// - Throws: What the wait throws.
+    func block(for timeout: Duration? = nil) throws(TaskOperationError) -> Bool {
+        let deadline = timeout.map { DispatchTime.now() + $0 / .seconds(1) } ?? .distantFuture
+        guard isOver.wait(timeout: deadline) == .success else { return false }
+        if let error = error.withLock({ $0 }) { throw error }
+        return true
+    }
+}

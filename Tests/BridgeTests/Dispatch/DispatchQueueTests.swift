@@ -1,0 +1,122 @@
+import Dispatch
+import TaskOperations
+import TaskOperationsBridge
+import TaskOperationsTesting
+import Testing
+
+private struct Refusal: Error, Equatable {}
+
+/// A Dispatch queue that can be recognised by code that runs on it.
+struct MarkedQueue: Sendable {
+    private static let key = DispatchSpecificKey<String>()
+
+    let queue: DispatchQueue
+
+    init(_ label: String, attributes: DispatchQueue.Attributes = []) {
+        queue = DispatchQueue(label: label, attributes: attributes)
+        queue.setSpecific(key: Self.key, value: label)
+    }
+
+    /// The label of the queue that this is called on; nil on another thread.
+    static var current: String? { DispatchQueue.getSpecific(key: key) }
+}
+
+@Suite("Dispatch queues")
+struct DispatchQueueTests {
+    @Test("a task with a Dispatch queue as its executor runs there, before and after suspending")
+    func executor() async {
+        let marked = MarkedQueue("executor")
+        let labels = await Task(executorPreference: DispatchQueueExecutor(marked.queue)) {
+            let before = MarkedQueue.current
+            await Task.yield()
+            return [before, MarkedQueue.current]
+        }.value
+        #expect(labels == ["executor", "executor"])
+        #expect(MarkedQueue.current == nil)
+    }
+
+    @Test("bodies of a queue with an underlying queue run there, and it is named after it")
+    func underlyingQueue() async throws {
+        let marked = MarkedQueue("underlying", attributes: .concurrent)
+        let queue = TaskOperationQueue(underlyingQueue: marked.queue, maxConcurrentOperationCount: 3)
+        let meter = ConcurrencyMeter()
+        let labels = Recorder<String?>()
+        for _ in 0..<50 {
+            queue.addOperation {
+                await meter.measure {
+                    labels.record(MarkedQueue.current)
+                    await Task.yield()
+                    labels.record(MarkedQueue.current)
+                }
+            }
+        }
+        try await queue.waitUntilAllOperationsAreFinished()
+        #expect(queue.name == "underlying")
+        #expect(labels.events == [String?](repeating: "underlying", count: 100))
+        #expect(meter.most <= 3)
+    }
+
+    @Test("a block's value and error come back from its queue")
+    func run() async throws {
+        let marked = MarkedQueue("run")
+        #expect(try await marked.queue.run { MarkedQueue.current } == "run")
+        await #expect(throws: Refusal()) { try await marked.queue.run { throw Refusal() } }
+    }
+
+    @Test("a block whose task is cancelled before it starts does not run, and the task goes on at once")
+    func runCancelled() async throws {
+        let queue = DispatchQueue(label: "held")
+        queue.suspend()
+        let runs = Recorder<String>()
+        let task = Task.immediate { try await queue.run { runs.record("ran") } }
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        queue.resume()
+        try await queue.run {}
+        #expect(runs.events.isEmpty)
+    }
+
+    @Test("a block that has started is waited for in spite of a cancellation")
+    func runCancelledLate() async throws {
+        let queue = DispatchQueue(label: "busy")
+        let hasStarted = Gate()
+        let semaphore = DispatchSemaphore(value: 0)
+        let task = Task {
+            try await queue.run {
+                Task { await hasStarted.pass() }
+                block(on: semaphore)
+                return "ran"
+            }
+        }
+        await hasStarted.waitForArrivals(1)
+        task.cancel()
+        semaphore.signal()
+        #expect(try await task.value == "ran")
+    }
+
+    @Test("a barrier on a concurrent queue runs alone, after what came before and before what comes later")
+    func barrier() async throws {
+        let queue = DispatchQueue(label: "concurrent", attributes: .concurrent)
+        queue.suspend()
+        let meter = ConcurrencyMeter()
+        let order = Recorder<String>()
+        func submit(_ name: String, isBarrier: Bool = false) -> Task<Int, any Error> {
+            Task.immediate {
+                try await queue.run(flags: isBarrier ? .barrier : []) {
+                    meter.enter()
+                    defer { meter.leave() }
+                    order.record(name)
+                    return meter.now
+                }
+            }
+        }
+        let before = (0..<10).map { _ in submit("before") }
+        let barrier = submit("barrier", isBarrier: true)
+        let after = (0..<10).map { _ in submit("after") }
+        queue.resume()
+        for task in before + after { _ = try await task.value }
+        #expect(try await barrier.value == 1)
+        #expect(
+            order.events == Array(repeating: "before", count: 10) + ["barrier"] + Array(repeating: "after", count: 10))
+    }
+}

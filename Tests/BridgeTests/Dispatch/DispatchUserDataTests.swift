@@ -1,0 +1,102 @@
+import Dispatch
+import TaskOperationsBridge
+import TaskOperationsTesting
+import Testing
+
+@Suite("Custom data as sequences")
+struct DispatchUserDataTests {
+    @Test("what is added while nobody waits comes as one sum")
+    func addMerged() async {
+        let (source, sums) = DispatchSource.userDataAddEvents()
+        var iterator = sums.makeAsyncIterator()
+        for number in 1...10 { source.add(data: UInt(number)) }
+        #expect(await iterator.next() == 55)
+        source.add(data: 3)
+        source.add(data: 4)
+        #expect(await iterator.next() == 7)
+    }
+
+    @Test("nothing that is added from many threads is lost")
+    func addConcurrently() async {
+        let (source, sums) = DispatchSource.userDataAddEvents()
+        let adding = Task {
+            DispatchQueue.concurrentPerform(iterations: 1000) { [source = Adder(source: source)] _ in
+                source.source.add(data: 1)
+            }
+        }
+        var total: UInt = 0
+        for await sum in sums {
+            total += sum
+            if total >= 1000 { break }
+        }
+        #expect(total == 1000)
+        await adding.value
+    }
+
+    @Test("bits that are set while nobody waits come together")
+    func or() async {
+        let (source, bits) = DispatchSource.userDataOrEvents()
+        var iterator = bits.makeAsyncIterator()
+        source.or(data: 0b001)
+        source.or(data: 0b100)
+        source.or(data: 0b001)
+        #expect(await iterator.next() == 0b101)
+        source.or(data: 0b010)
+        #expect(await iterator.next() == 0b010)
+    }
+
+    @Test("of numbers that are put in while nobody waits the last one comes")
+    func replace() async {
+        let (source, numbers) = DispatchSource.userDataReplaceEvents()
+        var iterator = numbers.makeAsyncIterator()
+        for number in 1...10 { source.replace(data: UInt(number)) }
+        #expect(await iterator.next() == 10)
+        source.replace(data: 3)
+        #expect(await iterator.next() == 3)
+    }
+
+    @Test("a number wakes who waits")
+    func wakes() async {
+        let (source, sums) = DispatchSource.userDataAddEvents()
+        let waiting = Task.immediate {
+            var iterator = sums.makeAsyncIterator()
+            return await iterator.next()
+        }
+        source.add(data: 9)
+        #expect(await waiting.value == 9)
+    }
+
+    @Test("the iteration ends where old code cancels the source")
+    func cancelledByOldCode() async {
+        let (source, sums) = DispatchSource.userDataAddEvents()
+        let waiting = Task.immediate {
+            for await _ in sums {}
+        }
+        source.cancel()
+        await waiting.value
+
+        let (other, others) = DispatchSource.userDataAddEvents()
+        other.cancel()
+        for await _ in others {}
+    }
+
+    @Test("leaving the loop and cancelling the task cancel the source")
+    func cancelledByNewCode() async {
+        let (source, sums) = DispatchSource.userDataAddEvents()
+        source.add(data: 1)
+        for await _ in sums { break }
+        #expect(source.isCancelled)
+
+        let (other, others) = DispatchSource.userDataAddEvents()
+        let waiting = Task.immediate {
+            for await _ in others {}
+        }
+        waiting.cancel()
+        await waiting.value
+        #expect(other.isCancelled)
+    }
+}
+
+private struct Adder: @unchecked Sendable {  // Dispatch lets any thread add to a source.
+    let source: any DispatchSourceUserDataAdd
+}

@@ -1,0 +1,281 @@
+import Dispatch
+import Foundation
+import TaskOperations
+import TaskOperationsTesting
+import Testing
+
+@testable import TaskOperationsBridge
+
+@Suite("An OperationQueue driven by a queue of ours")
+struct BridgedOperationQueueTests {
+    @Test("every way to add work runs it, in the order of adding at width 1")
+    func adding() async throws {
+        let events = Recorder<String>()
+        let bridged = BridgedOperationQueue(name: "bridged", maxConcurrentOperationCount: 1)
+        let queue: OperationQueue = bridged
+        queue.isSuspended = true
+        queue.addOperation { events.record("block") }
+        queue.addOperation(BlockOperation { events.record("operation") })
+        add([BlockOperation { events.record("one of several") }], to: queue)
+        queue.addBarrierBlock { events.record("barrier") }
+        try queue.addOperation(TaskOperation { events.record("ours") })
+        bridged.taskQueue.addOperation { events.record("added to the task queue") }
+        queue.addOperation(
+            AsynchronousOperation { operation in
+                events.record("asynchronous")
+                DispatchQueue.global().async { operation.finish() }
+            })
+        queue.isSuspended = false
+        await queue.finished()
+        #expect(
+            events.events == [
+                "block", "operation", "one of several", "barrier", "ours", "added to the task queue", "asynchronous",
+            ])
+    }
+
+    /// `addOperations` cannot be called from an asynchronous context.
+    private func add(_ operations: [Foundation.Operation], to queue: OperationQueue) {
+        queue.addOperations(operations, waitUntilFinished: false)
+    }
+
+    private func wait(for queue: OperationQueue) {
+        queue.waitUntilAllOperationsAreFinished()
+    }
+
+    @Test("a barrier runs alone, also one that is added to an empty suspended queue")
+    func barrier() async throws {
+        let events = Recorder<String>()
+        let queue = BridgedOperationQueue()
+        queue.isSuspended = true
+        queue.addBarrierBlock { events.record("barrier") }
+        queue.addOperation { events.record("after") }
+        #expect(events.events.isEmpty)
+        queue.isSuspended = false
+        try await onThread { wait(for: queue) }
+        #expect(events.events == ["barrier", "after"])
+    }
+
+    @Test("no more execute at once than the width, which can be changed", arguments: [1, 2, 5])
+    func width(width: Int) async {
+        let meter = ConcurrencyMeter()
+        let queue: OperationQueue = BridgedOperationQueue()
+        #expect(queue.maxConcurrentOperationCount == OperationQueue.defaultMaxConcurrentOperationCount)
+        queue.maxConcurrentOperationCount = 0
+        for number in 0..<100 {
+            let work: @Sendable () -> Void = {
+                meter.enter()
+                Thread.sleep(forTimeInterval: 0.0001)
+                meter.leave()
+            }
+            if number.isMultiple(of: 2) {
+                queue.addOperation(work)
+            } else {
+                queue.addOperation(BlockOperation(block: work))
+            }
+        }
+        #expect(meter.total == 0)
+        queue.maxConcurrentOperationCount = width
+        #expect(queue.maxConcurrentOperationCount == width)
+        await queue.finished()
+        #expect(meter.total == 100)
+        #expect(meter.most <= width)
+    }
+
+    @Test("blocks that block each get a thread, where the width allows it")
+    func blockingBlocks() async {
+        let queue = BridgedOperationQueue()
+        let barrier = DispatchSemaphore(value: 0)
+        let arrived = DispatchSemaphore(value: 0)
+        for _ in 0..<20 {
+            queue.addOperation {
+                arrived.signal()
+                barrier.wait()
+            }
+        }
+        queue.addOperation {
+            for _ in 0..<20 { arrived.wait() }
+            for _ in 0..<20 { barrier.signal() }
+        }
+        await queue.finished()
+    }
+
+    @Test("the list and the number of operations are those of what is not finished")
+    func operations() async throws {
+        let gate = DispatchSemaphore(value: 0)
+        let queue: OperationQueue = BridgedOperationQueue(name: nil, maxConcurrentOperationCount: 1)
+        #expect(queue.operations.isEmpty)
+        let first = BlockOperation { gate.wait() }
+        first.name = "first"
+        let second = BlockOperation {}
+        queue.addOperation(first)
+        queue.addOperation(second)
+        queue.addOperation {}
+        queue.addBarrierBlock {}
+        #expect(queue.operationCount == 3)
+        #expect(queue.operations.prefix(2) == [first, second])
+        #expect(queue.operations.map(\.name) == ["first", nil, nil])
+        #expect(queue.operations.contains(second))
+        #expect(queue.operations.filter(\.isReady).count == 3)
+        await until { first.isExecuting }
+        #expect(queue.operations.map(\.isExecuting) == [true, false, false])
+        queue.operations[1].cancel()
+        #expect(second.isCancelled)
+        await second.finished()
+        queue.operations.last?.cancel()
+        gate.signal()
+        try await onThread { wait(for: queue) }
+        #expect(queue.operationCount == 0)
+        #expect(queue.operations.isEmpty)
+    }
+
+    @Test("what is listed can be waited for and depended on")
+    func dependingOnListed() async {
+        let events = Recorder<String>()
+        let queue: OperationQueue = BridgedOperationQueue()
+        queue.isSuspended = true
+        queue.addOperation { events.record("block") }
+        let listed = queue.operations[0]
+        let dependent = BlockOperation { events.record("dependent") }
+        dependent.addDependency(listed)
+        OperationQueue().addOperation(dependent)
+        let onQueueOfOurs = TaskOperation { events.record("ours") }
+        try? onQueueOfOurs.addDependency(listed)
+        try? onQueueOfOurs.addDependency(dependent)
+        try? TaskOperationQueue().addOperation(onQueueOfOurs)
+        queue.isSuspended = false
+        try? await onQueueOfOurs.value
+        await listed.finished()
+        #expect(listed.isFinished)
+        #expect(events.events == ["block", "dependent", "ours"])
+    }
+
+    @Test("cancelling all marks the operations at once, and finishes what has not started")
+    func cancelAll() async {
+        let gate = DispatchSemaphore(value: 0)
+        let queue = BridgedOperationQueue(name: nil, maxConcurrentOperationCount: 1)
+        let executing = BlockOperation { gate.wait() }
+        let waiting = BlockOperation { Issue.record("a cancelled operation ran") }
+        queue.addOperation(executing)
+        queue.addOperation(waiting)
+        queue.addOperation { Issue.record("a cancelled block ran") }
+        await until { executing.isExecuting }
+        queue.cancelAllOperations()
+        #expect(executing.isCancelled && waiting.isCancelled)
+        await waiting.finished()
+        #expect(!executing.isFinished)
+        gate.signal()
+        await queue.finished()
+        #expect(queue.operationCount == 0)
+    }
+
+    @Test("name, quality of service and underlying queue are kept; the quality of service is the priority of blocks")
+    func properties() async {
+        let queue: OperationQueue = BridgedOperationQueue(name: "first")
+        #expect(queue.name == "first")
+        queue.name = "second"
+        #expect(queue.name == "second")
+        #expect(queue.qualityOfService == .default)
+        queue.qualityOfService = .utility
+        #expect(queue.qualityOfService == .utility)
+        let priorities = Recorder<TaskPriority?>()
+        queue.addOperation { priorities.record(AnyTaskOperation.current?.priority) }
+        await queue.finished()
+        #expect(priorities.events == [.low])
+        #expect(queue.underlyingQueue == nil)
+    }
+
+    @Test("with an underlying queue everything runs on that")
+    func underlyingQueue() async throws {
+        let key = DispatchSpecificKey<Int>()
+        let underlying = DispatchQueue(label: "underlying")
+        underlying.setSpecific(key: key, value: 42)
+        let queue: OperationQueue = BridgedOperationQueue()
+        queue.underlyingQueue = underlying
+        #expect(queue.underlyingQueue === underlying)
+        let values = Recorder<Int?>()
+        queue.addOperation { values.record(DispatchQueue.getSpecific(key: key)) }
+        queue.addOperation(BlockOperation { values.record(DispatchQueue.getSpecific(key: key)) })
+        queue.addBarrierBlock { values.record(DispatchQueue.getSpecific(key: key)) }
+        await queue.finished()
+        #expect(values.events == [42, 42, 42])
+    }
+
+    @Test("the current queue is known within its operations")
+    func current() async throws {
+        let queue = BridgedOperationQueue()
+        let found = Recorder<Bool>()
+        queue.addOperation {
+            found.record(BridgedOperationQueue.current === queue)
+            found.record(TaskOperationQueue.current === queue.taskQueue)
+        }
+        queue.addOperation(BlockOperation { found.record(BridgedOperationQueue.current === queue) })
+        await queue.finished()
+        #expect(found.events == [true, true, true])
+        #expect(BridgedOperationQueue.bridged == nil)
+    }
+
+    @Test("its description says which operation never finishes")
+    func neverFinishes() async {
+        let queue = BridgedOperationQueue(name: "uploads")
+        let legacy = AsynchronousOperation(name: "upload") { _ in }
+        queue.addOperation(legacy)
+        await until { queue.debugDescription.contains("awaits \"isFinished of \"upload\" (AsynchronousOperation)\"") }
+        #expect(queue.debugDescription.hasPrefix("queue \"uploads\" (width unlimited, 1 executing"))
+        legacy.finish()
+        await queue.finished()
+    }
+
+    @Test("a notification is delivered on the queue, also one that is posted there")
+    func notifications() async {
+        let events = Recorder<String>()
+        let queue = BridgedOperationQueue(name: nil, maxConcurrentOperationCount: 1)
+        let center = NotificationCenter()
+        let (outer, inner) = (Notification.Name("outer"), Notification.Name("inner"))
+        let observers = [
+            center.addObserver(forName: outer, object: nil, queue: queue) { _ in
+                events.record(BridgedOperationQueue.current === queue ? "outer" : "elsewhere")
+                center.post(name: inner, object: nil)
+            },
+            center.addObserver(forName: inner, object: nil, queue: queue) { _ in events.record("inner") },
+        ]
+        center.post(name: outer, object: nil)
+        await queue.finished()
+        #expect(events.events == ["outer", "inner"])
+        for observer in observers { center.removeObserver(observer) }
+    }
+
+    @Test("a queue that is released with operations finishes them, and then is gone")
+    func release() async {
+        weak var released: BridgedOperationQueue?
+        let gate = DispatchSemaphore(value: 0)
+        let operation = BlockOperation { gate.wait() }
+        do {
+            let queue = BridgedOperationQueue()
+            queue.addOperation(operation)
+            queue.addOperation {}
+            released = queue
+        }
+        gate.signal()
+        await operation.finished()
+        await until { released == nil }
+    }
+
+    @Test("10,000 blocks of each kind run once each, added from several threads")
+    func many() async {
+        let meter = ConcurrencyMeter()
+        let queue = BridgedOperationQueue(name: nil, maxConcurrentOperationCount: 4)
+        await withTaskGroup { group in
+            for _ in 0..<4 {
+                group.addTask {
+                    for _ in 0..<2500 {
+                        queue.addOperation { meter.enter() }
+                        queue.addOperation(BlockOperation { meter.enter() })
+                    }
+                }
+            }
+        }
+        await queue.finished()
+        #expect(meter.total == 20_000)
+        #expect(queue.operationCount == 0)
+    }
+}

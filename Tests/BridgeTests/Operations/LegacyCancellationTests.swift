@@ -1,0 +1,100 @@
+import Foundation
+import TaskOperations
+import TaskOperationsTesting
+import Testing
+
+@testable import TaskOperationsBridge
+
+@Suite("Cancelling an operation of Foundation on a queue of ours, from either side")
+struct LegacyCancellationTests {
+    @Test("our side, before the start: main() never runs, both finish, and what depends on either goes on")
+    func ourSideBeforeStart() async throws {
+        let queue = TaskOperationQueue(isSuspended: true)
+        let never = BlockOperation {}
+        let legacy = BlockOperation { Issue.record("a cancelled operation ran") }
+        legacy.addDependency(never)
+        let runner = try queue.addOperation(legacy)
+        let dependent = BlockOperation {}
+        dependent.addDependency(legacy)
+        OperationQueue().addOperation(dependent)
+        runner.cancel()
+        #expect(runner.isFinished)
+        await legacy.finished()
+        await dependent.finished()
+        #expect(legacy.isCancelled)
+        #expect(runner.failure is CancellationError)
+    }
+
+    @Test("our side, an asynchronous subclass before the start: it finishes by itself")
+    func asynchronousBeforeStart() async throws {
+        let queue = TaskOperationQueue(isSuspended: true)
+        let legacy = AsynchronousOperation { _ in Issue.record("a cancelled operation ran") }
+        try queue.addOperation(legacy).cancel()
+        await legacy.finished()
+        #expect(legacy.isCancelled)
+    }
+
+    @Test("our side, while it executes: the operation learns of it")
+    func ourSideExecuting() async throws {
+        let gate = Gate()
+        let legacy = AsynchronousOperation { operation in
+            Task {
+                await gate.pass()
+                #expect(operation.isCancelled)
+                operation.finish()
+            }
+        }
+        let runner = try TaskOperationQueue().addOperation(legacy)
+        await gate.waitForArrivals(1)
+        runner.cancel()
+        gate.open()
+        try await runner.waitUntilFinished()
+        #expect(runner.failure is CancellationError)
+    }
+
+    @Test("their side, before the start: main() never runs, and ours fails with CancellationError")
+    func theirSideBeforeStart() async throws {
+        let queue = TaskOperationQueue(isSuspended: true)
+        let legacy = BlockOperation { Issue.record("a cancelled operation ran") }
+        let runner = try queue.addOperation(legacy)
+        legacy.cancel()
+        queue.isSuspended = false
+        try await runner.waitUntilFinished()
+        #expect(legacy.isFinished)
+        #expect(runner.failure is CancellationError)
+    }
+
+    @Test("their side, while it executes: ours fails with CancellationError once it is done")
+    func theirSideExecuting() async throws {
+        let legacy = SynchronousOperation { $0.cancel() }
+        let runner = try TaskOperationQueue().addOperation(legacy)
+        try await runner.waitUntilFinished()
+        #expect(runner.failure is CancellationError)
+    }
+
+    @Test("cancelling all of a queue finishes every operation of it")
+    func all() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 2)
+        let gate = Gate()
+        queue.addBarrier { await gate.pass() }
+        await gate.waitForArrivals(1)
+        let legacies = (0..<100).map { _ in BlockOperation { Issue.record("a cancelled operation ran") } }
+        for legacy in legacies { try queue.addOperation(legacy) }
+        queue.cancelAllOperations()
+        gate.open()
+        for legacy in legacies { await legacy.finished() }
+        try await queue.waitUntilAllOperationsAreFinished()
+    }
+
+    @Test("an operation added after shutdown is cancelled and finished")
+    func shutDown() async throws {
+        let queue = TaskOperationQueue()
+        queue.shutdown()
+        let legacy = BlockOperation { Issue.record("a refused operation ran") }
+        let runner = try queue.addOperation(legacy)
+        await legacy.finished()
+        guard case TaskOperationError.queueShutDown? = runner.failure else {
+            return _ = Issue.record("\(runner.debugDescription)")
+        }
+    }
+}

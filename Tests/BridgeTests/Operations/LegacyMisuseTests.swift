@@ -1,0 +1,126 @@
+import Foundation
+import TaskOperations
+import TaskOperationsTesting
+import Testing
+
+@testable import TaskOperationsBridge
+
+@Suite("Bad use of operations of Foundation is refused by name")
+struct LegacyMisuseTests {
+    @Test("one operation on two queues of ours")
+    func twoQueues() async throws {
+        let first = TaskOperationQueue(isSuspended: true)
+        let legacy = BlockOperation {}
+        legacy.name = "upload"
+        try first.addOperation(legacy)
+        #expect(throws: BridgeError.alreadyAdded(operation: "\"upload\" (BlockOperation)")) {
+            try TaskOperationQueue().addOperation(legacy)
+        }
+        #expect(throws: BridgeError.alreadyAdded(operation: "\"upload\" (BlockOperation)")) {
+            try first.addOperations([BlockOperation {}, legacy])
+        }
+        #expect(first.operationCount == 1)
+        first.isSuspended = false
+        await legacy.finished()
+    }
+
+    @Test("the same operation twice in one step: none is added, and each can be added afterwards")
+    func twiceInOneStep() async throws {
+        let queue = TaskOperationQueue()
+        let (one, two) = (BlockOperation {}, BlockOperation {})
+        #expect(throws: BridgeError.self) { try queue.addOperations([one, two, one]) }
+        #expect(queue.operationCount == 0)
+        try queue.addOperations([one, two])
+        try await queue.waitUntilAllOperationsAreFinished()
+        #expect(one.isFinished && two.isFinished)
+    }
+
+    #if !canImport(ObjectiveC)
+        @Test("an operation that an OperationQueue has")
+        func inOperationQueue() async throws {
+            let legacyQueue = OperationQueue()
+            legacyQueue.isSuspended = true
+            let legacy = BlockOperation {}
+            legacyQueue.addOperation(legacy)
+            #expect(throws: BridgeError.inOperationQueue(operation: legacy.title)) {
+                try TaskOperationQueue().addOperation(legacy)
+            }
+            legacyQueue.isSuspended = false
+            await legacy.finished()
+        }
+
+        @Test("an operation that an OperationQueue gets as well, later")
+        func laterInOperationQueue() async throws {
+            let queue = TaskOperationQueue(isSuspended: true)
+            let legacyQueue = OperationQueue()
+            legacyQueue.isSuspended = true
+            let legacy = BlockOperation {}
+            let runner = try queue.addOperation(legacy)
+            legacyQueue.addOperation(legacy)
+            queue.isSuspended = false
+            try await runner.waitUntilFinished()
+            #expect(runner.failure as? BridgeError == .inOperationQueue(operation: legacy.title))
+            legacyQueue.isSuspended = false
+            await legacy.finished()
+        }
+    #endif
+
+    @Test("an operation that executes, or is finished")
+    func alreadyStarted() async throws {
+        let gate = Gate()
+        let executing = AsynchronousOperation { operation in
+            Task {
+                await gate.pass()
+                operation.finish()
+            }
+        }
+        executing.start()
+        #expect(throws: BridgeError.alreadyStarted(operation: executing.title)) {
+            try TaskOperationQueue().addOperation(executing)
+        }
+        gate.open()
+        await executing.finished()
+        #expect(throws: BridgeError.alreadyStarted(operation: executing.title)) {
+            try TaskOperationQueue().addOperation(executing)
+        }
+    }
+
+    @Test("operations that depend on each other in a circle")
+    func circle() throws {
+        let (one, two) = (BlockOperation {}, BlockOperation {})
+        one.addDependency(two)
+        two.addDependency(one)
+        let queue = TaskOperationQueue()
+        #expect(throws: TaskOperationError.self) { try queue.addOperations([one, two]) }
+        #expect(queue.operationCount == 0)
+    }
+
+    @Test("an asynchronous operation that never finishes can be seen in the description of its queue")
+    func neverFinishes() async throws {
+        let gate = Gate()
+        let legacy = AsynchronousOperation(name: "upload") { _ in Task { await gate.pass() } }
+        let queue = TaskOperationQueue(name: "uploads")
+        let runner = try queue.addOperation(legacy)
+        await gate.waitForArrivals(1)
+        let awaits = "awaits \"isFinished of \"upload\" (AsynchronousOperation)\""
+        await until { queue.debugDescription.contains(awaits) }
+        #expect(runner.isExecuting)
+        gate.open()
+        legacy.finish()
+        try await queue.waitUntilAllOperationsAreFinished()
+    }
+
+    @Test("each message names the operation and says what to do")
+    func messages() {
+        let errors: [BridgeError] = [
+            .alreadyAdded(operation: "\"a\""), .inOperationQueue(operation: "\"a\""),
+            .alreadyStarted(operation: "\"a\""),
+        ]
+        for error in errors {
+            #expect("\(error)".contains("\"a\""))
+            #expect("\(error)".contains("."))
+        }
+        #expect("\(BridgeError.alreadyAdded(operation: "\"a\""))".contains("make a new one"))
+        #expect("\(BridgeError.inOperationQueue(operation: "\"a\""))".contains("finished()"))
+    }
+}

@@ -1,0 +1,100 @@
+import Foundation
+import TaskOperations
+import TaskOperationsBridge
+import TaskOperationsTesting
+import Testing
+
+@Suite("The progress of a queue")
+struct QueueProgressTests {
+    @Test("it counts what was added and what has ended, before and after it was asked for")
+    func counts() async throws {
+        let queue = TaskOperationQueue(isSuspended: true)
+        queue.addOperation {}
+        let progress = queue.progress
+        #expect(queue.progress === progress)
+        #expect(progress.totalUnitCount == 1)
+        #expect(progress.completedUnitCount == 0)
+        #expect(progress.fractionCompleted == 0)
+        queue.addOperation { throw CancellationError() }
+        #expect(progress.totalUnitCount == 2)
+        queue.isSuspended = false
+        try await queue.waitUntilAllOperationsAreFinished()
+        #expect(progress.completedUnitCount == 2)
+        #expect(progress.fractionCompleted == 1)
+        #expect(progress.isFinished)
+    }
+
+    @Test("every end completes its unit, that of a cancelled operation too")
+    func cancelled() async throws {
+        let queue = TaskOperationQueue(isSuspended: true)
+        let progress = queue.progress
+        let operations = (0..<10).map { _ in queue.addOperation {} }
+        operations[3].cancel()
+        #expect(progress.completedUnitCount == 1)
+        queue.cancelAllOperations()
+        #expect(progress.completedUnitCount == 10)
+        #expect(progress.isFinished)
+    }
+
+    @Test("cancelling it cancels every operation of the queue")
+    func cancelling() async throws {
+        let gate = Gate()
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
+        let executing = queue.addOperation {
+            await gate.pass()
+            try Task.checkCancellation()
+        }
+        let waiting = queue.addOperation { Issue.record("a cancelled operation ran") }
+        await gate.waitForArrivals(1)
+        #expect(queue.progress.isCancellable)
+        queue.progress.cancel()
+        #expect(queue.progress.isCancelled)
+        #expect(executing.isCancelled && waiting.isFinished)
+        gate.open()
+        await #expect(throws: CancellationError.self) { try await executing.value }
+    }
+
+    @Test("it can be the child of another progress, which it moves and which cancels it")
+    func child() async throws {
+        let queue = TaskOperationQueue(isSuspended: true)
+        let parent = Progress.discreteProgress(totalUnitCount: 10)
+        queue.progress.totalUnitCount = 4
+        parent.addChild(queue.progress, withPendingUnitCount: 10)
+        let operations = (0..<4).map { _ in queue.addOperation {} }
+        #expect(queue.progress.totalUnitCount == 4)
+        operations[0].cancel()
+        #expect(parent.fractionCompleted == 0.25)
+        parent.cancel()
+        #expect(operations.filter(\.isFinished).count == 4)
+        #expect(parent.completedUnitCount == 10)
+    }
+
+    @Test("with operations that end on many threads it ends at its total")
+    func concurrent() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 8)
+        let progress = queue.progress
+        await withTaskGroup { group in
+            for _ in 0..<4 { group.addTask { for _ in 0..<1000 { queue.addOperation { await Task.yield() } } } }
+        }
+        try await queue.waitUntilAllOperationsAreFinished()
+        #expect(progress.totalUnitCount == 4000)
+        #expect(progress.completedUnitCount == 4000)
+    }
+
+    @Test("it does not keep the queue")
+    func release() {
+        let progress = TaskOperationQueue().progress
+        #expect(progress.totalUnitCount == 0)
+        progress.cancel()
+    }
+
+    @Test("a bridged queue has that of its task queue, in which legacy operations count")
+    func bridged() async throws {
+        let queue = BridgedOperationQueue()
+        #expect(queue.progress === queue.taskQueue.progress)
+        queue.addOperation {}
+        queue.addOperation(BlockOperation {})
+        await queue.finished()
+        #expect(queue.progress.completedUnitCount == 2)
+    }
+}

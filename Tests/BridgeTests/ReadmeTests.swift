@@ -1,0 +1,24 @@
+import Foundation
+import TaskOperations
+import TaskOperationsBridge
+import TaskOperationsTesting
+import Testing
+
+@Suite("What README.md shows of the bridge")
+struct ReadmeTests {
+    @Test("both worlds on one graph")
+    func oneGraph() async throws {
+        let events = Recorder<String>()
+        let scan = SynchronousOperation { _ in events.record("scan") }
+        let publish = BlockOperation { events.record("publish") }
+        let (queue, legacyQueue) = (TaskOperationQueue(), OperationQueue())
+
+        let index = queue.addOperation(legacyDependencies: [scan]) { events.record("index") }
+        try publish.addDependency(index)
+        legacyQueue.addOperation(publish)
+        try queue.addOperation(scan)
+        await publish.finished()
+
+        #expect(events.events == ["scan", "index", "publish"])
+    }
+}

@@ -1,0 +1,113 @@
+import Dispatch
+import Foundation
+import TaskOperations
+import TaskOperationsBridge
+import TaskOperationsTesting
+
+/// A graph of operations of both worlds on three queues of random kinds, with random cancellations.
+struct MixedGraph {
+    /// What bodies tell.
+    enum Event: Hashable, Sendable {
+        case began(Int)
+        case ended(Int)
+    }
+
+    let operations: [AnyOperation]
+    /// What each operation depends on.
+    let dependencies: [[Int]]
+    let queues: [AnyQueue]
+    /// For each operation the queue that it is on, in the order of adding.
+    let additions: [(operation: Int, queue: Int)]
+    /// Operations that are cancelled before that many were added.
+    let cancellations: [Int: [Int]]
+    let events = Recorder<Event>()
+
+    init(seed: UInt64) {
+        var generator = SeededGenerator(seed: seed)
+        let count = Int.random(in: 2...24, using: &generator)
+        let events = self.events
+        operations = (0..<count).map { Self.operation($0, events, &generator) }
+        dependencies = (0..<count).map { number in
+            (0..<number).filter { _ in Int.random(in: 0..<5, using: &generator) == 0 }
+        }
+        queues = (0..<3).map { _ in AnyQueue.random(using: &generator) }
+        additions = (0..<count).shuffled(using: &generator)
+            .map { ($0, Int.random(in: 0..<3, using: &generator)) }
+        var cancellations: [Int: [Int]] = [:]
+        for number in 0..<count where Int.random(in: 0..<6, using: &generator) == 0 {
+            cancellations[Int.random(in: 0...count, using: &generator), default: []].append(number)
+        }
+        self.cancellations = cancellations
+    }
+
+    private static func operation(
+        _ number: Int, _ events: Recorder<Event>, _ generator: inout SeededGenerator
+    ) -> AnyOperation {
+        switch Int.random(in: 0..<5, using: &generator) {
+        case 0:
+            return .foundation(
+                BlockOperation {
+                    events.record(.began(number))
+                    events.record(.ended(number))
+                })
+        case 1:
+            return .foundation(
+                SynchronousOperation { _ in
+                    events.record(.began(number))
+                    sched_yield()
+                    events.record(.ended(number))
+                })
+        case 2:
+            return .foundation(
+                AsynchronousOperation { operation in
+                    events.record(.began(number))
+                    DispatchQueue.global().async {
+                        events.record(.ended(number))
+                        operation.finish()
+                    }
+                })
+        default:
+            return .ours(
+                TaskOperation<Void>(name: "\(number)") {
+                    events.record(.began(number))
+                    await Task.yield()
+                    events.record(.ended(number))
+                })
+        }
+    }
+
+    /// Adds everything, cancels some, and waits for all.
+    func run() async throws {
+        for (operation, dependencies) in zip(operations, dependencies) {
+            for dependency in dependencies { try operation.addDependency(operations[dependency]) }
+        }
+        for (count, addition) in additions.enumerated() {
+            for number in cancellations[count] ?? [] { operations[number].cancel() }
+            try queues[addition.queue].add(operations[addition.operation])
+        }
+        for number in cancellations[operations.count] ?? [] { operations[number].cancel() }
+        for operation in operations { try await operation.finished() }
+        for queue in queues { try await queue.finished() }
+    }
+
+    /// What is wrong with what happened; empty where nothing is.
+    func faults() -> [String] {
+        var faults: [String] = []
+        var places: [Event: Int] = [:]
+        for (place, event) in events.events.enumerated() {
+            if places.updateValue(place, forKey: event) != nil { faults.append("\(event) twice") }
+        }
+        let cancelled = Set(cancellations.values.joined())
+        for number in operations.indices {
+            let (began, ended) = (places[.began(number)], places[.ended(number)])
+            if !operations[number].isFinished { faults.append("\(number) is not finished") }
+            if (began == nil) != (ended == nil) { faults.append("\(number) began and did not end") }
+            if began == nil, !cancelled.contains(number) { faults.append("\(number) never ran") }
+            for dependency in dependencies[number] {
+                guard let began, let before = places[.ended(dependency)] else { continue }
+                if before > began { faults.append("\(number) began before \(dependency) had ended") }
+            }
+        }
+        return faults
+    }
+}

@@ -1,0 +1,59 @@
+import Dispatch
+import TaskOperations
+import TaskOperationsTesting
+import Testing
+
+@testable import TaskOperationsBridge
+
+@Suite("Threads for old code")
+struct LegacyThreadsTests {
+    private let threads = LegacyThreads()
+
+    @Test("work that blocks until later work is done does not keep that from a thread", .timeLimit(.minutes(1)))
+    func blockedByLaterWork() async {
+        let blockers = TaskOperationQueue.defaultMaxConcurrentOperationCount * 2
+        for _ in 0..<100 {
+            let semaphore = DispatchSemaphore(value: 0)
+            let done = Gate()
+            // Short work first, so that some threads look out for more just now.
+            threads.run {}
+            for _ in 0..<blockers {
+                threads.run {
+                    block(on: semaphore)
+                    Task { await done.pass() }
+                }
+            }
+            threads.run { for _ in 0..<blockers { semaphore.signal() } }
+            await done.waitForArrivals(blockers)
+            done.open()
+        }
+    }
+
+    @Test("all work is done once, from whatever thread it comes")
+    func many() async {
+        let runs = ConcurrencyMeter()
+        await withTaskGroup { group in
+            for _ in 0..<4 {
+                group.addTask { [threads] in
+                    for _ in 0..<1000 { threads.run { runs.enter() } }
+                }
+            }
+        }
+        await until { runs.total == 4000 }
+    }
+
+    @Test("a call of a thread is over when its function has returned, be that short or long")
+    func calls() async {
+        let semaphore = DispatchSemaphore(value: 0)
+        let events = Recorder<String>()
+        await ThreadCall.perform { events.record("short") }
+        async let long: Void = ThreadCall.perform {
+            block(on: semaphore)
+            events.record("long")
+        }
+        await ThreadCall.perform { events.record("another") }
+        semaphore.signal()
+        await long
+        #expect(events.events == ["short", "another", "long"])
+    }
+}
