@@ -30,7 +30,8 @@ let package = Package(
             name: "MigrationExamplesLegacy", dependencies: ["MigrationExamplesSupport"],
             path: "Sources/MigrationExamples/Legacy", swiftSettings: [.swiftLanguageMode(.v5)]),
         .target(
-            name: "MigrationExamplesPorted", dependencies: ["TaskOperations", "MigrationExamplesSupport"],
+            name: "MigrationExamplesPorted",
+            dependencies: ["TaskOperations", "TaskOperationsBridge", "MigrationExamplesSupport"],
             path: "Sources/MigrationExamples/Ported", swiftSettings: settings),
         .target(
             name: "TourKit",

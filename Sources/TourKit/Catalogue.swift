@@ -2,8 +2,10 @@ import MigrationExamplesLegacy
 import MigrationExamplesPorted
 
 extension Recipe {
-    /// Every recipe, in the order in which the tour shows them.
-    package static let catalogue = [
+    /// Every recipe, in the order in which the tour and Migration.md show them.
+    package static let catalogue = operations + dispatch + threads + systems
+
+    private static let operations = [
         Recipe("width-limited-batch", Legacy.widthLimitedBatch, Ported.widthLimitedBatch),
         Recipe("dependency-graph", Legacy.dependencyGraph, Ported.dependencyGraph),
         Recipe("cancelled-downloads", Legacy.cancelledDownloads, Ported.cancelledDownloads),
@@ -17,4 +19,10 @@ extension Recipe {
         Recipe("barrier-blocks", Legacy.barrierBlocks, Ported.barrierBlocks),
         Recipe("waiting", Legacy.waiting, Ported.waiting),
     ]
+
+    private static let dispatch: [Recipe] = []
+
+    private static let threads: [Recipe] = []
+
+    private static let systems: [Recipe] = []
 }

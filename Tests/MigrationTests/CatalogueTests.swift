@@ -5,10 +5,14 @@ import TourKit
 
 @Suite("The catalogue of recipes and its source files")
 struct CatalogueTests {
-    /// The source files of a side that hold recipes, without their extension.
-    private static func files(_ side: String) throws -> Set<String> {
-        let files = try FileManager.default.contentsOfDirectory(atPath: folder(side))
-        return Set(files.map { String($0.dropLast(".swift".count)) }).subtracting([side])
+    /// The source files of a side that hold recipes, without folder and extension, by their names.
+    private static func files(_ side: String) throws -> [String: String] {
+        let paths = try FileManager.default.subpathsOfDirectory(atPath: folder(side))
+        let recipes = paths.filter { $0.hasSuffix(".swift") && $0.contains("/") }
+        return Dictionary(
+            uniqueKeysWithValues: recipes.map { path in
+                (String(path.split(separator: "/").last!.dropLast(".swift".count)), "\(folder(side))/\(path)")
+            })
     }
 
     private static func folder(_ side: String) -> String {
@@ -23,7 +27,7 @@ struct CatalogueTests {
 
     @Test("Both sides have a file for each recipe, and no other", arguments: ["Legacy", "Ported"])
     func filesAndRecipes(side: String) throws {
-        #expect(try Self.files(side) == Set(Recipe.catalogue.map { Self.file(of: $0.name) }))
+        #expect(try Set(Self.files(side).keys) == Set(Recipe.catalogue.map { Self.file(of: $0.name) }))
     }
 
     @Test("Names occur once")
@@ -35,7 +39,7 @@ struct CatalogueTests {
         "The first region of a file is called as the recipe, the others after it",
         arguments: Recipe.catalogue.map(\.name), ["Legacy", "Ported"])
     func regions(recipe: String, side: String) throws {
-        let path = "\(Self.folder(side))/\(Self.file(of: recipe)).swift"
+        let path = try #require(Self.files(side)[Self.file(of: recipe)])
         let regions = try SourceRegion.regions(in: String(contentsOfFile: path, encoding: .utf8))
         #expect(regions.first?.name == recipe)
         #expect(regions.dropFirst().allSatisfy { $0.name.hasPrefix("\(recipe)-") })

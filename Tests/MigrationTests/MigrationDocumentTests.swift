@@ -3,7 +3,7 @@ import MigrationExamplesSupport
 import Testing
 
 /// Migration.md shows regions of sources that compile and run. A comment before a code block names the region:
-/// `<!-- Ported/Waiting.swift: waiting -->`.
+/// `<!-- Ported/Operations/Waiting.swift: waiting -->`.
 @Suite("Migration.md")
 struct MigrationDocumentTests {
     private static let package = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
@@ -25,13 +25,10 @@ struct MigrationDocumentTests {
     @Test("Every region of the recipes is shown")
     func everyRegionIsShown() throws {
         let text = try String(contentsOf: Self.document, encoding: .utf8)
-        for side in ["Legacy", "Ported"] {
-            let folder = Self.sources.appending(path: side)
-            for file in try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() {
-                let source = try String(contentsOf: folder.appending(path: file), encoding: .utf8)
-                for region in try SourceRegion.regions(in: source) {
-                    #expect(text.contains("<!-- \(side)/\(file): \(region.name) -->"))
-                }
+        for path in try Self.recipePaths() {
+            let source = try String(contentsOf: Self.sources.appending(path: path), encoding: .utf8)
+            for region in try SourceRegion.regions(in: source) {
+                #expect(text.contains("<!-- \(path): \(region.name) -->"))
             }
         }
     }
@@ -47,13 +44,20 @@ struct MigrationDocumentTests {
         for link in links { #expect(headings.contains(link), "no heading \(link)") }
     }
 
+    /// The source files of both sides' recipes, as `Ported/Operations/Waiting.swift`.
+    private static func recipePaths() throws -> [String] {
+        try FileManager.default.subpathsOfDirectory(atPath: sources.path).sorted().filter {
+            $0.hasSuffix(".swift") && $0.wholeMatch(of: /(?:Legacy|Ported)\/\w+\/\w+\.swift/) != nil
+        }
+    }
+
     /// The document with every block as its region is now.
     private static func rewritten(_ text: String) throws -> String {
         var result: [Substring] = []
         var lines = text.split(separator: "\n", omittingEmptySubsequences: false)[...]
         while let line = lines.popFirst() {
             result.append(line)
-            guard let reference = line.wholeMatch(of: /<!-- ((?:Legacy|Ported)\/\w+\.swift): ([\w-]+) -->/) else {
+            guard let reference = line.wholeMatch(of: /<!-- ((?:Legacy|Ported)\/\w+\/\w+\.swift): ([\w-]+) -->/) else {
                 continue
             }
             try #require(lines.popFirst() == "```swift", "no code block after \(line)")
