@@ -39,7 +39,7 @@ extension AnyTaskOperation {
         discardBody()
         host?.endedBeforeStart(self)
         if ending.hasHandlers {
-            Task.detached(priority: effectivePriority) { [self] in
+            Task.detached(executorPreference: host?.handlerExecutor, priority: effectivePriority) { [self] in
                 ending.callHandlers(self)
                 letOthersGoOn(ending)
             }

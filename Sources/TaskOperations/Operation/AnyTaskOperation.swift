@@ -106,13 +106,24 @@ extension AnyTaskOperation {
         addHandler { _ in handler() }
     }
 
-    func addHandler(_ handler: @escaping @Sendable (AnyTaskOperation) -> Void) {
+    /// As the public method, for what must not depend on the cooperative pool.
+    ///
+    /// - Parameter executor: Where the handler is called if the operation is finished already.
+    package func addCompletionHandler(on executor: any TaskExecutor, _ handler: @escaping @Sendable () -> Void) {
+        addHandler(on: executor) { _ in handler() }
+    }
+
+    func addHandler(
+        on executor: (any TaskExecutor)? = nil, _ handler: @escaping @Sendable (AnyTaskOperation) -> Void
+    ) {
         let isTooLate = record.withLock { record in
             if record.phase == .finished { return true }
             record.madeLinks().handlers.append(handler)
             return false
         }
-        if isTooLate { Task.detached(priority: effectivePriority) { handler(self) } }
+        if isTooLate {
+            Task.detached(executorPreference: executor, priority: effectivePriority) { handler(self) }
+        }
     }
 }
 

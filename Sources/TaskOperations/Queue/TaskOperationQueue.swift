@@ -27,17 +27,30 @@ public final class TaskOperationQueue: Sendable {
     ///   - isSuspended: Whether the queue starts nothing until it is resumed.
     ///   - executor: Where bodies run that are not isolated to an actor; nil for the cooperative pool.
     ///   - taskLocals: Task locals whose values a body sees as they were where its operation was added.
-    public init(
+    public convenience init(
         name: String? = nil,
         maxConcurrentOperationCount: Int = defaultMaxConcurrentOperationCount,
         isSuspended: Bool = false,
         executor: (any TaskExecutor)? = nil,
         carrying taskLocals: [CarriedTaskLocal] = []
     ) {
+        self.init(
+            name: name, maxConcurrentOperationCount: maxConcurrentOperationCount, isSuspended: isSuspended,
+            executor: executor, handlerExecutor: nil, carrying: taskLocals)
+    }
+
+    /// Makes an empty queue whose operations end even while all threads of the cooperative pool are blocked.
+    ///
+    /// - Parameter handlerExecutor: Where completion handlers are called of operations that never started; nil for the
+    ///   cooperative pool.
+    package init(
+        name: String?, maxConcurrentOperationCount: Int, isSuspended: Bool = false, executor: (any TaskExecutor)?,
+        handlerExecutor: (any TaskExecutor)?, carrying taskLocals: [CarriedTaskLocal] = []
+    ) {
         Self.checkWidth(maxConcurrentOperationCount)
         scheduler = Scheduler(
             queueName: name, width: maxConcurrentOperationCount, place: executor.map { .executor($0) } ?? .pool,
-            isSuspended: isSuspended, taskLocals: taskLocals)
+            handlerExecutor: handlerExecutor, isSuspended: isSuspended, taskLocals: taskLocals)
         scheduler.adopt(by: self)
     }
 
@@ -54,7 +67,8 @@ public final class TaskOperationQueue: Sendable {
 
     /// The queue of the main actor: its bodies run there, one at a time.
     public static let main = TaskOperationQueue(
-        Scheduler(queueName: "main", width: 1, place: .mainActor, isSuspended: false, taskLocals: []))
+        Scheduler(
+            queueName: "main", width: 1, place: .mainActor, isSuspended: false, taskLocals: []))
 
     /// The queue of the operation whose body, or a child task of whose body, asks; nil anywhere else, and where
     /// the operation was started by hand.

@@ -41,6 +41,7 @@ final class Scheduler: OperationHost {
 
     let queueName: String?
     let place: Place
+    let handlerExecutor: (any TaskExecutor)?
     let taskLocals: [CarriedTaskLocal]
     let storage: Lock<Storage>
     let mailbox = Mailbox()
@@ -49,9 +50,13 @@ final class Scheduler: OperationHost {
     /// Set for good when a body awaits that the queue is empty.
     let isAwaitedByBodies = Atomic(false)
 
-    init(queueName: String?, width: Int, place: Place, isSuspended: Bool, taskLocals: [CarriedTaskLocal]) {
+    init(
+        queueName: String?, width: Int, place: Place, handlerExecutor: (any TaskExecutor)? = nil, isSuspended: Bool,
+        taskLocals: [CarriedTaskLocal]
+    ) {
         self.queueName = queueName
         self.place = place
+        self.handlerExecutor = handlerExecutor
         self.taskLocals = taskLocals
         storage = Lock(Storage(state: SchedulerState(width: width, isSuspended: isSuspended)))
         urgentLevel = Atomic(Storage.everyLevel)

@@ -53,7 +53,7 @@ public final class AsyncGroup: Sendable {
     /// anything that awaits or depends on the operation goes on.
     public func enter(for operation: AnyTaskOperation) {
         enter()
-        operation.addCompletionHandler { self.leave() }
+        operation.addCompletionHandler(on: bridgeExecutor) { self.leave() }
     }
 }
 

@@ -24,6 +24,6 @@ extension DispatchGroup {
     /// anything that awaits or depends on the operation goes on.
     public func enter(for operation: AnyTaskOperation) {
         enter()
-        operation.addCompletionHandler { self.leave() }
+        operation.addCompletionHandler(on: bridgeExecutor) { self.leave() }
     }
 }

@@ -1,6 +1,9 @@
 internal import Dispatch
 internal import TaskOperations
 
+/// Runs tasks on threads where they may block.
+let legacyExecutor = BridgedExecutor()
+
 /// Runs the jobs of a `BridgedOperationQueue`: on a Dispatch queue where one was set, and otherwise on threads where
 /// they may block.
 final class BridgedExecutor: TaskExecutor {

@@ -73,7 +73,7 @@ final class OperationFace: OperationStandIn, @unchecked Sendable {  // All that 
     /// Follows the operation. Weakly: nobody can see what becomes of a face that nobody has.
     func attach() {
         _ = operation.addStartHandler { [weak self] in self?.begin() }
-        operation.addCompletionHandler { [weak self] in self?.end() }
+        operation.addCompletionHandler(on: legacyExecutor) { [weak self] in self?.end() }
     }
 
     // MARK: State
@@ -110,7 +110,7 @@ final class OperationFace: OperationStandIn, @unchecked Sendable {  // All that 
             return !state.isWatching
         }
         guard isNew else { return }
-        dependency.addCompletionHandler { [weak self] in
+        dependency.addCompletionHandler(on: legacyExecutor) { [weak self] in
             self?.state.withLock { $0.isWatching = false }
             self?.tellReadiness()
         }

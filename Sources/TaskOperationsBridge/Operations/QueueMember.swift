@@ -27,7 +27,7 @@
             self.members = members
             super.init(for: operation)
             members.enter()
-            operation.addCompletionHandler { [self] in end() }
+            operation.addCompletionHandler(on: bridgeExecutor) { [self] in end() }
         }
 
         /// It is in the list.

@@ -96,6 +96,6 @@ func runner(
         try await run.perform()
     }
     if !LegacyTable.insert(operation, running: legacy) { throw .alreadyAdded(operation: legacy.title) }
-    operation.addCompletionHandler { run.hasEnded() }
+    operation.addCompletionHandler(on: bridgeExecutor) { run.hasEnded() }
     return operation
 }

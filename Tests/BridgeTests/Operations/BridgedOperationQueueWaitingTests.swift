@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import TaskOperations
 import TaskOperationsBridge
@@ -39,6 +40,47 @@ struct BridgedOperationQueueWaitingTests {
         }
         #expect(runs.total == 4 * TaskOperationQueue.defaultMaxConcurrentOperationCount)
     }
+
+    #if os(Linux) || os(macOS)
+        /// In a process of its own, as no test's time limit can be told without the pool.
+        @Test("every thread of the cooperative pool can block until what was cancelled before its start has ended")
+        func waitingForCancelled() async {
+            await #expect(processExitsWith: .success) {
+                let runs = ConcurrencyMeter()
+                await onAllThreadsOfPool {
+                    // Finished before the queue can list it.
+                    let cancelled = BlockOperation { runs.enter() }
+                    cancelled.cancel()
+                    let queue = BridgedOperationQueue()
+                    queue.addOperations([cancelled], waitUntilFinished: true)
+                    queue.isSuspended = true
+                    let listed = BlockOperation { runs.enter() }
+                    queue.addOperation(listed)
+                    queue.cancelAllOperations()
+                    listed.waitUntilFinished()
+                    queue.waitUntilAllOperationsAreFinished()
+                }
+                #expect(runs.total == 0)
+            }
+        }
+
+        @Test("every thread of the cooperative pool can block until the face of what has ended before is finished")
+        func waitingForFace() async {
+            await #expect(processExitsWith: .success) {
+                await onAllThreadsOfPool {
+                    let operation = TaskOperation {}
+                    operation.cancel()
+                    let face = operation.asOperation
+                    let dependent = BlockOperation {}
+                    dependent.addDependency(face)
+                    let queue = OperationQueue()
+                    let threads = DispatchQueue(label: "threads of its own")
+                    queue.underlyingQueue = threads
+                    queue.addOperations([dependent], waitUntilFinished: true)
+                }
+            }
+        }
+    #endif
 
     @Test("whoever blocks in an operation of the queue until all are finished waits for the others")
     func waitingWithin() async {
