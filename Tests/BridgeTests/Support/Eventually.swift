@@ -4,13 +4,13 @@ import Testing
 func until(
     sourceLocation: SourceLocation = #_sourceLocation, _ condition: () -> Bool
 ) async {
-    let hasCome = await eventually(within: .seconds(120), condition)
+    let hasCome = await eventually(within: .seconds(300), condition)
     #expect(hasCome, "what was waited for did not come", sourceLocation: sourceLocation)
 }
 
 /// Lets others run until something holds. Returns false where it does not come in time: for a test that would hang
 /// otherwise, and can free what hangs.
-func eventually(within limit: Duration = .seconds(60), _ condition: () -> Bool) async -> Bool {
+func eventually(within limit: Duration = .seconds(300), _ condition: () -> Bool) async -> Bool {
     let end = ContinuousClock.now + limit
     while !condition() {
         if ContinuousClock.now > end { return false }
