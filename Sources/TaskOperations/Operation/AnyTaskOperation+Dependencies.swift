@@ -19,7 +19,11 @@ extension AnyTaskOperation {
             }
             return try insertDependency(dependency)
         }
-        if isSubmitted { link(to: [dependency]) }
+        guard isSubmitted else { return }
+        let level = record.withLock { $0.effectiveLevel }
+        link(to: dependency, level: level)
+        let host = record.withLock { $0.settledHost }
+        host?.readinessChanged(of: self)
     }
 
     /// Drops a dependency, so that this operation no longer waits for it. Where it was the last unfinished one,
@@ -53,32 +57,36 @@ extension AnyTaskOperation {
 // MARK: - Edges of submitted operations
 
 extension AnyTaskOperation {
-    /// Links an operation that was just submitted.
+    /// Links an operation that was just submitted, and that its host has not taken in yet.
     func linkDependencies() {
-        link(to: dependencies)
+        let (dependencies, level) = record.withLock { ($0.links?.dependencies, $0.effectiveLevel) }
+        guard let dependencies else { return }
+        for dependency in dependencies.all { link(to: dependency, level: level) }
     }
 
-    /// Tells dependencies that this operation waits for them, and raises them to its priority. Where the host has
-    /// this operation already, it learns that it may have to wait.
-    func link(to dependencies: [AnyTaskOperation]) {
-        let level = record.withLock { $0.effectiveLevel }
-        for dependency in dependencies {
-            if dependency.addDependent(self) {
-                dependency.escalate(to: level)
-            } else {
-                _ = dependencyFinished(dependency)
-            }
+    /// Tells a dependency that this operation waits for it, and raises it to the level of this one.
+    private func link(to dependency: AnyTaskOperation, level: PriorityLevel) {
+        switch dependency.addDependent(self, level: level) {
+        case .isFinished: _ = dependencyFinished(dependency)
+        case .mustRise: dependency.escalate(to: level)
+        case .isLinked: break
         }
-        let host = record.withLock { $0.settledHost }
-        host?.readinessChanged(of: self)
     }
 
-    /// Returns false where this operation is finished.
-    private func addDependent(_ dependent: AnyTaskOperation) -> Bool {
+    private enum Linking: Sendable {
+        case isFinished
+        case isLinked
+        case mustRise
+    }
+
+    private func addDependent(_ dependent: AnyTaskOperation, level: PriorityLevel) -> Linking {
         record.withLock { record in
-            if record.phase == .finished { return false }
+            if record.phase == .finished { return .isFinished }
             record.madeLinks().dependents.append(dependent)
-            return true
+            if level > record.effectiveLevel { return .mustRise }
+            // What it has of its own may be lowered later.
+            record.escalation = max(record.escalation, level)
+            return .isLinked
         }
     }
 

@@ -79,8 +79,11 @@ extension AnyTaskOperation {
     }
 
     /// Runs the body as the current operation.
-    func run() async -> Outcome? {
-        await Self.$executing.withValue(self) { await runBody() }
+    ///
+    /// Where it is isolated is said here, and not inherited, as `withValue` wants it said: the compiler sees then that
+    /// both are the same, and leaves out two of four checks of where the task runs.
+    func run(isolation: isolated (any Actor)? = #isolation) async -> Outcome? {
+        await Self.$executing.withValue(self, operation: { await runBody() }, isolation: isolation)
     }
 
     /// Runs the body as the current operation, with the task locals that it was added with.

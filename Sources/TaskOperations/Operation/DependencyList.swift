@@ -8,13 +8,15 @@ struct DependencyList: Sendable {
         var isFinished = false
     }
 
-    private var entries: [Entry] = []
+    private var entries = Few<Entry>()
     private var index: [ObjectIdentifier: Int]?
     private(set) var unfinishedCount = 0
 
     var isEmpty: Bool { entries.isEmpty }
 
-    var operations: [AnyTaskOperation] { entries.compactMap(\.operation) }
+    var all: some Sequence<AnyTaskOperation> { entries.lazy.compactMap { $0.operation } }
+
+    var operations: [AnyTaskOperation] { Array(all) }
 
     /// Dependencies that have not been reported as finished.
     var unfinished: [AnyTaskOperation] { entries.compactMap { $0.isFinished ? nil : $0.operation } }
@@ -58,7 +60,7 @@ struct DependencyList: Sendable {
     }
 
     private mutating func closeGaps() {
-        entries.removeAll { $0.operation == nil }
+        entries = Few(entries.filter { $0.operation != nil })
         index = nil
         if entries.count > Self.searchedCount { makeIndex() }
     }

@@ -1,40 +1,36 @@
 /// Elements in the order of adding, of which there is mostly one: that one needs no memory of its own.
-enum Few<Element> {
-    case none
-    case one(Element)
-    case several([Element])
+struct Few<Element> {
+    /// Nil where there are no elements at all.
+    private var first: Element?
+    private var others: [Element] = []
 
-    init() { self = .none }
+    init() {}
+
+    init(_ elements: some Sequence<Element>) {
+        for element in elements { append(element) }
+    }
 
     mutating func append(_ element: Element) {
-        switch consume self {
-        case .none: self = .one(element)
-        case .one(let first): self = .several([first, element])
-        case .several(var elements):
-            elements.append(element)
-            self = .several(elements)
+        if first == nil { first = element } else { others.append(element) }
+    }
+
+    mutating func remove(at position: Int) {
+        if position > 0 {
+            others.remove(at: position - 1)
+        } else {
+            first = others.isEmpty ? nil : others.removeFirst()
         }
     }
 }
 
-extension Few: Sequence {
-    struct Iterator: IteratorProtocol {
-        fileprivate let few: Few
-        private var index = 0
+extension Few: RandomAccessCollection, MutableCollection {
+    var startIndex: Int { 0 }
+    var endIndex: Int { first == nil ? 0 : others.count + 1 }
 
-        fileprivate init(_ few: Few) { self.few = few }
-
-        mutating func next() -> Element? {
-            defer { index += 1 }
-            switch few {
-            case .none: return nil
-            case .one(let element): return index == 0 ? element : nil
-            case .several(let elements): return index < elements.count ? elements[index] : nil
-            }
-        }
+    subscript(position: Int) -> Element {
+        @inline(__always) get { position == 0 ? first! : others[position - 1] }
+        set { if position == 0 { first = newValue } else { others[position - 1] = newValue } }
     }
-
-    func makeIterator() -> Iterator { Iterator(self) }
 }
 
 extension Few: Sendable where Element: Sendable {}

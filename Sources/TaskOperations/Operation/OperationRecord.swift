@@ -30,7 +30,9 @@ struct OperationRecord: ~Copyable, Sendable {
     /// expensive. It is right because a host keeps itself for as long as it has operations, and an operation
     /// forgets its host, under its lock, before the host lets go of it.
     unowned(unsafe) var host: (any OperationHost)?
-    var runner: OperationRunner?
+    /// What the body executes in. Not counted either: a runner is there until its work is done, bodies included, and
+    /// the operation forgets it, under its lock, when its body is done.
+    unowned(unsafe) var runner: OperationRunner?
     /// Set when the operation is finished, unless it succeeded without a value.
     var outcome: Outcome?
 
@@ -62,7 +64,8 @@ struct OperationRecord: ~Copyable, Sendable {
         phase = .finished
         self.outcome = outcome
         host = nil
-        return OperationEnding(links: links.take(), runner: runner.take(), isRunnerWorn: isRunnerWorn)
+        runner = nil
+        return OperationEnding(links: links.take(), isRunnerWorn: isRunnerWorn)
     }
 }
 
@@ -115,12 +118,10 @@ typealias TaskLocalBinding = @Sendable (_ body: () async -> Outcome?) async -> O
 /// What a finished operation lets go of. It is carried out, and freed, after the operation's lock is left.
 struct OperationEnding: Sendable {
     private let links: OperationLinks?
-    private let runner: OperationRunner?
     let isRunnerWorn: Bool
 
-    init(links: OperationLinks?, runner: OperationRunner?, isRunnerWorn: Bool) {
+    init(links: OperationLinks?, isRunnerWorn: Bool) {
         self.links = links
-        self.runner = runner
         self.isRunnerWorn = isRunnerWorn
     }
 

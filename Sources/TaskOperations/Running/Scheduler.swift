@@ -112,7 +112,12 @@ extension Scheduler {
     }
 
     func carryOut(_ effects: Effects?) {
-        guard let effects else { return }
+        if let effects { carryOut(effects) }
+    }
+
+    // Not inlined: the room for all that it does would be made even where there is nothing to do.
+    @inline(never)
+    private func carryOut(_ effects: Effects) {
         effects.observation?.tell()
         for level in effects.workers { Worker.start(for: self, level: level) }
         for continuation in effects.resumed { continuation.resume() }
@@ -200,7 +205,11 @@ extension Scheduler.Storage {
     /// The operation's slot; nil where the operation is not in the queue (any more).
     func slot(of operation: AnyTaskOperation) -> Int? {
         let slot = operation.standing.slot
-        return state.records.holds(slot) && state.records[slot].element === operation ? slot : nil
+        return holds(operation, at: slot) ? slot : nil
+    }
+
+    private func holds(_ operation: AnyTaskOperation, at slot: Int) -> Bool {
+        state.records.holds(slot) && state.records[slot].element === operation
     }
 
     /// Removes an operation that has ended.
@@ -214,7 +223,8 @@ extension Scheduler.Storage {
     }
 
     mutating func updateReadiness(of operation: AnyTaskOperation) {
-        if let slot = slot(of: operation) { state.setReady(slot, operation.standing.isReady) }
+        let standing = operation.standing
+        if holds(operation, at: standing.slot) { state.setReady(standing.slot, standing.isReady) }
     }
 }
 
@@ -233,7 +243,7 @@ extension Scheduler {
     /// What a worker has to do, from one operation to the next.
     struct Turn: ~Copyable {
         /// What executes on the worker; nil where nothing is left for it.
-        fileprivate(set) var operation: AnyTaskOperation?
+        var operation: AnyTaskOperation?
         fileprivate var slot = 0
         /// What the worker's task must be raised to, as something more urgent came to wait just now.
         fileprivate(set) var escalation: PriorityLevel?
@@ -250,14 +260,14 @@ extension Scheduler {
         }
     }
 
-    /// The operation that executed has ended, and made others ready. The worker gets the next one, or yields.
+    /// The operation that executed, and was taken out of the turn, has ended, and made others ready. The worker gets the
+    /// next one, or yields.
     ///
     /// The caller keeps the operation: if this freed it, its outcome would be freed under the lock.
     func finish(_ turn: inout Turn, readied: Few<AnyTaskOperation>, by worker: Worker, _ release: Release) {
         apply { storage in
             storage.remove(at: turn.slot)
             for dependent in readied { storage.updateReadiness(of: dependent) }
-            turn.operation = nil
             turn.escalation = nil
             switch release {
             case .goesOn:

@@ -33,12 +33,12 @@ extension Worker {
         await runner.run { await runOperations() }
     }
 
-    private func runOperations() async {
+    private func runOperations(isolation: isolated (any Actor)? = #isolation) async {
         let isPlain = scheduler.runsPlainly
         var turn = Scheduler.Turn()
         begin(&turn)
         while let operation = turn.operation {
-            conclude(&turn, await isPlain ? operation.run() : scheduler.run(operation))
+            conclude(&turn, await isPlain ? operation.run(isolation: isolation) : scheduler.run(operation))
             if turn.mustYield {
                 await Task.yield()
                 begin(&turn)
@@ -60,7 +60,7 @@ extension Worker {
     /// Carries out the end of the operation that ran.
     @inline(never)
     private func conclude(_ turn: inout Scheduler.Turn, _ outcome: Outcome?) {
-        let operation = turn.operation!
+        let operation = turn.operation.take()!
         defer { extendLifetime(operation) }
         let ending = operation.end(outcome)
         let release: Scheduler.Release = ending.isRunnerWorn ? .leaves : turn.slice.isOver() ? .yields : .goesOn
