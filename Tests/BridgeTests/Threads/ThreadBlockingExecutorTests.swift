@@ -34,16 +34,14 @@ struct ThreadBlockingExecutorTests {
                     }
                 }
             }
-            // With the pool's threads blocked, these would never run, and nothing would end.
-            for _ in 0..<count {
-                group.addTask {
-                    await until { meter.total >= count }
-                    semaphore.signal()
-                }
+            // With the pool's threads blocked, this would never run, and nothing would end.
+            group.addTask {
+                await until { meter.total == count }
+                #expect(executor.threadCount == count)
+                for _ in 0..<count { semaphore.signal() }
             }
             try await group.waitForAll()
         }
-        #expect(executor.threadCount == count)
     }
 
     @Test("no more functions run at once than there may be threads, and all run")
