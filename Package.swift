@@ -17,12 +17,14 @@ let package = Package(
     products: [
         .library(name: "TaskOperations", targets: ["TaskOperations"]),
         .library(name: "TaskOperationsBridge", targets: ["TaskOperationsBridge"]),
-        .library(name: "TaskOperationsTesting", targets: ["TaskOperationsTesting"]),
+        .library(name: "TaskOperationsTesting", targets: ["TaskOperationsTesting", "TaskOperationsExpectations"]),
     ],
     targets: [
         .target(name: "TaskOperations", swiftSettings: settings),
         .target(name: "TaskOperationsBridge", dependencies: ["TaskOperations"], swiftSettings: settings),
         .target(name: "TaskOperationsTesting", dependencies: ["TaskOperations"], swiftSettings: settings),
+        .target(
+            name: "TaskOperationsExpectations", dependencies: ["TaskOperationsTesting"], swiftSettings: settings),
         .target(
             name: "MigrationExamplesSupport", dependencies: ["TaskOperations"],
             path: "Sources/MigrationExamples/Support", swiftSettings: settings),
@@ -50,6 +52,10 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "TaskOperationsTests", dependencies: ["TaskOperations", "TaskOperationsTesting"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "TestingTests",
+            dependencies: ["TaskOperations", "TaskOperationsTesting", "TaskOperationsExpectations"],
             swiftSettings: settings),
         .testTarget(
             name: "ParityTests", dependencies: ["TaskOperations", "TaskOperationsTesting"], swiftSettings: settings),

@@ -42,6 +42,8 @@ final class Scheduler: OperationHost {
     let queueName: String?
     let place: Place
     let taskLocals: [CarriedTaskLocal]
+    /// Who says when a worker lets others run; nil where time does.
+    let sliceDecider: (any SliceDecidingExecutor)?
     let storage: Lock<Storage>
     let mailbox = Mailbox()
     /// `Storage.urgentLevel` as it was when the lock was left, for who adds.
@@ -53,6 +55,11 @@ final class Scheduler: OperationHost {
         self.queueName = queueName
         self.place = place
         self.taskLocals = taskLocals
+        if case .executor(let executor as any SliceDecidingExecutor) = place {
+            sliceDecider = executor
+        } else {
+            sliceDecider = nil
+        }
         storage = Lock(Storage(state: SchedulerState(width: width, isSuspended: isSuspended)))
         urgentLevel = Atomic(Storage.everyLevel)
     }
@@ -63,6 +70,10 @@ final class Scheduler: OperationHost {
 extension Scheduler {
     /// Whether bodies run right on the worker, with no more around them than the current operation.
     var runsPlainly: Bool { !runsOnMainActor && taskLocals.isEmpty }
+
+    var executor: (any TaskExecutor)? {
+        if case .executor(let executor) = place { executor } else { nil }
+    }
 
     private var runsOnMainActor: Bool {
         if case .mainActor = place { true } else { false }
