@@ -29,6 +29,8 @@ final class Scheduler: OperationHost {
         var emptyWaiters: [CheckedContinuation<Void, Never>] = []
         /// Operations are cancelled as they are added.
         var cancelsAdded = false
+        /// A scope is being left that waits for what is in the queue: nothing may hold that up for good.
+        var isClosing = false
         /// Operations that came too late, to be ended next.
         var rejected: [AnyTaskOperation] = []
         /// The scheduler itself, as long as it has operations, which do not count it.
