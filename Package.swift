@@ -26,6 +26,9 @@ let package = Package(
         .target(
             name: "TaskOperationsExpectations", dependencies: ["TaskOperationsTesting"], swiftSettings: settings),
         .target(
+            name: "Simulation", dependencies: ["TaskOperations", "TaskOperationsTesting"], swiftSettings: settings),
+        .executableTarget(name: "fuzz", dependencies: ["Simulation"], swiftSettings: settings),
+        .target(
             name: "MigrationExamplesSupport", dependencies: ["TaskOperations"],
             path: "Sources/MigrationExamples/Support", swiftSettings: settings),
         .target(
@@ -57,6 +60,8 @@ let package = Package(
             name: "TestingTests",
             dependencies: ["TaskOperations", "TaskOperationsTesting", "TaskOperationsExpectations"],
             swiftSettings: settings),
+        .testTarget(
+            name: "SimulationTests", dependencies: ["Simulation"], exclude: ["Corpus"], swiftSettings: settings),
         .testTarget(
             name: "ParityTests", dependencies: ["TaskOperations", "TaskOperationsTesting"], swiftSettings: settings),
         .testTarget(
