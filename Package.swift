@@ -63,6 +63,8 @@ let package = Package(
         .testTarget(
             name: "SimulationTests", dependencies: ["Simulation"], exclude: ["Corpus"], swiftSettings: settings),
         .testTarget(
+            name: "StressTests", dependencies: ["TaskOperations", "TaskOperationsTesting"], swiftSettings: settings),
+        .testTarget(
             name: "ParityTests", dependencies: ["TaskOperations", "TaskOperationsTesting"], swiftSettings: settings),
         .testTarget(
             name: "MigrationTests",
