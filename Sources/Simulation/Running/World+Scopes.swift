@@ -17,6 +17,7 @@ extension World {
             do {
                 try await perform(steps, in: number)
             } catch {
+                note("\(error) leaves queue \(queue)")
                 model.cancelAll(queue, andAdded: true)
                 close(queue, in: number)
                 throw error
