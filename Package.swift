@@ -17,12 +17,17 @@ let package = Package(
     products: [
         .library(name: "TaskOperations", targets: ["TaskOperations"]),
         .library(name: "TaskOperationsBridge", targets: ["TaskOperationsBridge"]),
-        .library(name: "TaskOperationsTesting", targets: ["TaskOperationsTesting"]),
+        .library(name: "TaskOperationsTesting", targets: ["TaskOperationsTesting", "TaskOperationsExpectations"]),
     ],
     targets: [
         .target(name: "TaskOperations", swiftSettings: settings),
         .target(name: "TaskOperationsBridge", dependencies: ["TaskOperations"], swiftSettings: settings),
         .target(name: "TaskOperationsTesting", dependencies: ["TaskOperations"], swiftSettings: settings),
+        .target(
+            name: "TaskOperationsExpectations", dependencies: ["TaskOperationsTesting"], swiftSettings: settings),
+        .target(
+            name: "Simulation", dependencies: ["TaskOperations", "TaskOperationsTesting"], swiftSettings: settings),
+        .executableTarget(name: "fuzz", dependencies: ["Simulation"], swiftSettings: settings),
         .target(
             name: "MigrationExamplesSupport", dependencies: ["TaskOperations"],
             path: "Sources/MigrationExamples/Support", swiftSettings: settings),
@@ -51,6 +56,14 @@ let package = Package(
         .testTarget(
             name: "TaskOperationsTests", dependencies: ["TaskOperations", "TaskOperationsTesting"],
             swiftSettings: settings),
+        .testTarget(
+            name: "TestingTests",
+            dependencies: ["TaskOperations", "TaskOperationsTesting", "TaskOperationsExpectations"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "SimulationTests", dependencies: ["Simulation"], exclude: ["Corpus"], swiftSettings: settings),
+        .testTarget(
+            name: "StressTests", dependencies: ["TaskOperations", "TaskOperationsTesting"], swiftSettings: settings),
         .testTarget(
             name: "ParityTests", dependencies: ["TaskOperations", "TaskOperationsTesting"], swiftSettings: settings),
         .testTarget(

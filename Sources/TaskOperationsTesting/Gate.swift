@@ -15,6 +15,12 @@ public final class Gate: Sendable {
         var held: [CheckedContinuation<Void, Never>] = []
         var watchers: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
 
+        /// Counts an arrival, and returns those who waited for it.
+        mutating func arrive() -> [CheckedContinuation<Void, Never>] {
+            arrivals += 1
+            return arrivedWatchers()
+        }
+
         mutating func arrivedWatchers() -> [CheckedContinuation<Void, Never>] {
             let arrived = watchers.filter { $0.count <= arrivals }.map(\.continuation)
             watchers.removeAll { $0.count <= arrivals }
@@ -31,13 +37,18 @@ public final class Gate: Sendable {
     public func pass() async {
         await withCheckedContinuation { continuation in
             let (isOpen, arrived) = state.withLock { state in
-                state.arrivals += 1
                 if !state.isOpen { state.held.append(continuation) }
-                return (state.isOpen, state.arrivedWatchers())
+                return (state.isOpen, state.arrive())
             }
             for watcher in arrived { watcher.resume() }
             if isOpen { continuation.resume() }
         }
+    }
+
+    /// Counts an arrival of one that does not wait here.
+    func countArrival() {
+        let arrived = state.withLock { $0.arrive() }
+        for watcher in arrived { watcher.resume() }
     }
 
     /// Lets everybody through who waits, and everybody who comes.

@@ -70,7 +70,7 @@ struct AsyncSemaphoreCancellationTests {
 
     @Test("A storm of cancellations loses no permit and makes none", arguments: 1...10)
     func storm(seed: UInt64) async throws {
-        var random = SeededGenerator(seed)
+        var random = SeededGenerator(seed: seed)
         let semaphore = AsyncSemaphore(capacity: 5)
         let meter = ConcurrencyMeter()
         let tasks = (0..<500).map { _ in
@@ -117,7 +117,7 @@ struct AsyncSemaphoreCancellationTests {
 
     @Test("Capacity that changes during a storm ends with as many permits as it says")
     func stormOfCapacities() async throws {
-        var random = SeededGenerator(7)
+        var random = SeededGenerator(seed: 7)
         let semaphore = AsyncSemaphore(capacity: 3)
         let tasks = (0..<500).map { _ in Task { try await semaphore.withPermit { await Task.yield() } } }
         for task in tasks {

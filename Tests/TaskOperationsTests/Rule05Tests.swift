@@ -86,7 +86,7 @@ struct Rule05Tests {
 
     @Test("Rule 5: in graphs over three queues, added in any order, none starts too early", arguments: 1...10)
     func randomGraphs(seed: UInt64) async throws {
-        var random = SeededGenerator(seed)
+        var random = SeededGenerator(seed: seed)
         let queues = [1, 2, 8].map { TaskOperationQueue(maxConcurrentOperationCount: $0) }
         let tooEarly = Recorder<Int>()
         var operations: [TaskOperation<Void>] = []

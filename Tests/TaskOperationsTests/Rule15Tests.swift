@@ -74,6 +74,17 @@ struct Rule15Tests {
         try await urgent.value
     }
 
+    @Test("Rule 15: lowering the priority of an operation leaves it as urgent as what waits for it")
+    func loweringKeepsWhatWaits() async throws {
+        let queue = TaskOperationQueue(isSuspended: true)
+        let first = queue.addOperation {}
+        let second = queue.addOperation(dependencies: [first]) {}
+        first.priority = .low
+        #expect(first.effectivePriority == .medium)
+        queue.isSuspended = false
+        try await second.value
+    }
+
     @Test("Rule 15: escalation never lowers")
     func neverLowers() async throws {
         let gate = Gate()

@@ -93,7 +93,7 @@ struct Rule21Tests {
 
     @Test("Rule 21: thousands of changes at random end in the order of the last ones", arguments: 1...5)
     func manyChanges(seed: UInt64) async throws {
-        var random = SeededGenerator(seed)
+        var random = SeededGenerator(seed: seed)
         let levels: [TaskPriority] = [.background, .low, .medium, .high]
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, isSuspended: true)
         let starts = Recorder<Int>()

@@ -33,13 +33,13 @@ extension AnyTaskOperation {
         case end(OperationEnding, (any OperationHost)?)
     }
 
-    /// Handlers are called on a task of their own, as whoever cancels may hold a lock that they want too; what
+    /// Handlers are called on a task of their own, on the executor of the queue, as whoever cancels may hold a lock that they want too; what
     /// waits for the operation goes on after them, as ever.
     func carryOutUnstarted(_ ending: OperationEnding, _ host: (any OperationHost)?) {
         discardBody()
         host?.endedBeforeStart(self)
         if ending.hasHandlers {
-            Task.detached(executorPreference: host?.handlerExecutor, priority: effectivePriority) { [self] in
+            Task.detached(executorPreference: host?.executor, priority: effectivePriority) { [self] in
                 ending.callHandlers(self)
                 letOthersGoOn(ending)
             }

@@ -27,7 +27,8 @@ extension AnyTaskOperation {
     }
 
     /// Drops a dependency, so that this operation no longer waits for it. Where it was the last unfinished one,
-    /// the operation becomes ready at once.
+    /// the operation becomes ready at once. One that needs the other's value fails with
+    /// `TaskOperationError.notReady` where that is not there when it starts.
     ///
     /// - Throws: `TaskOperationError.alreadyStarted` where this operation has started or finished.
     public func removeDependency(_ dependency: AnyTaskOperation) throws(TaskOperationError) {

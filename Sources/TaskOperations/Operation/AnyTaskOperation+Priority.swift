@@ -35,12 +35,13 @@ extension AnyTaskOperation {
         }
     }
 
-    /// Returns false where the operation has the level, or has ended.
+    /// Returns false where the operation has the level, or has ended. What it has of its own may be lowered later, so
+    /// the level is kept in any case.
     private func rise(to level: PriorityLevel) -> Bool {
         tellPriority { record in
-            if level <= record.effectiveLevel { return false }
-            record.escalation = level
-            return true
+            let rises = level > record.effectiveLevel
+            record.escalation = max(record.escalation, level)
+            return rises
         } != nil
     }
 

@@ -177,7 +177,9 @@ extension TaskOperation {
             throw .dependencyFailed(dependency: OperationLabel(self), origin: origin, error: error)
         case .failure(let error):
             throw .dependencyFailed(dependency: OperationLabel(self), origin: OperationLabel(self), error: error)
-        case nil: preconditionFailure("the value of \(self) was needed before its end")
+        case nil:
+            // The dependency was removed, and the need was not.
+            throw .notReady(OperationLabel(Self.executing ?? self), waitingFor: [OperationLabel(self)])
         }
     }
 }

@@ -16,7 +16,8 @@ public enum TaskOperationError: Error, Sendable {
     /// The operation has started or finished, so that its dependencies and bodies are settled.
     case alreadyStarted(OperationLabel)
 
-    /// The operation was to be started by hand, but these dependencies are unfinished.
+    /// The operation was to be started by hand, but these dependencies are unfinished. Or its turn came before the end
+    /// of these, whose values it needs, because they were removed from its dependencies.
     case notReady(OperationLabel, waitingFor: [OperationLabel])
 
     /// An operation that needs the value of another did not run, because the other failed.

@@ -27,30 +27,17 @@ public final class TaskOperationQueue: Sendable {
     ///   - isSuspended: Whether the queue starts nothing until it is resumed.
     ///   - executor: Where bodies run that are not isolated to an actor; nil for the cooperative pool.
     ///   - taskLocals: Task locals whose values a body sees as they were where its operation was added.
-    public convenience init(
+    public init(
         name: String? = nil,
         maxConcurrentOperationCount: Int = defaultMaxConcurrentOperationCount,
         isSuspended: Bool = false,
         executor: (any TaskExecutor)? = nil,
         carrying taskLocals: [CarriedTaskLocal] = []
     ) {
-        self.init(
-            name: name, maxConcurrentOperationCount: maxConcurrentOperationCount, isSuspended: isSuspended,
-            executor: executor, handlerExecutor: nil, carrying: taskLocals)
-    }
-
-    /// Makes an empty queue whose operations end even while all threads of the cooperative pool are blocked.
-    ///
-    /// - Parameter handlerExecutor: Where completion handlers are called of operations that never started; nil for the
-    ///   cooperative pool.
-    package init(
-        name: String?, maxConcurrentOperationCount: Int, isSuspended: Bool = false, executor: (any TaskExecutor)?,
-        handlerExecutor: (any TaskExecutor)?, carrying taskLocals: [CarriedTaskLocal] = []
-    ) {
         Self.checkWidth(maxConcurrentOperationCount)
         scheduler = Scheduler(
             queueName: name, width: maxConcurrentOperationCount, place: executor.map { .executor($0) } ?? .pool,
-            handlerExecutor: handlerExecutor, isSuspended: isSuspended, taskLocals: taskLocals)
+            isSuspended: isSuspended, taskLocals: taskLocals)
         scheduler.adopt(by: self)
     }
 

@@ -54,6 +54,7 @@ extension Scheduler {
     /// Where what is left waits for the body that closes the queue, it could never end, and is cancelled.
     func close() async {
         apply { storage in
+            storage.isClosing = true
             storage.makeEndable()
             storage.state.shutDown(whenEmpty: true)
         }
@@ -80,9 +81,6 @@ extension Scheduler {
 }
 
 extension Scheduler.Storage {
-    /// Whether a scope is being left that waits for what is in the queue: nothing may hold that up for good.
-    fileprivate var isClosing: Bool { state.intake == .openUntilEmpty }
-
     /// Takes away what would keep a queue that nobody can reach from ending.
     fileprivate mutating func makeEndable() {
         state.isSuspended = false

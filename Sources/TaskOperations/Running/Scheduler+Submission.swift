@@ -85,7 +85,11 @@ extension Scheduler {
     private func checkBarriers(
         _ operations: some Collection<AnyTaskOperation>, isBarrier: Bool
     ) throws(TaskOperationError) {
-        let waitedFor = operations.filter(\.standing.isWaitedFor)
+        // One that was cancelled before holds nobody up, though who depends on it and is not added does not know yet.
+        let waitedFor = operations.filter { operation in
+            let standing = operation.standing
+            return standing.isWaitedFor && !standing.hasEnded
+        }
         if waitedFor.isEmpty { return }
         let before = apply { $0.state.elementsHoldingBackNext(isBarrier: isBarrier) }
         if before.isEmpty { return }

@@ -29,6 +29,8 @@ final class Scheduler: OperationHost {
         var emptyWaiters: [CheckedContinuation<Void, Never>] = []
         /// Operations are cancelled as they are added.
         var cancelsAdded = false
+        /// A scope is being left that waits for what is in the queue: nothing may hold that up for good.
+        var isClosing = false
         /// Operations that came too late, to be ended next.
         var rejected: [AnyTaskOperation] = []
         /// The scheduler itself, as long as it has operations, which do not count it.
@@ -41,8 +43,9 @@ final class Scheduler: OperationHost {
 
     let queueName: String?
     let place: Place
-    let handlerExecutor: (any TaskExecutor)?
     let taskLocals: [CarriedTaskLocal]
+    /// Who says when a worker lets others run; nil where time does.
+    let sliceDecider: (any SliceDecidingExecutor)?
     let storage: Lock<Storage>
     let mailbox = Mailbox()
     /// `Storage.urgentLevel` as it was when the lock was left, for who adds.
@@ -50,14 +53,15 @@ final class Scheduler: OperationHost {
     /// Set for good when a body awaits that the queue is empty.
     let isAwaitedByBodies = Atomic(false)
 
-    init(
-        queueName: String?, width: Int, place: Place, handlerExecutor: (any TaskExecutor)? = nil, isSuspended: Bool,
-        taskLocals: [CarriedTaskLocal]
-    ) {
+    init(queueName: String?, width: Int, place: Place, isSuspended: Bool, taskLocals: [CarriedTaskLocal]) {
         self.queueName = queueName
         self.place = place
-        self.handlerExecutor = handlerExecutor
         self.taskLocals = taskLocals
+        if case .executor(let executor as any SliceDecidingExecutor) = place {
+            sliceDecider = executor
+        } else {
+            sliceDecider = nil
+        }
         storage = Lock(Storage(state: SchedulerState(width: width, isSuspended: isSuspended)))
         urgentLevel = Atomic(Storage.everyLevel)
     }
@@ -68,6 +72,10 @@ final class Scheduler: OperationHost {
 extension Scheduler {
     /// Whether bodies run right on the worker, with no more around them than the current operation.
     var runsPlainly: Bool { !runsOnMainActor && taskLocals.isEmpty }
+
+    var executor: (any TaskExecutor)? {
+        if case .executor(let executor) = place { executor } else { nil }
+    }
 
     private var runsOnMainActor: Bool {
         if case .mainActor = place { true } else { false }

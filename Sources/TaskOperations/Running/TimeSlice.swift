@@ -7,9 +7,15 @@ struct TimeSlice {
     private let end = ContinuousClock.now + .milliseconds(1)
     private var stride = 1
     private var untilLook = 1
+    private let decider: (any SliceDecidingExecutor)?
+
+    init(decider: (any SliceDecidingExecutor)? = nil) {
+        self.decider = decider
+    }
 
     /// Counts a body that was run. Returns whether the time is up.
     mutating func isOver() -> Bool {
+        if let decider { return decider.isSliceOver() }
         untilLook -= 1
         if untilLook > 0 { return false }
         if ContinuousClock.now >= end { return true }
@@ -17,4 +23,10 @@ struct TimeSlice {
         untilLook = stride
         return false
     }
+}
+
+/// An executor that says itself when a worker lets others run: one whose runs can be repeated cannot go by a clock.
+package protocol SliceDecidingExecutor: TaskExecutor {
+    /// Whether the worker that ran a body lets others run now.
+    func isSliceOver() -> Bool
 }

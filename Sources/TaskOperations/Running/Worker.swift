@@ -52,7 +52,7 @@ extension Worker {
     @inline(never)
     private func begin(_ turn: inout Scheduler.Turn) {
         turn.mustYield = false
-        turn.slice = TimeSlice()
+        turn.slice = TimeSlice(decider: scheduler.sliceDecider)
         scheduler.workerBegan(self, &turn)
         if let level = turn.escalation { runner.escalate(to: level) }
     }

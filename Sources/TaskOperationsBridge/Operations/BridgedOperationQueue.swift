@@ -47,7 +47,7 @@ open class BridgedOperationQueue: OperationQueue, @unchecked Sendable {  // All 
         executor = BridgedExecutor()
         taskQueue = TaskOperationQueue(
             name: name, maxConcurrentOperationCount: Self.taskQueueWidth(maxConcurrentOperationCount),
-            executor: executor, handlerExecutor: legacyExecutor)
+            executor: executor)
         settings = Lock(Settings(name: name ?? "BridgedOperationQueue", width: maxConcurrentOperationCount))
         super.init()
         #if !canImport(ObjectiveC)

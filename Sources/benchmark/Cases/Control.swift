@@ -1,5 +1,6 @@
 import Foundation
 import TaskOperations
+import TaskOperationsTesting
 
 // What is done to operations that wait. The clock runs for that alone, not while they are added.
 
@@ -87,7 +88,7 @@ extension Case {
 extension Array {
     /// The same elements, in an order that is random and the same in every run.
     fileprivate var mixed: [Element] {
-        var random = SeededRandom(seed: 1)
+        var random = SeededGenerator(seed: 1)
         return shuffled(using: &random)
     }
 }

@@ -1,3 +1,5 @@
+import TaskOperationsTesting
+
 /// Which operations wait for which others. An operation's predecessors have lower numbers than it has.
 struct Graph: Sendable {
     private var ends: [Int] = []
@@ -48,25 +50,10 @@ extension Graph {
 
     /// Each operation depends on up to four that any earlier ones are.
     static func random(_ count: Int) -> Graph {
-        var random = SeededRandom(seed: 42)
+        var random = SeededGenerator(seed: 42)
         return Graph(count) { node -> [Int] in
             if node == 0 { return [] }
             return (0..<Int.random(in: 0...4, using: &random)).map { _ in Int.random(in: 0..<node, using: &random) }
         }
-    }
-}
-
-/// Numbers that are the same in every run: SplitMix64, by Steele, Lea and Flood.
-struct SeededRandom: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
     }
 }

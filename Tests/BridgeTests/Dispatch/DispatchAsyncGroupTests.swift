@@ -48,7 +48,7 @@ struct DispatchAsyncGroupTests {
     @Test("a wait ends when its time is up, by the clock that it was given")
     func timeout() async {
         let group = AsyncGroup()
-        let clock = StoppedClock()
+        let clock = ManualClock()
         group.enter()
         let wait = Task.immediate { await group.wait(timeout: .seconds(10), clock: clock) }
         await clock.waitForSleepers(1)

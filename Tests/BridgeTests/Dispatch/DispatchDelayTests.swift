@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Operations with a delay")
 struct DispatchDelayTests {
-    private let clock = StoppedClock()
+    private let clock = ManualClock()
     private let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
 
     @Test("the operation is pending, and holds no permit, until the time has come")

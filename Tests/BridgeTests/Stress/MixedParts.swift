@@ -1,6 +1,7 @@
 import Foundation
 import TaskOperations
 import TaskOperationsBridge
+import TaskOperationsTesting
 
 /// A queue of any of the three kinds.
 enum AnyQueue {

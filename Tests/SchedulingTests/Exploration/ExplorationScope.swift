@@ -1,10 +1,11 @@
 /// How much is explored: so many operations, with every way in which they can depend on each other and every choice
-/// of those that are barriers, and what can happen to them.
+/// of those that are barriers, or of so many of them at most, and what can happen to them.
 struct ExplorationScope {
     var operations: Int
     var kinds: Set<SmallQueue.Kind>
     /// The widths that the queue has one after the other, or, where it does not change, has in one plan each.
     var widths = 1...2
+    var mostBarriers = Int.max
     var levelChanges = 2
     var edgeChanges = 1
     var waits = 2
@@ -52,7 +53,7 @@ struct ExplorationScope {
 
     private var plans: [SmallQueue.Plan] {
         let widthRanges = kinds.contains(.widths) ? [widths] : widths.map { $0...$0 }
-        let barriers = (0..<(1 << operations)).map { NumberSet(bits: $0) }
+        let barriers = (0..<(1 << operations)).filter { $0.nonzeroBitCount <= mostBarriers }.map { NumberSet(bits: $0) }
         return shapes.flatMap { dependencies in
             barriers.flatMap { barriers in
                 widthRanges.map { widths in plan(dependencies, barriers, widths) }

@@ -28,7 +28,13 @@ struct ExplorationTests {
 
     @Test("Three operations, and one kind of thing that can happen", arguments: kinds)
     func threeOperations(kind: SmallQueue.Kind) async throws {
-        try await explore("3 operations, \(kind)", ExplorationScope(operations: 3, kinds: [kind], levelChanges: 1))
+        try await explore(
+            "3 operations, \(kind)", ExplorationScope(operations: 3, kinds: [kind], widths: 1...3, levelChanges: 1))
+    }
+
+    @Test("Four operations, one barrier at most, that are added, start and end")
+    func fourOperations() async throws {
+        try await explore("4 operations", ExplorationScope(operations: 4, kinds: [], widths: 1...3, mostBarriers: 1))
     }
 
     @Test("More operations", .enabled(if: exploredOperations != nil), arguments: pairs)

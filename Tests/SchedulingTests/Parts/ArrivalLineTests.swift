@@ -1,3 +1,4 @@
+import TaskOperationsTesting
 import Testing
 
 @testable import TaskOperations
@@ -36,7 +37,7 @@ struct ArrivalLineTests {
     @Test("Random arrivals, some of them late, leave in order", arguments: [0, 5, 50, 100])
     func randomArrivals(percentLate: Int) {
         for seed in 0..<40 {
-            var random = SplitMix64(seed: seed)
+            var random = SeededGenerator(seed: UInt64(seed))
             var pair = Pair()
             var arrivals = 0
             for step in 0..<200 {

@@ -1,3 +1,4 @@
+import TaskOperationsTesting
 import Testing
 
 @testable import TaskOperations
@@ -46,7 +47,7 @@ struct BarrierLineTests {
     @Test("Operations and barriers come, and end in any order", arguments: [10, 30, 70])
     func randomArrivals(percentBarriers: Int) {
         for seed in 0..<30 {
-            var random = SplitMix64(seed: seed)
+            var random = SeededGenerator(seed: UInt64(seed))
             var line = BarrierLine()
             var counting = Counting()
             for number in 1...UInt64(60) {

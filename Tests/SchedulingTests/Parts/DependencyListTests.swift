@@ -1,3 +1,4 @@
+import TaskOperationsTesting
 import Testing
 
 @testable import TaskOperations
@@ -38,7 +39,7 @@ struct DependencyListTests {
     func randomUse(candidates: Int) {
         let operations = (0..<candidates).map { TaskOperation<Void>(name: "\($0)") {} }
         for seed in 0..<50 {
-            var random = SplitMix64(seed: seed)
+            var random = SeededGenerator(seed: UInt64(seed))
             var pair = Pair()
             for step in 0..<120 {
                 let operation = operations.randomElement(using: &random)!

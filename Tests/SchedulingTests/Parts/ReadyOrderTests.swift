@@ -1,3 +1,4 @@
+import TaskOperationsTesting
 import Testing
 
 @testable import TaskOperations
@@ -51,7 +52,7 @@ struct ReadyOrderTests {
     func randomEntries() {
         var sweeps = 0
         for seed in 0..<12 {
-            var random = SplitMix64(seed: seed)
+            var random = SeededGenerator(seed: UInt64(seed))
             var owner = Owner()
             for slot in 1...500 {
                 owner.insert(slot, at: random.level())
@@ -71,7 +72,7 @@ struct ReadyOrderTests {
     }
 
     /// Up to two entries leave, or change their level. Returns whether the right ones left.
-    private func disturb(_ owner: inout Owner, _ random: inout SplitMix64) -> Bool {
+    private func disturb(_ owner: inout Owner, _ random: inout SeededGenerator) -> Bool {
         for _ in 0..<random.number(below: 3) {
             guard let slot = owner.current.keys.sorted().randomElement(using: &random) else { return true }
             if random.happens(percent: 40) {

@@ -1,3 +1,4 @@
+import TaskOperationsTesting
 import Testing
 
 @testable import TaskOperations
@@ -64,7 +65,7 @@ struct SemaphoreStateTests {
     func randomUse(mostWaiting: Int) {
         var served = 0
         for seed in 0..<60 {
-            var random = SplitMix64(seed: seed)
+            var random = SeededGenerator(seed: UInt64(seed))
             var pair = Pair(capacity: random.number(below: 4))
             for number in 0..<300 {
                 step(number, &pair, &random, mostWaiting: mostWaiting)
@@ -78,7 +79,7 @@ struct SemaphoreStateTests {
         #expect(served > 1000)
     }
 
-    private func step(_ number: Int, _ pair: inout Pair, _ random: inout SplitMix64, mostWaiting: Int) {
+    private func step(_ number: Int, _ pair: inout Pair, _ random: inout SeededGenerator, mostWaiting: Int) {
         let weight = random.number(below: 3) + 1
         switch random.number(below: 12) {
         case 0..<3 where pair.naive.waiting.count < mostWaiting:
@@ -110,7 +111,7 @@ struct SemaphoreStateTests {
     }
 
     /// Somebody leaves, or tries to after being served or having left.
-    private func leave(_ pair: inout Pair, _ random: inout SplitMix64) {
+    private func leave(_ pair: inout Pair, _ random: inout SeededGenerator) {
         guard let (number, ticket) = pair.tickets.sorted(by: { $0.key < $1.key }).randomElement(using: &random)
         else { return }
         let isWaiting = pair.naive.waiting.contains { $0.number == number }
@@ -119,7 +120,7 @@ struct SemaphoreStateTests {
         pair.naive.waiting.removeAll { $0.number == number }
     }
 
-    private func raise(_ pair: inout Pair, _ random: inout SplitMix64) {
+    private func raise(_ pair: inout Pair, _ random: inout SeededGenerator) {
         guard
             let (number, ticket) = pair.tickets.sorted(by: { $0.key < $1.key }).suffix(8).randomElement(using: &random)
         else { return }

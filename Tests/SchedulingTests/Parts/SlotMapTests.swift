@@ -1,3 +1,4 @@
+import TaskOperationsTesting
 import Testing
 
 @testable import TaskOperations
@@ -7,7 +8,7 @@ struct SlotMapTests {
     @Test("Slots are stable, distinct, and used again")
     func randomUse() {
         for seed in 0..<20 {
-            var random = SplitMix64(seed: seed)
+            var random = SeededGenerator(seed: UInt64(seed))
             var map = SlotMap<Int>()
             var dictionary: [Int: Int] = [:]
             var most = 0

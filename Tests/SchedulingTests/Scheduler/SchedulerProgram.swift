@@ -1,3 +1,5 @@
+import TaskOperationsTesting
+
 @testable import TaskOperations
 
 /// A random sequence of events, each of which is legal where it happens. All of it follows from the seed.
@@ -25,11 +27,11 @@ struct SchedulerProgram {
     let mix: Mix
     private(set) var pair: SideBySide
     private(set) var history: [SchedulerEvent] = []
-    private var random: SplitMix64
+    private var random: SeededGenerator
     private var added = 0
 
     init(seed: Int, mix: Mix) {
-        random = SplitMix64(seed: seed)
+        random = SeededGenerator(seed: UInt64(seed))
         self.mix = mix
         pair = SideBySide(width: Int.random(in: mix.widths, using: &random), isSuspended: random.happens(percent: 20))
     }

@@ -47,7 +47,7 @@ struct FailureTestsPermits {
 
     @Test("Elsewhere slots were lost in a storm of cancellations", arguments: 1...5)
     func storm(seed: UInt64) async throws {
-        var random = SeededGenerator(seed)
+        var random = SeededGenerator(seed: seed)
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 3)
         let operations = (0..<500).map { number in
             queue.addOperation {
@@ -66,7 +66,7 @@ struct FailureTestsPermits {
 
     @Test("Elsewhere a width that changed in the midst of it all left too many permits, or too few")
     func changingWidth() async throws {
-        var random = SeededGenerator(3)
+        var random = SeededGenerator(seed: 3)
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 2)
         for number in 0..<500 {
             queue.addOperation {

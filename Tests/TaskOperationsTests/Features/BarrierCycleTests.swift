@@ -17,6 +17,19 @@ struct BarrierCycleTests {
         try await before.value
     }
 
+    @Test("A barrier that was cancelled holds nobody up, and is taken, though something before it depends on it")
+    func cancelledBarrier() async throws {
+        let queue = TaskOperationQueue(isSuspended: true)
+        let barrier = TaskOperation {}
+        let late = TaskOperation(dependencies: [barrier]) {}
+        let before = queue.addOperation(dependencies: [late]) {}
+        barrier.cancel()
+        try queue.addBarrier(barrier)
+        try TaskOperationQueue().addOperation(late)
+        queue.isSuspended = false
+        try await before.value
+    }
+
     @Test("An operation behind a barrier that waits for it is refused, and can be added elsewhere")
     func operationBehindABarrier() async throws {
         let queue = TaskOperationQueue(isSuspended: true)

@@ -171,7 +171,7 @@ struct BarrierTests {
 
     @Test("Random mixes of operations, barriers and cancellations keep the order of each", arguments: 1...10)
     func randomMixes(seed: UInt64) async throws {
-        var random = SeededGenerator(seed)
+        var random = SeededGenerator(seed: seed)
         let queue = TaskOperationQueue(maxConcurrentOperationCount: Int.random(in: 1...6, using: &random))
         let tooEarly = Recorder<Int>()
         var all: [AnyTaskOperation] = []

@@ -99,16 +99,18 @@ struct InputTests {
         #expect(try await sum.value == 42)
     }
 
-    @Test("An input that is no dependency any more is missed with a message")
-    func removedInput() async {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            let input = TaskOperation(name: "input") { 1 }
-            let operation = TaskOperation(after: input) { @concurrent in $0 }
-            try operation.removeDependency(input)
-            try operation.start()
-            _ = await operation.result
+    @Test("One that lost the dependency on its input, and starts before the end of that, fails, typed")
+    func removedInput() async throws {
+        let input = TaskOperation(name: "input") { 1 }
+        let operation = TaskOperation(name: "needs it", after: input) { @concurrent in $0 + 1 }
+        try operation.removeDependency(input)
+        try TaskOperationQueue().addOperation(operation)
+        let failure = await #expect(throws: TaskOperationError.self) { try await operation.value }
+        guard case .notReady(let label, let missing) = failure else {
+            Issue.record("it came to \(String(describing: failure))")
+            return
         }
-        #expect(result.errorText.contains("the value of \"input\""))
-        #expect(result.errorText.contains("was needed before its end"))
+        #expect(label.isLabel(of: operation))
+        #expect(missing.map(\.name) == ["input"])
     }
 }

@@ -182,12 +182,12 @@ struct LendingTests {
 
     @Test("Random trees of waits over queues of small width end, and conserve the permits", arguments: 1...10)
     func randomTrees(seed: UInt64) async throws {
-        var random = SeededGenerator(seed)
+        var random = SeededGenerator(seed: seed)
         let queues = (0..<3).map { _ in
             TaskOperationQueue(maxConcurrentOperationCount: Int.random(in: 1...2, using: &random))
         }
         @Sendable func grow(_ depth: Int, _ seed: UInt64) -> TaskOperation<Int> {
-            var random = SeededGenerator(seed)
+            var random = SeededGenerator(seed: seed)
             let branches = depth == 0 ? [] : (0..<Int.random(in: 0...3, using: &random)).map { _ in random.next() }
             let inParallel = Bool.random(using: &random)
             return queues.randomElement(using: &random)!.addOperation {

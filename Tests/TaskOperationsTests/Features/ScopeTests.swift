@@ -161,6 +161,30 @@ struct ScopeTests {
         await task.value
     }
 
+    @Test("A scope that is being left cannot be held up, also after a shutdown")
+    func shutDownWhileItIsLeft() async throws {
+        let (gate, scope, left) = (Gate(), Recorder<TaskOperationQueue>(), Recorder<Bool>())
+        let task = Task {
+            await withTaskOperationQueue(maxConcurrentOperationCount: 1) { queue in
+                scope.record(queue)
+                queue.addOperation { await gate.pass() }
+                queue.addOperation {}
+            }
+            left.record(true)
+        }
+        await gate.waitForArrivals(1)
+        await letOthersRun()
+        scope.events[0].shutdown()
+        scope.events[0].isSuspended = true
+        scope.events[0].maxConcurrentOperationCount = 0
+        gate.open()
+        let isLeft = await eventually { !left.events.isEmpty }
+        #expect(isLeft)
+        scope.events[0].isSuspended = false
+        scope.events[0].maxConcurrentOperationCount = 1
+        await task.value
+    }
+
     @Test("A scope of width 0 does not hang when it is left")
     func widthZero() async throws {
         let (left, scope) = (Recorder<Bool>(), Recorder<TaskOperationQueue>())

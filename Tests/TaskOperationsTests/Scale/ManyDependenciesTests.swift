@@ -109,7 +109,7 @@ struct ManyDependenciesTests {
 
     @Test("A long chain whose dependencies are added in random order, and the closing one refused")
     func randomOrderOfEdges() async throws {
-        var random = SeededGenerator(1)
+        var random = SeededGenerator(seed: 1)
         let operations = (0..<tensOfThousands / 5).map { _ in TaskOperation {} }
         let edges = Array(zip(operations, operations.dropFirst())).shuffled(using: &random)
         for (operation, next) in edges { try next.addDependency(operation) }

@@ -1,0 +1,34 @@
+public import TaskOperationsTesting
+
+/// Where a random program comes from: a seed, or the bytes that a fuzzer makes up.
+public protocol Choices {
+    /// A number from 0 to `bound - 1`.
+    mutating func number(below bound: Int) -> Int
+}
+
+extension Choices {
+    mutating func happens(percent: Int) -> Bool { number(below: 100) < percent }
+
+    /// One of several makers, each as often as its weight says.
+    mutating func pick<Made>(_ makers: [(weight: Int, make: (inout Self) -> Made)]) -> Made {
+        var left = number(below: makers.reduce(0) { $0 + $1.weight })
+        for (weight, make) in makers {
+            left -= weight
+            if left < 0 { return make(&self) }
+        }
+        preconditionFailure("no maker for what is left: \(left)")
+    }
+}
+
+extension SeededGenerator: Choices {}
+
+/// Choices made by bytes, one after the other; 0 where there are no more.
+public struct ByteChoices<Bytes: Sequence<UInt8>>: Choices {
+    private var bytes: Bytes.Iterator
+
+    public init(_ bytes: Bytes) {
+        self.bytes = bytes.makeIterator()
+    }
+
+    public mutating func number(below bound: Int) -> Int { Int(bytes.next() ?? 0) % bound }
+}

@@ -1,0 +1,118 @@
+// What happens by itself, and whether it may.
+
+extension Model {
+    /// A body begins.
+    ///
+    /// - Parameter levels: The priorities that count, as the library has them, by operation.
+    mutating func begin(_ number: Int, levels: [Int]) {
+        let operation = operations[number]
+        operations[number].bodies += 1
+        check(operation.bodies == 0, "operation \(number) began twice")
+        check(operation.phase == .submitted, "operation \(number) began while \(operation.phase)")
+        guard operation.phase == .submitted, let queue = operation.queue else { return }
+        check(isReady(number), "operation \(number) began before \(unfinishedDependencies(of: number))")
+        check(!lacksInput(number), "operation \(number) began without its input")
+        check(heldBack(number).isEmpty, "operation \(number) overtook a barrier: \(heldBack(number))")
+        check(!queues[queue].isSuspended, "operation \(number) began on suspended queue \(queue)")
+        let first = firstInLine(of: queue, levels: levels)
+        let isFirst = first == nil || first == number || precedes(number, first!, levels)
+        check(isFirst, "operation \(number) began before \(first ?? -1), levels \(levels)")
+        operations[number].phase = .executing
+        let count = executingCount(in: queue)
+        check(count <= queues[queue].width, "\(count) execute in queue \(queue) of width \(queues[queue].width)")
+        checkBarriers(of: queue)
+    }
+
+    private func firstInLine(of queue: Int, levels: [Int]) -> Int? {
+        operations.indices
+            .filter { number in
+                operations[number].queue == queue && operations[number].phase == .submitted && isSurelyReady(number)
+                    && heldBack(number).isEmpty
+            }
+            .min { precedes($0, $1, levels) }
+    }
+
+    private func precedes(_ left: Int, _ right: Int, _ levels: [Int]) -> Bool {
+        levels[left] == levels[right]
+            ? operations[left].arrival < operations[right].arrival : levels[left] > levels[right]
+    }
+
+    private mutating func checkBarriers(of queue: Int) {
+        let executing = operations.indices.filter {
+            operations[$0].queue == queue && operations[$0].phase == .executing
+        }
+        let isShared = executing.count > 1 && executing.contains { operations[$0].isBarrier }
+        check(!isShared, "a barrier does not run alone in queue \(queue): \(executing) execute")
+    }
+
+    /// A body ends.
+    mutating func end(_ number: Int, _ outcome: Outcome) {
+        check(operations[number].phase == .executing, "operation \(number) ended while \(operations[number].phase)")
+        check(operations[number].waits.isEmpty, "operation \(number) ended with waits \(operations[number].waits)")
+        finish(number, outcome)
+    }
+
+    /// An operation that lacks its input has ended, between two things that could be seen.
+    mutating func endWithoutInput(_ number: Int, _ outcome: Outcome) {
+        let input = operations[number].input!
+        let mayLack = outcome == .notReady && !operations[number].dependencies.contains(input)
+        let mayFail = outcome == .dependencyFailed && operations[input].phase == .finished
+        check(mayLack || mayFail, "operation \(number) came to \(outcome) without its input")
+        check(isReady(number), "operation \(number) failed before \(unfinishedDependencies(of: number))")
+        finish(number, outcome)
+    }
+
+    mutating func handlerCalled(of number: Int) {
+        check(operations[number].phase == .finished, "the handler of \(number) was called early")
+        check(operations[number].awaitsHandler, "the handler of \(number) was called twice")
+        operations[number].awaitsHandler = false
+    }
+
+    // MARK: Waits
+
+    /// A task of a body begins to wait. Returns the number of the wait.
+    mutating func beginWait(_ number: Int, for target: Target, isLending: Bool = true) -> Int {
+        waits += 1
+        let width = operations[number].queue.map { queues[$0].width } ?? 0
+        var wait = Wait(number: waits, target: target, isLending: isLending, highestWidth: width)
+        if isLending {
+            switch target {
+            case .operation(let other): wait.isOver = operations[other].phase == .finished
+            case .queue(let queue): wait.isOver = isEmpty(queue)
+            }
+        }
+        operations[number].waits.append(wait)
+        return waits
+    }
+
+    /// A task of a body goes on after a wait.
+    mutating func endWait(_ wait: Int, of number: Int) {
+        guard let index = operations[number].waits.firstIndex(where: { $0.number == wait }) else { return }
+        let ended = operations[number].waits.remove(at: index)
+        check(ended.isOver || !ended.isLending, "operation \(number) went on before \(ended.target)")
+        guard ended.isLending, !operations[number].waits.contains(where: \.isLending),
+            let queue = operations[number].queue
+        else { return }
+        let (count, most) = (executingCount(in: queue), max(1, ended.highestWidth))
+        check(count <= most, "\(count) execute in queue \(queue), whose width was \(most) at most")
+    }
+
+    /// What began as a wait was refused.
+    mutating func endRefusedWait(_ wait: Int, of number: Int) {
+        operations[number].waits.removeAll { $0.number == wait }
+    }
+
+    // MARK: Scopes
+
+    mutating func openScope(_ queue: Int, like fresh: Queue) {
+        queues[queue] = fresh
+    }
+
+    /// The body of a scope is done: nothing may keep the queue from its end.
+    mutating func closeScope(_ queue: Int) {
+        queues[queue].isClosing = true
+        queues[queue].isSuspended = false
+        setWidth(queue, queues[queue].width)
+        if queues[queue].intake == .open { queues[queue].intake = isEmpty(queue) ? .shut : .openUntilEmpty }
+    }
+}

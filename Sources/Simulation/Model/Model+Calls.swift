@@ -1,0 +1,92 @@
+// What is called, and takes effect before the call returns.
+
+extension Model {
+    mutating func add(_ numbers: [Int], to queue: Int, isBarrier: Bool) {
+        for number in numbers { add(number, to: queue, isBarrier: isBarrier) }
+    }
+
+    private mutating func add(_ number: Int, to queue: Int, isBarrier: Bool) {
+        operations[number].wasSubmitted = true
+        if operations[number].phase == .finished { return }
+        if queues[queue].cancelsAdded { return cancel(number) }
+        if queues[queue].intake == .shut { return finish(number, .queueShutDown) }
+        arrivals += 1
+        operations[number].phase = .submitted
+        operations[number].queue = queue
+        operations[number].arrival = arrivals
+        operations[number].isBarrier = isBarrier
+    }
+
+    mutating func cancel(_ number: Int) {
+        if operations[number].phase == .finished || operations[number].isCancelled { return }
+        operations[number].isCancelled = true
+        if operations[number].phase < .executing { return finish(number, .cancelled) }
+        for wait in operations[number].waits where !wait.isLending {
+            if case .queue(let queue) = wait.target { cancelAll(queue, andAdded: true) }
+        }
+    }
+
+    mutating func cancelAll(_ queue: Int, andAdded: Bool = false) {
+        if andAdded { queues[queue].cancelsAdded = true }
+        for number in unfinished(in: queue) { cancel(number) }
+    }
+
+    mutating func setSuspended(_ queue: Int, _ isSuspended: Bool) {
+        queues[queue].isSuspended = isSuspended && !queues[queue].isClosing
+    }
+
+    mutating func setWidth(_ queue: Int, _ width: Int) {
+        queues[queue].width = queues[queue].isClosing ? max(1, width) : width
+        for number in operations.indices where operations[number].queue == queue {
+            for index in operations[number].waits.indices {
+                let highest = operations[number].waits[index].highestWidth
+                operations[number].waits[index].highestWidth = max(highest, queues[queue].width)
+            }
+        }
+    }
+
+    mutating func setLevel(_ number: Int, _ level: Int) {
+        if operations[number].phase != .finished { operations[number].level = level }
+    }
+
+    mutating func addDependency(_ other: Int, to number: Int) {
+        if !operations[number].dependencies.contains(other) { operations[number].dependencies.append(other) }
+    }
+
+    mutating func removeDependency(_ other: Int, of number: Int) {
+        operations[number].dependencies.removeAll { $0 == other }
+    }
+
+    mutating func shutDown(_ queue: Int, isCancelling: Bool) {
+        queues[queue].intake = .shut
+        if isCancelling { cancelAll(queue) }
+    }
+
+    mutating func addHandler(to number: Int) {
+        operations[number].awaitsHandler = true
+    }
+}
+
+// MARK: - Ends
+
+extension Model {
+    mutating func finish(_ number: Int, _ outcome: Outcome) {
+        operations[number].phase = .finished
+        operations[number].outcome = outcome
+        for other in operations.indices {
+            for index in operations[other].waits.indices {
+                if isOver(operations[other].waits[index]) { operations[other].waits[index].isOver = true }
+            }
+        }
+        guard let queue = operations[number].queue else { return }
+        if isEmpty(queue), queues[queue].intake == .openUntilEmpty { queues[queue].intake = .shut }
+    }
+
+    /// Whether what is waited for has come. A scope that is open waits on, empty or not.
+    private func isOver(_ wait: Wait) -> Bool {
+        switch wait.target {
+        case .operation(let other): operations[other].phase == .finished
+        case .queue(let queue): wait.isLending && isEmpty(queue)
+        }
+    }
+}

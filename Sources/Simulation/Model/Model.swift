@@ -1,0 +1,164 @@
+/// What the library has to do, told as simply as can be: every list is searched from its start, and nothing is cached.
+///
+/// Everything in it happens as it is told. What it does not know is which ready operation starts when, and when a body
+/// goes on whose wait is over: it is told these too, and checks that they may happen.
+struct Model {
+    enum Phase: Int, Comparable {
+        case created
+        case submitted
+        case executing
+        case finished
+
+        static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+    }
+
+    enum Outcome: Hashable {
+        case value
+        /// The body threw what a step throws.
+        case failure
+        case cancelled
+        case dependencyFailed
+        /// The dependency on an input was removed, and its turn came before the end of that.
+        case notReady
+        case queueShutDown
+        /// The body threw the refusal of a wait.
+        case waitCycle
+    }
+
+    enum Target: Hashable {
+        case operation(Int)
+        /// That a queue is empty.
+        case queue(Int)
+    }
+
+    struct Wait: Hashable {
+        let number: Int
+        let target: Target
+        /// It lends the permit out; a scope that is open does not.
+        let isLending: Bool
+        /// What it waits for has come; the task that waits has not gone on yet, as far as can be seen.
+        var isOver = false
+        /// The highest width that the queue had meanwhile.
+        var highestWidth: Int
+    }
+
+    struct Operation {
+        var phase = Phase.created
+        var wasSubmitted = false
+        var queue: Int?
+        var arrival = 0
+        var isBarrier = false
+        var level: Int
+        var dependencies: [Int]
+        var input: Int?
+        var isCancelled = false
+        var outcome: Outcome?
+        var bodies = 0
+        /// It has a handler that was not called. Dependents go on after that.
+        var awaitsHandler = false
+        var waits: [Wait] = []
+    }
+
+    enum Intake {
+        case open
+        case openUntilEmpty
+        case shut
+    }
+
+    struct Queue {
+        var width: Int
+        var isSuspended: Bool
+        var intake = Intake.open
+        /// What is added is cancelled at once.
+        var cancelsAdded = false
+        /// The scope whose queue it is waits for its end, which nothing may hold up.
+        var isClosing = false
+    }
+
+    var operations: [Operation]
+    var queues: [Queue]
+    /// How many operations were added, and how many waits began.
+    var (arrivals, waits) = (0, 0)
+    private let complaints = Complaints()
+
+    init(_ program: Program) {
+        operations = program.operations.map { operation in
+            let dependencies = (operation.input.map { [$0] } ?? []) + operation.dependencies
+            return Operation(level: operation.level, dependencies: dependencies, input: operation.input)
+        }
+        queues = program.queues.map { Queue(width: $0.width, isSuspended: $0.isSuspended) }
+    }
+
+    /// What ought to have been otherwise, in words.
+    var violations: [String] { complaints.all }
+
+    func check(_ holds: Bool, _ message: @autoclosure () -> String) {
+        if !holds { complaints.all.append(message()) }
+    }
+}
+
+/// A list that can be added to while the model is looked at.
+private final class Complaints {
+    var all: [String] = []
+}
+
+// MARK: - Views
+
+extension Model {
+    /// The operations of a queue that are not finished, in the order of adding.
+    func unfinished(in queue: Int) -> [Int] {
+        operations.indices
+            .filter { operations[$0].queue == queue && operations[$0].phase != .finished }
+            .sorted { operations[$0].arrival < operations[$1].arrival }
+    }
+
+    func isEmpty(_ queue: Int) -> Bool {
+        !operations.contains { $0.queue == queue && $0.phase != .finished }
+    }
+
+    func unfinishedDependencies(of number: Int) -> [Int] {
+        if operations[number].phase == .finished { return [] }
+        return operations[number].dependencies.filter { operations[$0].phase != .finished }
+    }
+
+    /// What tasks of a body wait for that has not come.
+    func certainWaits(of number: Int) -> [Target] {
+        if operations[number].phase == .finished { return [] }
+        return operations[number].waits.filter { !$0.isOver }.map(\.target)
+    }
+
+    /// Whether all dependencies are finished. Some may not have told: see `isSurelyReady`.
+    func isReady(_ number: Int) -> Bool { unfinishedDependencies(of: number).isEmpty }
+
+    /// Whether all dependencies are finished, and their handlers called.
+    func isSurelyReady(_ number: Int) -> Bool {
+        operations[number].dependencies.allSatisfy { other in
+            operations[other].phase == .finished && !operations[other].awaitsHandler
+        }
+    }
+
+    /// Whether the body will not run, as the value that it needs is not there.
+    func lacksInput(_ number: Int) -> Bool {
+        operations[number].input.map { operations[$0].outcome != .value } ?? false
+    }
+
+    /// What barriers make an operation of a queue wait for.
+    func heldBack(by queue: Int, before arrival: Int, isBarrier: Bool) -> [Int] {
+        operations.indices.filter { other in
+            let other = operations[other]
+            return other.queue == queue && other.phase != .finished && other.arrival < arrival
+                && (isBarrier || other.isBarrier)
+        }
+    }
+
+    func heldBack(_ number: Int) -> [Int] {
+        let operation = operations[number]
+        guard operation.phase == .submitted, let queue = operation.queue else { return [] }
+        return heldBack(by: queue, before: operation.arrival, isBarrier: operation.isBarrier)
+    }
+
+    /// How many bodies of a queue surely hold a permit.
+    func executingCount(in queue: Int) -> Int {
+        operations.count { $0.queue == queue && $0.phase == .executing && !$0.waits.contains(where: \.isLending) }
+    }
+}

@@ -1,0 +1,111 @@
+import TaskOperations
+import TaskOperationsTesting
+
+/// What came of running a program.
+public struct Report: Sendable, CustomStringConvertible {
+    public let program: Program
+    /// Where the library and the model differ, in words; empty where all is well.
+    public let violations: [String]
+    /// How many things were done and happened.
+    public let events: Int
+    /// These things, where they were asked for.
+    public let trace: [String]
+
+    /// The program, what happened, and what is wrong.
+    public var description: String {
+        (["\(program)", "happened:"] + trace.map { "  \($0)" } + ["wrong:"] + violations.map { "  \($0)" })
+            .joined(separator: "\n")
+    }
+}
+
+extension Program {
+    /// Runs the program on the library and on the model, under the schedule of its seed.
+    ///
+    /// - Parameter keepsTrace: Whether the report says all that happened.
+    public func run(keepsTrace: Bool = false) -> Report {
+        let executor = SeededExecutor(seed: schedule)
+        let world = World(self, executor: executor, keepsTrace: keepsTrace)
+        do {
+            try executor.run(jobLimit: 100_000, whenIdle: world.unblock) { await world.runToEnd() }
+            world.compareOutcomes()
+        } catch {
+            world.model.check(false, "\(error)")
+        }
+        return world.report()
+    }
+}
+
+extension World {
+    fileprivate func runToEnd() async {
+        do { try await perform(program.steps, in: nil) } catch { note("main failed: \(error)") }
+        for number in operations.indices { await operations[number].suspendUntilEnd() }
+        for queue in queues.compactMap({ $0 }) { await queue.suspendUntilEnd() }
+    }
+
+    /// The end of all: every outcome is what it has to be.
+    fileprivate func compareOutcomes() {
+        note("all has ended")
+        compare()
+        compareQueues()
+        for number in operations.indices {
+            let (expected, real) = (model.operations[number], operations[number])
+            let outcome = Model.Outcome(of: real)
+            model.check(outcome == expected.outcome, "\(real) came to \(outcome), in the model \(expected.outcome!)")
+            model.check(!expected.awaitsHandler, "the handler of \(real) was not called")
+            model.check(real.dependencies.isEmpty, "\(real) keeps its dependencies")
+        }
+    }
+
+    /// Takes everything down, and looks whether anything is left.
+    fileprivate func report() -> Report {
+        var violations = model.violations
+        let (operations, queues) = (operations.map { Weak($0) }, queues.map { Weak($0) })
+        dismantle()
+        if violations.isEmpty {
+            let operationsLeft = operations.indices.filter { operations[$0].object != nil }
+            let queuesLeft = queues.indices.filter { queues[$0].object != nil }
+            if !operationsLeft.isEmpty { violations.append("operations \(operationsLeft) are not freed") }
+            if !queuesLeft.isEmpty { violations.append("queues \(queuesLeft) are not freed") }
+        }
+        return Report(program: program, violations: violations, events: events, trace: trace)
+    }
+}
+
+private struct Weak {
+    weak var object: AnyObject?
+
+    init(_ object: AnyObject?) {
+        self.object = object
+    }
+}
+
+extension AnyTaskOperation {
+    /// Nobody refuses that to a task that is not within an operation.
+    fileprivate func suspendUntilEnd() async {
+        do { try await waitUntilFinished() } catch { preconditionFailure("\(error)") }
+    }
+}
+
+extension TaskOperationQueue {
+    /// Nobody refuses that to a task that is not within an operation.
+    fileprivate func suspendUntilEnd() async {
+        do { try await waitUntilAllOperationsAreFinished() } catch { preconditionFailure("\(error)") }
+    }
+}
+
+extension Model.Outcome {
+    init(of operation: AnyTaskOperation) {
+        guard let failure = operation.failure else {
+            self = .value
+            return
+        }
+        switch failure {
+        case is CancellationError: self = .cancelled
+        case TaskOperationError.dependencyFailed: self = .dependencyFailed
+        case TaskOperationError.notReady: self = .notReady
+        case TaskOperationError.queueShutDown: self = .queueShutDown
+        case TaskOperationError.waitCycle: self = .waitCycle
+        default: self = .failure
+        }
+    }
+}

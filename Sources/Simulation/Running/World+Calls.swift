@@ -1,0 +1,157 @@
+import TaskOperations
+
+// What is called from synchronous code, by bodies and by the program itself.
+
+extension World {
+    func perform(_ call: Call) {
+        note("\(call)")
+        switch call {
+        case .add(let numbers, let queue): add(numbers, to: queue)
+        case .addBarrier(let number, let queue): addBarrier(number, to: queue)
+        case .cancel(let number):
+            operations[number].cancel()
+            model.cancel(number)
+        case .cancelAll(let queue):
+            guard let real = queues[queue] else { return }
+            real.cancelAllOperations()
+            model.cancelAll(queue)
+        case .setSuspended(let queue, let isSuspended):
+            guard let real = queues[queue] else { return }
+            real.isSuspended = isSuspended
+            model.setSuspended(queue, isSuspended)
+        case .setWidth(let queue, let width):
+            guard let real = queues[queue] else { return }
+            real.maxConcurrentOperationCount = width
+            model.setWidth(queue, width)
+        case .setLevel(let number, let level):
+            operations[number].priority = TaskPriority.levels[level]
+            model.setLevel(number, level)
+        case .depend(let number, let other): addDependency(other, to: number)
+        case .undepend(let number, let other): removeDependency(other, of: number)
+        case .shutDown(let queue, let isCancelling):
+            guard let real = queues[queue] else { return }
+            real.shutdown(isCancelling ? .cancelling : .draining)
+            model.shutDown(queue, isCancelling: isCancelling)
+        }
+        compare()
+        compareQueues()
+        comparePriorities()
+    }
+
+    private func add(_ numbers: [Int], to queue: Int) {
+        guard let real = queues[queue] else { return }
+        let prediction = model.adding(numbers, to: queue, isBarrier: false)
+        let isAccepted = attempt(prediction, "adding \(numbers) to queue \(queue)") { () throws(TaskOperationError) in
+            if numbers.count == 1 {
+                try real.addOperation(operations[numbers[0]])
+            } else {
+                try real.addOperations(numbers.map { operations[$0] })
+            }
+        }
+        if isAccepted { wereAdded(numbers, to: queue, isBarrier: false) }
+    }
+
+    private func addBarrier(_ number: Int, to queue: Int) {
+        guard let real = queues[queue] else { return }
+        let prediction = model.adding([number], to: queue, isBarrier: true)
+        let isAccepted = attempt(prediction, "adding barrier \(number) to queue \(queue)") {
+            () throws(TaskOperationError) in try real.addBarrier(operations[number])
+        }
+        if isAccepted { wereAdded([number], to: queue, isBarrier: true) }
+    }
+
+    /// Handlers come after that: one that was cancelled before would have its handler called off the executor.
+    private func wereAdded(_ numbers: [Int], to queue: Int, isBarrier: Bool) {
+        model.add(numbers, to: queue, isBarrier: isBarrier)
+        for number in numbers where program.operations[number].hasHandler {
+            if model.operations[number].phase == .finished { continue }
+            model.addHandler(to: number)
+            operations[number].addCompletionHandler { [unowned self] _ in
+                note("handler of \(number)")
+                compare()
+                model.handlerCalled(of: number)
+            }
+        }
+    }
+
+    private func addDependency(_ other: Int, to number: Int) {
+        let prediction = model.addingDependency(other, to: number)
+        let isAccepted = attempt(prediction, "making \(number) depend on \(other)") {
+            () throws(TaskOperationError) in try operations[number].addDependency(operations[other])
+        }
+        if isAccepted { model.addDependency(other, to: number) }
+    }
+
+    private func removeDependency(_ other: Int, of number: Int) {
+        let prediction = model.removingDependency(of: number)
+        let isAccepted = attempt(prediction, "making \(number) not depend on \(other)") {
+            () throws(TaskOperationError) in try operations[number].removeDependency(operations[other])
+        }
+        if isAccepted { model.removeDependency(other, of: number) }
+    }
+
+    /// Makes a call that may be refused, as the model says. Returns whether it was accepted.
+    private func attempt(
+        _ prediction: Prediction, _ call: String, _ make: () throws(TaskOperationError) -> Void
+    ) -> Bool {
+        do {
+            try make()
+            return meets(prediction, nil, call)
+        } catch {
+            _ = meets(prediction, error, call)
+            return false
+        }
+    }
+
+    /// Checks what came of a call. Returns whether it was accepted.
+    func meets(_ prediction: Prediction, _ error: TaskOperationError?, _ call: String) -> Bool {
+        let refusal = error.map { Refusal($0) }
+        let isMet =
+            switch prediction {
+            case .accepted: error == nil
+            case .refused(let expected): refusal == expected
+            case .perhapsRefused(let expected): error == nil || refusal == expected
+            }
+        model.check(isMet, "\(call) came to \(error.map { "\($0)" } ?? "be accepted"), predicted: \(prediction)")
+        return error == nil
+    }
+}
+
+extension Refusal {
+    /// Nil where it is nothing that a call may be refused for here.
+    fileprivate init?(_ error: TaskOperationError) {
+        switch error {
+        case .alreadyAdded: self = .alreadyAdded
+        case .alreadyStarted: self = .alreadyStarted
+        case .dependencyCycle: self = .dependencyCycle
+        case .waitCycle: self = .waitCycle
+        case .notReady, .dependencyFailed, .queueShutDown: return nil
+        }
+    }
+}
+
+// MARK: - When nothing is left to run
+
+extension World {
+    /// Brings about what does not come by itself. Returns whether there was anything.
+    func unblock() -> Bool {
+        note("nothing is left to run")
+        let before = model.blocks
+        for queue in queues.indices where queues[queue] != nil {
+            if model.queues[queue].isSuspended { perform(.setSuspended(queue, false)) }
+            if model.queues[queue].width == 0 { perform(.setWidth(queue, 1)) }
+        }
+        for number in operations.indices where model.operations[number].phase == .created {
+            perform(.add([number], to: 0))
+            if model.operations[number].phase == .created { perform(.cancel(number)) }
+        }
+        return before > 0
+    }
+}
+
+extension Model {
+    /// How many things there are that the program has to bring about.
+    fileprivate var blocks: Int {
+        queues.count { $0.isSuspended || $0.width == 0 } + operations.count { $0.phase == .created }
+    }
+}

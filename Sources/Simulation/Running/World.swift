@@ -1,0 +1,135 @@
+import TaskOperations
+import TaskOperationsTesting
+
+/// The real queues and operations of a program beside their model.
+///
+/// Whatever the program does is done to both, and whatever the library does is told to the model. Nothing runs between
+/// a call and the look at what came of it, as all is on one thread.
+final class World: @unchecked Sendable {
+    // All that changes is reached on the one thread of the executor only.
+
+    let program: Program
+    let executor: SeededExecutor
+    private(set) var operations: [TaskOperation<Int>] = []
+    var queues: [TaskOperationQueue?] = []
+    var model: Model
+    /// The waits for what is left in the queues of scopes.
+    var closing: [Int: Int] = [:]
+    /// What was done and what happened, in order.
+    private(set) var events = 0
+    private(set) var trace: [String] = []
+    private let keepsTrace: Bool
+
+    init(_ program: Program, executor: SeededExecutor, keepsTrace: Bool) {
+        self.program = program
+        self.executor = executor
+        self.keepsTrace = keepsTrace
+        model = Model(program)
+        for (number, queue) in program.queues.enumerated() { queues.append(queue.isScope ? nil : made(number)) }
+        for number in program.operations.indices { operations.append(made(number)) }
+    }
+
+    private func made(_ number: Int) -> TaskOperationQueue {
+        let queue = program.queues[number]
+        return TaskOperationQueue(
+            name: "\(number)", maxConcurrentOperationCount: queue.width, isSuspended: queue.isSuspended,
+            executor: executor)
+    }
+
+    private func made(_ number: Int) -> TaskOperation<Int> {
+        let operation = program.operations[number]
+        let (name, priority) = ("\(number)", TaskPriority.levels[operation.level])
+        let dependencies = operation.dependencies.map { operations[$0] as AnyTaskOperation }
+        if let input = operation.input {
+            return TaskOperation(name: name, priority: priority, after: operations[input], dependencies: dependencies) {
+                [unowned self] value in
+                model.check(value == input, "operation \(number) got the value \(value) of \(input)")
+                return try await run(number)
+            }
+        }
+        return TaskOperation(name: name, priority: priority, dependencies: dependencies) { [unowned self] in
+            try await run(number)
+        }
+    }
+
+    /// Takes down what the program left, so that nothing keeps anything.
+    func dismantle() {
+        queues = []
+        operations = []
+    }
+}
+
+// MARK: - Seeing
+
+extension World {
+    /// Something happens, or is about to be done.
+    func note(_ event: @autoclosure () -> String) {
+        events += 1
+        if keepsTrace { trace.append(event()) }
+        noticeMissingInputs()
+    }
+
+    /// Operations that lack their input begin and end between two things that can be seen; one after the other where
+    /// they depend on each other.
+    private func noticeMissingInputs() {
+        while true {
+            let ended = operations.indices.filter { number in
+                model.operations[number].phase == .submitted && model.lacksInput(number)
+                    && operations[number].isFinished
+            }
+            guard let next = ended.first(where: { model.isReady($0) }) ?? ended.first else { return }
+            model.endWithoutInput(next, Model.Outcome(of: operations[next]))
+        }
+    }
+
+    /// The library and the model agree on where everything stands.
+    func compare() {
+        for number in operations.indices {
+            let (real, expected) = (operations[number], model.operations[number])
+            let isRight =
+                switch real.state {
+                case .pending: expected.phase <= .submitted && !model.isSurelyReady(number)
+                case .ready: expected.phase <= .submitted && model.isReady(number)
+                case .executing: expected.phase == .executing
+                case .finished: expected.phase == .finished
+                }
+            model.check(isRight, "\(real) is \(expected.phase) in the model")
+            model.check(real.isCancelled == expected.isCancelled, "\(real) is marked otherwise in the model")
+        }
+    }
+
+    /// What the library keeps of the queues is what the model has.
+    func compareQueues() {
+        for (number, queue) in queues.enumerated() {
+            guard let queue else { continue }
+            let unfinished = model.unfinished(in: number)
+            let real = queue.operations.compactMap { $0.name.flatMap { Int($0) } }
+            model.check(real == unfinished, "queue \(number) has \(real), in the model \(unfinished)")
+            model.check(queue.isSuspended == model.queues[number].isSuspended, "queue \(number) is suspended otherwise")
+        }
+    }
+
+    /// What waits for something has handed its priority on.
+    func comparePriorities() {
+        let levels = operations.map(\.effectivePriority.rawValue)
+        for number in operations.indices where model.operations[number].queue != nil {
+            for other in model.unfinishedDependencies(of: number) {
+                check(other, hasLevel: levels[number], levels, number)
+            }
+            for case .operation(let other) in model.certainWaits(of: number) {
+                // A child task of a user-interactive one is made with the next lower priority by the runtime.
+                check(other, hasLevel: min(levels[number], TaskPriority.high.rawValue), levels, number)
+            }
+        }
+    }
+
+    private func check(_ other: Int, hasLevel level: UInt8, _ levels: [UInt8], _ number: Int) {
+        model.check(
+            levels[other] >= level,
+            "operation \(other) has priority \(levels[other]), and \(number) of \(levels[number]) waits for it")
+    }
+}
+
+extension TaskPriority {
+    static let levels: [TaskPriority] = [.background, .low, .medium, .high, TaskPriority(rawValue: 33)]
+}

@@ -1,0 +1,66 @@
+/// What came of many seeds.
+public struct SeedTally: Sendable, CustomStringConvertible {
+    public var seeds = 0
+    /// Operations of all programs.
+    public var operations = 0
+    /// What was done and what happened.
+    public var events = 0
+
+    public init() {}
+
+    private init(seeds: Int, operations: Int, events: Int) {
+        self.seeds = seeds
+        self.operations = operations
+        self.events = events
+    }
+
+    public var description: String { "\(seeds) seeds, \(operations) operations, \(events) events" }
+
+    public static func + (left: Self, right: Self) -> Self {
+        Self(
+            seeds: left.seeds + right.seeds, operations: left.operations + right.operations,
+            events: left.events + right.events)
+    }
+}
+
+/// A seed whose program fails, and the smallest program that was found to fail too.
+public struct SeedFailure: Error, CustomStringConvertible {
+    public let seed: UInt64
+    public let report: Report
+    public let shrunk: Report
+
+    public var description: String {
+        """
+        SIMULATION_SEED=\(seed) runs this alone:
+        \(report)
+
+        Shrunk:
+        \(shrunk)
+        """
+    }
+}
+
+extension SeedTally {
+    /// Runs the programs of seeds, up to the first that fails.
+    ///
+    /// - Throws: `SeedFailure`.
+    public init(of seeds: Range<UInt64>) throws(SeedFailure) {
+        for seed in seeds {
+            let program = Program(seed: seed)
+            let report = program.run()
+            if !report.violations.isEmpty { throw SeedFailure(seed: seed, program) }
+            self.seeds += 1
+            operations += program.operations.count
+            events += report.events
+        }
+    }
+}
+
+extension SeedFailure {
+    fileprivate init(seed: UInt64, _ program: Program) {
+        self.seed = seed
+        report = program.run(keepsTrace: true)
+        var shrinker = Shrinker { !$0.run().violations.isEmpty }
+        shrunk = shrinker.shrink(program).run(keepsTrace: true)
+    }
+}

@@ -1,0 +1,79 @@
+internal import Foundation
+import TaskOperationsTesting
+public import Testing
+
+/// Runs a test once for each of many seeds, each time on a `SeededExecutor`, and so through another interleaving of
+/// its tasks.
+///
+/// ```swift
+/// @Test(.seeds(200)) func nothingIsLost() async throws {
+///     let queue = TaskOperationQueue(maxConcurrentOperationCount: 2, executor: .seeded)
+///     …
+/// }
+/// ```
+///
+/// A failure names its seed, and ends the series. To run that seed alone, set the environment variable
+/// `TASK_OPERATIONS_SEED` to it.
+///
+/// A test that is stuck under a seed ends the process with a message that names the seed: what it left behind could
+/// not be taken down otherwise.
+public struct SeedsTrait: TestTrait, SuiteTrait, TestScoping {
+    /// The seeds, in order.
+    public let seeds: [UInt64]
+
+    /// Makes a trait for seeds of one's own choice.
+    public init(seeds: [UInt64]) {
+        self.seeds = seeds
+    }
+
+    /// A suite that has the trait passes it on to its tests.
+    public var isRecursive: Bool { true }
+
+    /// Runs a test under each seed, until one fails. Testing calls this.
+    public func provideScope(
+        for test: Test, testCase: Test.Case?, performing function: @concurrent @Sendable () async throws -> Void
+    ) async throws {
+        for seed in seeds {
+            let hasFailed = Recorder<Void>()
+            let naming = IssueHandlingTrait.compactMapIssues { issue in
+                var issue = issue
+                issue.comments.append("under seed \(seed); TASK_OPERATIONS_SEED=\(seed) runs it alone")
+                hasFailed.record(())
+                return issue
+            }
+            try await naming.provideScope(for: test, testCase: testCase) {
+                do {
+                    try perform(function, on: SeededExecutor(seed: seed))
+                } catch {
+                    Issue.record(error)
+                }
+            }
+            if !hasFailed.events.isEmpty { return }
+        }
+    }
+
+    private func perform(
+        _ function: @concurrent @Sendable () async throws -> Void, on executor: SeededExecutor
+    ) throws {
+        try withoutActuallyEscaping(function) { function in
+            do {
+                try executor.run { try await SeededExecutor.$current.withValue(executor) { try await function() } }
+            } catch let error as SeededRunError {
+                fatalError(error.description)
+            }
+        }
+    }
+}
+
+extension Trait where Self == SeedsTrait {
+    /// Runs a test under so many seeds: under 0 and the numbers that follow.
+    ///
+    /// - Parameter count: At least 1. The environment variable `TASK_OPERATIONS_SEEDS` overrules it, and
+    ///   `TASK_OPERATIONS_SEED` takes a single seed instead.
+    public static func seeds(_ count: Int = 100) -> Self {
+        let environment = ProcessInfo.processInfo.environment
+        if let seed = environment["TASK_OPERATIONS_SEED"].flatMap({ UInt64($0) }) { return Self(seeds: [seed]) }
+        let count = environment["TASK_OPERATIONS_SEEDS"].flatMap { Int($0) } ?? count
+        return Self(seeds: (0..<UInt64(max(1, count))).map { $0 })
+    }
+}

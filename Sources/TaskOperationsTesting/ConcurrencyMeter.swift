@@ -1,0 +1,45 @@
+import TaskOperations
+
+/// Counts how many bodies execute at once, and the most that ever did.
+public final class ConcurrencyMeter: Sendable {
+    private struct Count: Sendable {
+        var now = 0
+        var most = 0
+        var total = 0
+    }
+
+    private let count = Lock(Count())
+
+    /// Makes a meter at zero.
+    public init() {}
+
+    /// Counts a piece of work as executing while it runs.
+    public func measure<Value>(_ work: () async throws -> Value) async rethrows -> Value {
+        enter()
+        defer { leave() }
+        return try await work()
+    }
+
+    /// Counts one more as executing.
+    public func enter() {
+        count.withLock { count in
+            count.now += 1
+            count.total += 1
+            count.most = max(count.most, count.now)
+        }
+    }
+
+    /// Counts one less as executing.
+    public func leave() {
+        count.withLock { $0.now -= 1 }
+    }
+
+    /// How many execute now.
+    public var now: Int { count.withLock { $0.now } }
+
+    /// The most that executed at once.
+    public var most: Int { count.withLock { $0.most } }
+
+    /// How many were counted in all.
+    public var total: Int { count.withLock { $0.total } }
+}

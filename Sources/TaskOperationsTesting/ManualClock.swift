@@ -1,0 +1,125 @@
+import TaskOperations
+
+/// A clock that moves only when it is told to: time in tests without waiting.
+///
+/// ```swift
+/// let clock = ManualClock()
+/// let operation = queue.addOperation { try await clock.sleep(for: .seconds(60)) }
+/// await clock.waitForSleepers(1)
+/// clock.advance(by: .seconds(60))
+/// try await operation.value
+/// ```
+public final class ManualClock: Clock, Sendable {
+    /// A moment, by its distance from the clock's beginning.
+    public struct Instant: InstantProtocol {
+        /// How long after the clock's beginning it is.
+        public var offset: Duration
+
+        /// Makes a moment so long after the clock's beginning.
+        public init(offset: Duration = .zero) {
+            self.offset = offset
+        }
+
+        /// The moment so much later.
+        public func advanced(by duration: Duration) -> Self { Self(offset: offset + duration) }
+
+        /// How much later another moment is.
+        public func duration(to other: Self) -> Duration { other.offset - offset }
+
+        /// Whether one moment is before another.
+        public static func < (left: Self, right: Self) -> Bool { left.offset < right.offset }
+    }
+
+    private struct Sleeper: Sendable {
+        let number: Int
+        let deadline: Instant
+        let continuation: CheckedContinuation<Void, any Error>
+    }
+
+    private struct State: Sendable {
+        var now = Instant()
+        var calls = 0
+        /// By deadline, then by number.
+        var sleepers: [Sleeper] = []
+        /// Calls that were cancelled before they slept.
+        var cancelled: Set<Int> = []
+    }
+
+    private let state = Lock(State())
+    private let arrivals = Gate()
+
+    /// Makes a clock that stands at its beginning.
+    public init() {}
+
+    /// The moment that the clock was moved to last.
+    public var now: Instant { state.withLock { $0.now } }
+
+    /// The clock moves by any duration that it is told.
+    public var minimumResolution: Duration { .zero }
+
+    /// How many sleep now.
+    public var sleeperCount: Int { state.withLock { $0.sleepers.count } }
+
+    /// Waits until so many calls of `sleep` were made in all, each of which sleeps or is over.
+    public func waitForSleepers(_ count: Int) async {
+        await arrivals.waitForArrivals(count)
+    }
+
+    /// Moves the clock on, and wakes whoever has slept until its deadline: earlier deadlines first, and equal ones in
+    /// the order in which they fell asleep. Linear in the number that sleep.
+    ///
+    /// - Parameter duration: Not negative.
+    public func advance(by duration: Duration) {
+        precondition(duration >= .zero, "duration is \(duration); time does not go back.")
+        let awake = state.withLock { state in
+            state.now = state.now.advanced(by: duration)
+            let due = state.sleepers.prefix { $0.deadline <= state.now }
+            state.sleepers.removeFirst(due.count)
+            return Array(due)
+        }
+        for sleeper in awake { sleeper.continuation.resume() }
+    }
+
+    /// Waits until the clock was moved to a moment. Linear in the number that sleep.
+    ///
+    /// - Parameter tolerance: Not used.
+    /// - Throws: `CancellationError` where the task is cancelled, at once.
+    public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
+        let number = state.withLock { state in
+            state.calls += 1
+            return state.calls
+        }
+        defer { state.withLock { _ = $0.cancelled.remove(number) } }
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                fallAsleep(Sleeper(number: number, deadline: deadline, continuation: continuation))
+            }
+        } onCancel: {
+            wake(number)
+        }
+    }
+
+    private func fallAsleep(_ sleeper: Sleeper) {
+        let result = state.withLock { state -> Result<Void, any Error>? in
+            if state.cancelled.contains(sleeper.number) { return .failure(CancellationError()) }
+            if sleeper.deadline <= state.now { return .success(()) }
+            let place = state.sleepers.firstIndex { $0.deadline > sleeper.deadline } ?? state.sleepers.endIndex
+            state.sleepers.insert(sleeper, at: place)
+            return nil
+        }
+        arrivals.countArrival()
+        if let result { sleeper.continuation.resume(with: result) }
+    }
+
+    /// The task of a call was cancelled.
+    private func wake(_ number: Int) {
+        let sleeper = state.withLock { state -> Sleeper? in
+            guard let place = state.sleepers.firstIndex(where: { $0.number == number }) else {
+                state.cancelled.insert(number)
+                return nil
+            }
+            return state.sleepers.remove(at: place)
+        }
+        sleeper?.continuation.resume(throwing: CancellationError())
+    }
+}

@@ -1,0 +1,51 @@
+/// That a piece of work started or finished.
+public enum OperationEvent: Hashable, Sendable, CustomStringConvertible {
+    case started(String)
+    case finished(String)
+
+    /// Which it is, and the name, as in `started load`.
+    public var description: String {
+        switch self {
+        case .started(let name): "started \(name)"
+        case .finished(let name): "finished \(name)"
+        }
+    }
+}
+
+/// What started and finished, in order.
+///
+/// ```swift
+/// let recorder = Recorder<OperationEvent>()
+/// queue.addOperation { await recorder.run("load") { await load() } }
+/// ```
+extension Recorder where Event == OperationEvent {
+    /// Does a piece of work, and records that it started and, however it ends, that it finished.
+    public func run<Value>(_ name: String, _ work: () async throws -> Value) async rethrows -> Value {
+        record(.started(name))
+        defer { record(.finished(name)) }
+        return try await work()
+    }
+
+    /// The names of what started, in order.
+    public var started: [String] {
+        events.compactMap { if case .started(let name) = $0 { name } else { nil } }
+    }
+
+    /// The names of what finished, in order.
+    public var finished: [String] {
+        events.compactMap { if case .finished(let name) = $0 { name } else { nil } }
+    }
+
+    /// The most that had started and not finished at any moment. Linear in what was recorded.
+    public var mostAtOnce: Int {
+        var (now, most) = (0, 0)
+        for event in events {
+            switch event {
+            case .started: now += 1
+            case .finished: now -= 1
+            }
+            most = max(most, now)
+        }
+        return most
+    }
+}

@@ -1,0 +1,168 @@
+public import TaskOperations
+
+/// Runs a program of many tasks on one thread, and picks what runs next from a seed: the same seed gives the same
+/// interleaving, another seed another one.
+///
+/// ```swift
+/// let executor = SeededExecutor(seed: 17)
+/// let sum = try executor.run {
+///     let queue = TaskOperationQueue(maxConcurrentOperationCount: 2, executor: executor)
+///     let one = queue.addOperation { 1 }
+///     return try await queue.addOperation(after: one) { $0 + 1 }.value
+/// }
+/// ```
+///
+/// What stays on the executor: the body and its child tasks, with the actors that these call, and the bodies of queues
+/// that were given the executor. What leaves it, and cannot be repeated: `Task.detached` and `Task {}` without an
+/// executor, the main actor, actors with an executor of their own, `Task.sleep`, callbacks of other threads. Use a
+/// `ManualClock` instead of sleeping.
+public final class SeededExecutor: TaskExecutor, SliceDecidingExecutor {
+    private struct State: Sendable {
+        var generator: SeededGenerator
+        var jobs: [UnownedJob] = []
+        var jobsRun = 0
+        var isRunning = false
+
+        /// Takes one of the jobs out, whichever the seed picks.
+        mutating func next() -> UnownedJob? {
+            if jobs.isEmpty { return nil }
+            jobsRun += 1
+            jobs.swapAt(generator.number(below: jobs.count), jobs.count - 1)
+            return jobs.removeLast()
+        }
+    }
+
+    /// What the order of all jobs follows from.
+    public let seed: UInt64
+
+    private let state: Lock<State>
+
+    /// Makes an executor with nothing to run.
+    public init(seed: UInt64) {
+        self.seed = seed
+        state = Lock(State(generator: SeededGenerator(seed: seed)))
+    }
+
+    /// How many jobs, the pieces of tasks from one suspension to the next, were run.
+    public var jobsRun: Int { state.withLock { $0.jobsRun } }
+
+    /// Takes a job that is to be run. The concurrency runtime calls this.
+    public func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        state.withLock { $0.jobs.append(job) }
+    }
+
+    /// Whether a worker of a queue lets others run now; the seed says so in one of eight cases.
+    package func isSliceOver() -> Bool { state.withLock { $0.generator.number(below: 8) == 0 } }
+}
+
+// MARK: - The current executor
+
+extension SeededExecutor {
+    /// The executor that a test with the trait `.seeds` runs on; nil elsewhere.
+    @TaskLocal public static var current: SeededExecutor?
+}
+
+extension TaskExecutor where Self == SeededExecutor {
+    /// The executor that a test with the trait `.seeds` runs on: what its queues are given. Use it in such a test only.
+    public static var seeded: SeededExecutor {
+        guard let executor = SeededExecutor.current else {
+            preconditionFailure("`.seeded` was asked for outside of a test with the trait `.seeds`.")
+        }
+        return executor
+    }
+}
+
+// MARK: - Running
+
+extension SeededExecutor {
+    /// Runs a body, and all that it sets going on this executor, until nothing is left to run.
+    ///
+    /// Everything runs on the calling thread, inside of this call, which therefore needs no `await`. An executor runs
+    /// one body at a time, and can run another one afterwards.
+    ///
+    /// - Parameters:
+    ///   - jobLimit: How many jobs may run before that counts as endless.
+    ///   - whenIdle: Called on this thread whenever nothing is left to run and the body waits. It may bring something
+    ///     about, such as moving a `ManualClock`, and returns whether it did: false means stuck.
+    ///   - body: Runs in a task of its own, of medium priority, with the caller's task locals.
+    /// - Returns: What `body` returns.
+    /// - Throws: What `body` throws. `SeededRunError` where the body waits for something that nothing is left to bring
+    ///   about, or where jobs have no end. The body's task is then cancelled, and left behind if that does not help.
+    public func run<Value: Sendable>(
+        jobLimit: Int = 10_000_000, whenIdle: () -> Bool = { false },
+        _ body: @escaping @Sendable () async throws -> Value
+    ) throws -> Value {
+        begin()
+        defer { state.withLock { $0.isRunning = false } }
+        let outcome = OutcomeBox<Value>()
+        let task = Task(executorPreference: self, priority: .medium) {
+            let result: Result<Value, any Error>
+            do { result = .success(try await body()) } catch { result = .failure(error) }
+            outcome.result.withLock { $0 = result }
+        }
+        let end = jobsRun + jobLimit
+        var hasDrained = drain(until: end)
+        while hasDrained, outcome.result.withLock({ $0 == nil }), whenIdle() { hasDrained = drain(until: end) }
+        if hasDrained, let result = outcome.result.withLock({ $0 }) { return try result.get() }
+        let error = SeededRunError(seed: seed, reason: hasDrained ? .stuck : .endless, jobsRun: jobsRun)
+        task.cancel()
+        _ = drain(until: jobsRun + min(jobLimit, 100_000))
+        throw error
+    }
+
+    private func begin() {
+        let wasRunning = state.withLock { state in
+            defer { state.isRunning = true }
+            return state.isRunning
+        }
+        precondition(!wasRunning, "A SeededExecutor runs one body at a time. Make another executor for the other one.")
+    }
+
+    /// Runs jobs until none is left. Returns whether it came to that.
+    private func drain(until end: Int) -> Bool {
+        while let job = state.withLock({ $0.jobsRun < end ? $0.next() : nil }) {
+            job.runSynchronously(on: asUnownedTaskExecutor())
+        }
+        return state.withLock { $0.jobs.isEmpty }
+    }
+}
+
+/// What came of a body, for whoever runs its jobs.
+private final class OutcomeBox<Value: Sendable>: Sendable {
+    let result = Lock<Result<Value, any Error>?>(nil)
+}
+
+/// Why a `SeededExecutor` gave a program up.
+public struct SeededRunError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// What kept the program from its end.
+    public enum Reason: Sendable {
+        /// The body waits, and nothing that could end the wait is left to run.
+        case stuck
+        /// Jobs went on beyond the limit.
+        case endless
+    }
+
+    /// The executor's seed: the same program under it does the same again.
+    public let seed: UInt64
+
+    /// What kept the program from its end.
+    public let reason: Reason
+
+    /// How many jobs were run until then.
+    public let jobsRun: Int
+
+    /// What happened, under which seed, and what may be the cause.
+    public var description: String {
+        switch reason {
+        case .stuck:
+            """
+            Stuck under seed \(seed) after \(jobsRun) jobs: the body waits, and nothing is left to run. It awaits what \
+            nobody brings about, or something outside of the executor, such as Task.sleep, the main actor or a queue \
+            without the executor.
+            """
+        case .endless:
+            "Endless under seed \(seed): \(jobsRun) jobs were run, and there are more. Something loops, or yields, for ever."
+        }
+    }
+}

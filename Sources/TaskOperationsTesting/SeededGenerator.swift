@@ -1,0 +1,32 @@
+/// Random numbers that are the same for the same seed, so that a failing test can be run again.
+///
+/// This is SplitMix64 (G. L. Steele, D. Lea and C. H. Flood, "Fast Splittable Pseudorandom Number Generators",
+/// OOPSLA 2014).
+public struct SeededGenerator: RandomNumberGenerator, Sendable {
+    private var state: UInt64
+
+    /// Makes a generator whose whole sequence follows from the seed.
+    public init(seed: UInt64) {
+        state = seed
+    }
+
+    /// The next number.
+    public mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+
+    /// A number from 0 to `bound - 1`. Much cheaper without optimisation than `Int.random(in:using:)`, and even enough
+    /// for bounds that are small beside 2⁶⁴.
+    ///
+    /// - Parameter bound: At least 1.
+    public mutating func number(below bound: Int) -> Int {
+        Int(next().multipliedFullWidth(by: UInt64(bound)).high)
+    }
+
+    /// Whether something happens that does so in this many of a hundred cases.
+    public mutating func happens(percent: Int) -> Bool { number(below: 100) < percent }
+}

@@ -1,0 +1,23 @@
+import Foundation
+import Simulation
+import Testing
+
+/// What the fuzzer begins with, and what it ever found: see README.md.
+@Suite("The inputs that are kept for fuzzing", .timeLimit(.minutes(10)))
+struct CorpusTests {
+    private static let files: [URL] = {
+        let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Corpus")
+        let files = try? FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+        return (files ?? []).sorted { $0.path < $1.path }
+    }()
+
+    @Test("the library does as the model says")
+    func corpus() throws {
+        #expect(!Self.files.isEmpty)
+        for file in Self.files {
+            var choices = ByteChoices(try Data(contentsOf: file))
+            let report = Program(from: &choices).run(keepsTrace: true)
+            #expect(report.violations.isEmpty, "\(file.lastPathComponent): \(report)")
+        }
+    }
+}

@@ -1,0 +1,62 @@
+import Foundation
+import Simulation
+import Testing
+
+/// Random programs on the library and on its model, each under an order of its tasks that follows from its seed.
+///
+/// `SIMULATION_SEEDS=1000000 swift test --filter SimulationTests` runs more of them, and `SIMULATION_SEED=17` one
+/// alone, of which it prints all that happens.
+@Suite("Random programs, beside a model", .timeLimit(.minutes(600)))
+struct SimulationTests {
+    private static let environment = ProcessInfo.processInfo.environment
+    private static let one = environment["SIMULATION_SEED"].flatMap { UInt64($0) }
+    private static let count = environment["SIMULATION_SEEDS"].flatMap { UInt64($0) } ?? 10_000
+    private static let parts: UInt64 = 4
+
+    @Test("the library does as the model says", .enabled(if: one == nil))
+    func seeds() async throws {
+        let start = ContinuousClock.now
+        let tally = try await withThrowingTaskGroup { group in
+            for part in 0..<Self.parts {
+                group.addTask {
+                    try await run(Self.count * part / Self.parts..<Self.count * (part + 1) / Self.parts)
+                }
+            }
+            return try await group.reduce(SeedTally()) { $0 + $1 }
+        }
+        print("simulated: \(tally), \(ContinuousClock.now - start)")
+        #expect(tally.seeds == Int(Self.count))
+    }
+
+    /// Runs seeds, and lets other tests have the thread now and then.
+    private func run(_ seeds: Range<UInt64>) async throws -> SeedTally {
+        var tally = SeedTally()
+        for first in stride(from: seeds.lowerBound, to: seeds.upperBound, by: 20) {
+            tally = tally + (try SeedTally(of: first..<min(first + 20, seeds.upperBound)))
+            await Task.yield()
+        }
+        return tally
+    }
+
+    @Test("one seed", .enabled(if: one != nil))
+    func oneSeed() throws {
+        let seed = try #require(Self.one)
+        print(Program(seed: seed).run(keepsTrace: true))
+        _ = try SeedTally(of: seed..<seed + 1)
+    }
+
+    @Test("a seed does the same again", arguments: [1, 2, 3, 100, 4711] as [UInt64])
+    func repeatable(seed: UInt64) {
+        let (first, second) = (Program(seed: seed).run(keepsTrace: true), Program(seed: seed).run(keepsTrace: true))
+        #expect(first.trace == second.trace)
+        #expect(first.violations.isEmpty)
+    }
+
+    @Test("bytes make programs too, whatever they are")
+    func bytes() {
+        for length in 0..<200 {
+            var choices = ByteChoices((0..<length).map { UInt8(truncatingIfNeeded: $0 &* $0 &* 37 &+ length) })
+            #expect(Program(from: &choices).run().violations.isEmpty)
+        }
+    }
+}

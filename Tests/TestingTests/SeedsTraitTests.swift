@@ -1,0 +1,88 @@
+import TaskOperations
+import TaskOperationsExpectations
+import TaskOperationsTesting
+import Testing
+
+@Suite("The trait .seeds", .timeLimit(.minutes(10)))
+struct SeedsTraitTests {
+    @Test("a width of 2 is kept, and priorities order what waits", .seeds(50))
+    func widthAndOrder() async throws {
+        let recorder = Recorder<OperationEvent>()
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 2, isSuspended: true, executor: .seeded)
+        for (name, priority) in [("low", TaskPriority.low), ("high", .high), ("medium", .medium)] {
+            queue.addOperation(name: name, priority: priority) {
+                await recorder.run(name) { await Task.yield() }
+            }
+        }
+        queue.isSuspended = false
+        try await queue.waitUntilAllOperationsAreFinished()
+        recorder.expectStarted("high", "medium", "low")
+        recorder.expectAtMost(2)
+        recorder.expectAllFinishedOnce()
+    }
+
+    @Test("what depends on another starts after it", .seeds(50))
+    func dependency() async throws {
+        let recorder = Recorder<OperationEvent>()
+        let (first, second) = (TaskOperationQueue(executor: .seeded), TaskOperationQueue(executor: .seeded))
+        let load = first.addOperation { await recorder.run("load") { await Task.yield() } }
+        let show = second.addOperation(after: load) { await recorder.run("show") {} }
+        try await show.value
+        recorder.expectFinished("load", "show")
+        recorder.expect("show", startedAfter: "load")
+    }
+
+    @Test("what README.md shows", .seeds(200))
+    func readme() async throws {
+        let recorder = Recorder<OperationEvent>()
+        let clock = ManualClock()
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 2, executor: .seeded)
+        let load = queue.addOperation { try await recorder.run("load") { try await clock.sleep(for: .seconds(60)) } }
+        let show = queue.addOperation(after: load) { await recorder.run("show") {} }
+
+        await clock.waitForSleepers(1)
+        clock.advance(by: .seconds(60))
+        try await show.value
+        recorder.expectStarted("load", "show")
+        recorder.expectAtMost(2)
+    }
+
+    @Test("every run has its own seed", .seeds(3))
+    func seedIsKnown() {
+        #expect(SeededExecutor.current != nil)
+        #expect(SeededExecutor.seeded.jobsRun > 0)
+    }
+
+    @Test("a failure names its seed and ends the series")
+    func failureNamesItsSeed() async throws {
+        let (seeds, comments) = (Recorder<UInt64>(), Recorder<String>())
+        let swallowing = IssueHandlingTrait.compactMapIssues { issue in
+            for comment in issue.comments { comments.record(comment.rawValue) }
+            return nil
+        }
+        let trait = SeedsTrait(seeds: [0, 1, 2, 3])
+        let (test, testCase) = (try #require(Test.current), Test.Case.current)
+        try await swallowing.provideScope(for: test, testCase: testCase) {
+            try await trait.provideScope(for: test, testCase: testCase) {
+                let seed = SeededExecutor.seeded.seed
+                seeds.record(seed)
+                #expect(seed != trait.seeds[2])
+            }
+        }
+        #expect(seeds.events == Array(trait.seeds.prefix(3)))
+        #expect(comments.events.contains { $0.contains("under seed \(trait.seeds[2])") })
+    }
+
+    @Test("expectations say what was recorded, at the line of the test")
+    func expectationsFail() async {
+        let recorder = Recorder<OperationEvent>()
+        await recorder.run("a") { await recorder.run("b") {} }
+        withKnownIssue { recorder.expectStarted("b", "a") }
+        withKnownIssue { recorder.expectFinished("a", "b") }
+        withKnownIssue { recorder.expect("b", startedAfter: "a") }
+        withKnownIssue { recorder.expect("c", startedAfter: "a") }
+        withKnownIssue { recorder.expectAtMost(1) }
+        recorder.record(.started("a"))
+        withKnownIssue { recorder.expectAllFinishedOnce() }
+    }
+}
