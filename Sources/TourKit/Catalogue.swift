@@ -20,7 +20,15 @@ extension Recipe {
         Recipe("waiting", Legacy.waiting, Ported.waiting),
     ]
 
-    private static let dispatch: [Recipe] = []
+    private static let dispatch = [
+        Recipe("background-and-back", Legacy.backgroundAndBack, Ported.backgroundAndBack),
+        Recipe("sync-for-a-value", Legacy.syncForAValue, Ported.syncForAValue),
+        Recipe("serial-queue-as-lock", Legacy.serialQueueAsLock, Ported.serialQueueAsLock),
+        Recipe("concurrent-queue", Legacy.concurrentQueue, Ported.concurrentQueue),
+        Recipe("main-queue", Legacy.mainQueue, Ported.mainQueue),
+        Recipe("global-queues", Legacy.globalQueues, Ported.globalQueues),
+        Recipe("readers-and-writers", Legacy.readersAndWriters, Ported.readersAndWriters),
+    ]
 
     private static let threads: [Recipe] = []
 
