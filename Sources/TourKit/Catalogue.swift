@@ -28,6 +28,8 @@ extension Recipe {
         Recipe("main-queue", Legacy.mainQueue, Ported.mainQueue),
         Recipe("global-queues", Legacy.globalQueues, Ported.globalQueues),
         Recipe("readers-and-writers", Legacy.readersAndWriters, Ported.readersAndWriters),
+        Recipe("sync-on-own-queue", Legacy.syncOnOwnQueue, Ported.syncOnOwnQueue),
+        Recipe("target-queues", Legacy.targetQueues, Ported.targetQueues),
     ]
 
     private static let threads: [Recipe] = []
