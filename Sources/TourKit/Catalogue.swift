@@ -27,7 +27,13 @@ extension Recipe {
         Recipe("concurrent-queue", Legacy.concurrentQueue, Ported.concurrentQueue),
         Recipe("main-queue", Legacy.mainQueue, Ported.mainQueue),
         Recipe("global-queues", Legacy.globalQueues, Ported.globalQueues),
+        Recipe("group-waited-for", Legacy.groupWaitedFor, Ported.groupWaitedFor),
+        Recipe("group-notified", Legacy.groupNotified, Ported.groupNotified),
+        Recipe("group-enter-leave", Legacy.groupEnterLeave, Ported.groupEnterLeave),
         Recipe("readers-and-writers", Legacy.readersAndWriters, Ported.readersAndWriters),
+        Recipe("apply", Legacy.apply, Ported.apply),
+        Recipe("after", Legacy.after, Ported.after),
+        Recipe("once", Legacy.once, Ported.once),
         Recipe("sync-on-own-queue", Legacy.syncOnOwnQueue, Ported.syncOnOwnQueue),
         Recipe("target-queues", Legacy.targetQueues, Ported.targetQueues),
     ]
