@@ -34,6 +34,10 @@ extension Recipe {
         Recipe("apply", Legacy.apply, Ported.apply),
         Recipe("after", Legacy.after, Ported.after),
         Recipe("once", Legacy.once, Ported.once),
+        Recipe("semaphore-as-limit", Legacy.semaphoreAsLimit, Ported.semaphoreAsLimit),
+        Recipe("semaphore-as-signal", Legacy.semaphoreAsSignal, Ported.semaphoreAsSignal),
+        Recipe("work-item-cancelled", Legacy.workItemCancelled, Ported.workItemCancelled),
+        Recipe("work-item-notified", Legacy.workItemNotified, Ported.workItemNotified),
         Recipe("sync-on-own-queue", Legacy.syncOnOwnQueue, Ported.syncOnOwnQueue),
         Recipe("target-queues", Legacy.targetQueues, Ported.targetQueues),
     ]
