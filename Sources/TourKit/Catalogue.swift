@@ -38,6 +38,11 @@ extension Recipe {
         Recipe("semaphore-as-signal", Legacy.semaphoreAsSignal, Ported.semaphoreAsSignal),
         Recipe("work-item-cancelled", Legacy.workItemCancelled, Ported.workItemCancelled),
         Recipe("work-item-notified", Legacy.workItemNotified, Ported.workItemNotified),
+        Recipe("timer-source", Legacy.timerSource, Ported.timerSource),
+        Recipe("signal-source", Legacy.signalSource, Ported.signalSource),
+        Recipe("descriptor-source", Legacy.descriptorSource, Ported.descriptorSource),
+        Recipe("process-source", Legacy.processSource, Ported.processSource),
+        Recipe("custom-source", Legacy.customSource, Ported.customSource),
         Recipe("sync-on-own-queue", Legacy.syncOnOwnQueue, Ported.syncOnOwnQueue),
         Recipe("target-queues", Legacy.targetQueues, Ported.targetQueues),
     ]
