@@ -47,7 +47,14 @@ extension Recipe {
         Recipe("target-queues", Legacy.targetQueues, Ported.targetQueues),
     ]
 
-    private static let threads: [Recipe] = []
+    private static let threads = [
+        Recipe("detach-thread", Legacy.detachThread, Ported.detachThread),
+        Recipe("blocking-thread", Legacy.blockingThread, Ported.blockingThread),
+        Recipe("perform-on-main", Legacy.performOnMain, Ported.performOnMain),
+        Recipe("perform-on-thread", Legacy.performOnThread, Ported.performOnThread),
+        Recipe("perform-after-delay", Legacy.performAfterDelay, Ported.performAfterDelay),
+        Recipe("perform-cancelled", Legacy.performCancelled, Ported.performCancelled),
+    ]
 
     private static let systems: [Recipe] = []
 }
