@@ -54,6 +54,12 @@ extension Recipe {
         Recipe("perform-on-thread", Legacy.performOnThread, Ported.performOnThread),
         Recipe("perform-after-delay", Legacy.performAfterDelay, Ported.performAfterDelay),
         Recipe("perform-cancelled", Legacy.performCancelled, Ported.performCancelled),
+        Recipe("unlocked-tickets", Legacy.unlockedTickets, Ported.unlockedTickets),
+        Recipe("tickets-with-lock", Legacy.ticketsWithLock, Ported.ticketsWithLock),
+        Recipe("tickets-with-condition", Legacy.ticketsWithCondition, Ported.ticketsWithCondition),
+        Recipe("tickets-with-synchronized", Legacy.ticketsWithSynchronized, Ported.ticketsWithSynchronized),
+        Recipe("condition-in-order", Legacy.conditionInOrder, Ported.conditionInOrder),
+        Recipe("thread-local-values", Legacy.threadLocalValues, Ported.threadLocalValues),
     ]
 
     private static let systems: [Recipe] = []
