@@ -20,9 +20,47 @@ extension Recipe {
         Recipe("waiting", Legacy.waiting, Ported.waiting),
     ]
 
-    private static let dispatch: [Recipe] = []
+    private static let dispatch = [
+        Recipe("background-and-back", Legacy.backgroundAndBack, Ported.backgroundAndBack),
+        Recipe("sync-for-a-value", Legacy.syncForAValue, Ported.syncForAValue),
+        Recipe("serial-queue-as-lock", Legacy.serialQueueAsLock, Ported.serialQueueAsLock),
+        Recipe("concurrent-queue", Legacy.concurrentQueue, Ported.concurrentQueue),
+        Recipe("main-queue", Legacy.mainQueue, Ported.mainQueue),
+        Recipe("global-queues", Legacy.globalQueues, Ported.globalQueues),
+        Recipe("group-waited-for", Legacy.groupWaitedFor, Ported.groupWaitedFor),
+        Recipe("group-notified", Legacy.groupNotified, Ported.groupNotified),
+        Recipe("group-enter-leave", Legacy.groupEnterLeave, Ported.groupEnterLeave),
+        Recipe("readers-and-writers", Legacy.readersAndWriters, Ported.readersAndWriters),
+        Recipe("apply", Legacy.apply, Ported.apply),
+        Recipe("after", Legacy.after, Ported.after),
+        Recipe("once", Legacy.once, Ported.once),
+        Recipe("semaphore-as-limit", Legacy.semaphoreAsLimit, Ported.semaphoreAsLimit),
+        Recipe("semaphore-as-signal", Legacy.semaphoreAsSignal, Ported.semaphoreAsSignal),
+        Recipe("work-item-cancelled", Legacy.workItemCancelled, Ported.workItemCancelled),
+        Recipe("work-item-notified", Legacy.workItemNotified, Ported.workItemNotified),
+        Recipe("timer-source", Legacy.timerSource, Ported.timerSource),
+        Recipe("signal-source", Legacy.signalSource, Ported.signalSource),
+        Recipe("descriptor-source", Legacy.descriptorSource, Ported.descriptorSource),
+        Recipe("process-source", Legacy.processSource, Ported.processSource),
+        Recipe("custom-source", Legacy.customSource, Ported.customSource),
+        Recipe("sync-on-own-queue", Legacy.syncOnOwnQueue, Ported.syncOnOwnQueue),
+        Recipe("target-queues", Legacy.targetQueues, Ported.targetQueues),
+    ]
 
-    private static let threads: [Recipe] = []
+    private static let threads = [
+        Recipe("detach-thread", Legacy.detachThread, Ported.detachThread),
+        Recipe("blocking-thread", Legacy.blockingThread, Ported.blockingThread),
+        Recipe("perform-on-main", Legacy.performOnMain, Ported.performOnMain),
+        Recipe("perform-on-thread", Legacy.performOnThread, Ported.performOnThread),
+        Recipe("perform-after-delay", Legacy.performAfterDelay, Ported.performAfterDelay),
+        Recipe("perform-cancelled", Legacy.performCancelled, Ported.performCancelled),
+        Recipe("unlocked-tickets", Legacy.unlockedTickets, Ported.unlockedTickets),
+        Recipe("tickets-with-lock", Legacy.ticketsWithLock, Ported.ticketsWithLock),
+        Recipe("tickets-with-condition", Legacy.ticketsWithCondition, Ported.ticketsWithCondition),
+        Recipe("tickets-with-synchronized", Legacy.ticketsWithSynchronized, Ported.ticketsWithSynchronized),
+        Recipe("condition-in-order", Legacy.conditionInOrder, Ported.conditionInOrder),
+        Recipe("thread-local-values", Legacy.threadLocalValues, Ported.threadLocalValues),
+    ]
 
     private static let systems: [Recipe] = []
 }

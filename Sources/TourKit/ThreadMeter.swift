@@ -28,10 +28,14 @@ final class ThreadMeter: Sendable {
         }
     }
 
-    /// The most threads so far; nil where they cannot be seen.
+    /// The most threads so far; nil where they cannot be seen. The thread that asks counts: it has just run, which
+    /// the system may not have accounted yet.
     func most() -> Int? {
         let after = Self.accounts()
-        let idle = before.filter { thread, account in after[thread] == account || after[thread] == nil }
+        let own = Self.ownThread()
+        let idle = before.filter { thread, account in
+            thread != own && (after[thread] == account || after[thread] == nil)
+        }
         return state.withLock { state in
             (state.samples + [Set(after.keys)]).map { threads in
                 threads.count { idle[$0] == nil && $0 != state.sampler }

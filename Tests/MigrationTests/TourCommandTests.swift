@@ -107,6 +107,20 @@ struct TourCommandTests {
         }
     }
 
+    #if os(Linux)
+        @Test("A side that is done at once has used a thread all the same")
+        func quickSides() async throws {
+            let recipes = (0..<200).map { Self.recipe("quick \($0)", "", "") }
+            #expect(await run("--json", temporary.path, recipes: recipes) == 0)
+            let rows = try #require(
+                try JSONSerialization.jsonObject(with: Data(outputText.utf8)) as? [[String: Any]])
+            #expect(rows.count == recipes.count)
+            for key in ["legacyThreads", "portedThreads"] {
+                #expect(rows.allSatisfy { $0[key] is Int }, "\(key)")
+            }
+        }
+    #endif
+
     @Test("Results of any kind are a string of JSON")
     func oddResults() async throws {
         let odd = "\"quoted\" \\ line\nend ü / \u{1B}"

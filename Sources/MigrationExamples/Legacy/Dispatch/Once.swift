@@ -1,0 +1,37 @@
+import Foundation
+import MigrationExamplesSupport
+
+extension Legacy {
+    /// Asks from many threads for a value that is computed once.
+    public static func once(_ input: RecipeInput) throws -> RecipeResult {
+        // region: once
+        let folder = Folder(files: input.files)
+        DispatchQueue.concurrentPerform(iterations: 8) { _ in _ = folder.bytes }
+        return RecipeResult("\(folder.bytes) bytes, computations: \(folder.computations)")
+        // endregion
+    }
+}
+
+// region: once-folder
+private final class Folder {
+    private let files: [InputFile]
+    private let lock = NSLock()
+    private var cachedBytes: Int?
+    private(set) var computations = 0
+
+    init(files: [InputFile]) {
+        self.files = files
+    }
+
+    /// Whoever comes first computes it, and the others block meanwhile.
+    var bytes: Int {
+        lock.lock()
+        defer { lock.unlock() }
+        if let cachedBytes { return cachedBytes }
+        let bytes = files.reduce(0) { $0 + $1.size }
+        cachedBytes = bytes
+        computations += 1
+        return bytes
+    }
+}
+// endregion

@@ -1,0 +1,38 @@
+import Foundation
+import MigrationExamplesSupport
+
+extension Legacy {
+    /// Fills an array from many threads while others read it.
+    public static func readersAndWriters(_ input: RecipeInput) throws -> RecipeResult {
+        // region: readers-and-writers
+        let library = Library()
+        let torn = Journal()
+        let files = Array(input.files.prefix(200))
+        DispatchQueue.concurrentPerform(iterations: files.count) { index in
+            library.add(files[index])
+            let (sizes, total) = library.contents
+            if sizes.reduce(0, +) != total { torn.write("after \(sizes.count)") }
+        }
+        let (sizes, total) = library.contents
+        return RecipeResult("\(sizes.count) files, \(total) bytes, \(torn.lines.count) torn reads")
+        // endregion
+    }
+}
+
+// region: readers-and-writers-library
+/// Many may read at once; who writes is alone.
+private final class Library {
+    private let queue = DispatchQueue(label: "library", attributes: .concurrent)
+    private var sizes: [Int] = []
+    private var total = 0
+
+    func add(_ file: InputFile) {
+        queue.async(flags: .barrier) {
+            self.sizes.append(file.size)
+            self.total += file.size
+        }
+    }
+
+    var contents: (sizes: [Int], total: Int) { queue.sync { (sizes, total) } }
+}
+// endregion

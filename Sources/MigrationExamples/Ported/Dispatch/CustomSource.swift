@@ -1,0 +1,24 @@
+public import MigrationExamplesSupport
+import TaskOperationsBridge
+
+extension Ported {
+    /// Counts in one place what is done in many tasks.
+    public static func customSource(_ input: RecipeInput) async throws -> RecipeResult {
+        // region: custom-source
+        let files = input.files.prefix(40)
+        let (finished, source) = AsyncStream.makeStream(of: Int.self)
+        async let work: Void = {
+            await concurrentPerform(over: files) { file in
+                _ = try? file.headDigest()
+                source.yield(1)
+            }
+            source.finish()
+        }()
+
+        var done = 0
+        for await count in finished { done += count }
+        await work
+        return RecipeResult("\(done) of \(files.count) done")
+        // endregion
+    }
+}

@@ -1,0 +1,20 @@
+public import MigrationExamplesSupport
+import TaskOperations
+
+extension Ported {
+    /// Digests the beginnings of files, those of small ones first.
+    public static func globalQueues(_ input: RecipeInput) async throws -> RecipeResult {
+        // region: global-queues
+        let digests = DigestJournal()
+        let queue = TaskOperationQueue(name: "digests")
+        for file in input.files.prefix(40) {
+            let priority: TaskPriority = file.size < 16 * 1024 ? .high : .low
+            queue.addOperation(priority: priority) {
+                digests.add(file, Result { try file.headDigest() })
+            }
+        }
+        try await queue.waitUntilAllOperationsAreFinished()
+        return digests.result
+        // endregion
+    }
+}

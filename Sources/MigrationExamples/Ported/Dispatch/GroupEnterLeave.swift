@@ -1,0 +1,25 @@
+public import MigrationExamplesSupport
+import TaskOperations
+import TaskOperationsBridge
+
+extension Ported {
+    /// Has a library read files, which calls back, and goes on when it has called for all.
+    public static func groupEnterLeave(_ input: RecipeInput) async throws -> RecipeResult {
+        // region: group-enter-leave
+        let reader = CallbackReader()
+        let queue = TaskOperationQueue(name: "reads", maxConcurrentOperationCount: 4)
+        let files = input.files.prefix(40)
+        let reads = files.map { file in
+            queue.addOperation(callback: { (completion: OperationCompletion<[UInt8]>) in
+                reader.readHead(of: file) { completion($0) }
+            })
+        }
+
+        var digests = DigestList()
+        for (file, read) in zip(files, reads) {
+            digests.add(file, await read.result.map { SHA256.digest(of: $0) })
+        }
+        return digests.result
+        // endregion
+    }
+}

@@ -1,0 +1,33 @@
+public import MigrationExamplesSupport
+import TaskOperationsBridge
+
+extension Ported {
+    /// Fills an array from many tasks while others read it.
+    public static func readersAndWriters(_ input: RecipeInput) async throws -> RecipeResult {
+        // region: readers-and-writers
+        let library = Library()
+        let torn = Journal()
+        await concurrentPerform(over: input.files.prefix(200)) { file in
+            await library.add(file)
+            let (sizes, total) = await library.contents  // a copy, which is read beside others
+            if sizes.reduce(0, +) != total { torn.write("after \(sizes.count)") }
+        }
+        let (sizes, total) = await library.contents
+        return RecipeResult("\(sizes.count) files, \(total) bytes, \(torn.lines.count) torn reads")
+        // endregion
+    }
+}
+
+// region: readers-and-writers-library
+private actor Library {
+    private var sizes: [Int] = []
+    private var total = 0
+
+    func add(_ file: InputFile) {
+        sizes.append(file.size)
+        total += file.size
+    }
+
+    var contents: (sizes: [Int], total: Int) { (sizes, total) }
+}
+// endregion

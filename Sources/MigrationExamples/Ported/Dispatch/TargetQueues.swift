@@ -1,0 +1,22 @@
+public import MigrationExamplesSupport
+import TaskOperations
+
+extension Ported {
+    /// Two lines of work, each in its order, of which one piece at a time uses the disk.
+    public static func targetQueues(_ input: RecipeInput) async throws -> RecipeResult {
+        let meter = WorkMeter()
+        // region: target-queues
+        let disk = AsyncSemaphore(capacity: 1)
+        let names = TaskOperationQueue(name: "names", maxConcurrentOperationCount: 1)
+        let sizes = TaskOperationQueue(name: "sizes", maxConcurrentOperationCount: 1)
+        let (named, sized) = (Journal(), Journal())
+        for file in input.files.prefix(5) {
+            names.addOperation { try await disk.withPermit { meter.measure { named.write(file.name) } } }
+            sizes.addOperation { try await disk.withPermit { meter.measure { sized.write("\(file.size)") } } }
+        }
+        try await names.waitUntilAllOperationsAreFinished()
+        try await sizes.waitUntilAllOperationsAreFinished()
+        return RecipeResult("\(meter.most) at once: \(sized.result.text), \(named.result.text)")
+        // endregion
+    }
+}

@@ -1,0 +1,14 @@
+public import MigrationExamplesSupport
+import TaskOperations
+
+extension Ported {
+    /// Adds sizes up in an operation, and shows the sum on the main actor when it is done.
+    public static func workItemNotified(_ input: RecipeInput) async throws -> RecipeResult {
+        // region: work-item-notified
+        let queue = TaskOperationQueue()
+        let sum = queue.addOperation(priority: .low) { input.files.reduce(0) { $0 + $1.size } }
+        let shown = queue.addOperation(after: sum) { @MainActor bytes in "sum: \(bytes) bytes" }
+        return RecipeResult(try await shown.value)
+        // endregion
+    }
+}

@@ -1,0 +1,14 @@
+public import MigrationExamplesSupport
+import TaskOperationsBridge
+
+extension Ported {
+    /// Waits for another process on a thread for what blocks.
+    public static func blockingThread(_ input: RecipeInput) async throws -> RecipeResult {
+        // region: blocking-thread
+        let child = try ChildProcess(shell: "exit \(input.files.count % 100)")
+        let threads = BlockingExecutor(name: "waiter", maxThreadCount: 1)
+        let status = try await threads.run { child.exitStatus() }  // blocks
+        return RecipeResult("exit status \(status)")
+        // endregion
+    }
+}

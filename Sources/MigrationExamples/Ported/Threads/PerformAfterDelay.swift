@@ -1,0 +1,14 @@
+public import MigrationExamplesSupport
+
+extension Ported {
+    /// Says something after a moment.
+    public static func performAfterDelay(_ input: RecipeInput) async throws -> RecipeResult {
+        // region: perform-after-delay
+        let journal = Journal()
+        journal.write("asked")
+        try await Task.sleep(for: .milliseconds(20))
+        journal.write("\(input.files.count) files")
+        return journal.result
+        // endregion
+    }
+}

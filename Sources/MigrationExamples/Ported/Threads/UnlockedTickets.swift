@@ -1,0 +1,39 @@
+public import MigrationExamplesSupport
+import TaskOperationsBridge
+
+extension Ported {
+    /// Two sellers look for the last ticket before either sells it, and both do: an actor alone does not help.
+    public static func unlockedTickets(_ input: RecipeInput) async throws -> RecipeResult {
+        // region: unlocked-tickets
+        let office = TicketOffice(tickets: 1)
+        let haveLooked = AsyncGroup()
+        for _ in 0..<2 { haveLooked.enter() }
+        await withDiscardingTaskGroup { sellers in
+            for _ in 0..<2 {
+                sellers.addTask {
+                    let isAvailable = await office.tickets > 0
+                    haveLooked.leave()
+                    await haveLooked.wait()  // the other seller looks
+                    if isAvailable { await office.sell() }
+                }
+            }
+        }
+        return RecipeResult("1 ticket for \(input.files.count) files, \(1 - (await office.tickets)) sold")
+        // endregion
+    }
+}
+
+// region: unlocked-tickets-office
+/// No two tasks are in here at once, but between two calls of one there may be calls of another.
+private actor TicketOffice {
+    private(set) var tickets: Int
+
+    init(tickets: Int) {
+        self.tickets = tickets
+    }
+
+    func sell() {
+        tickets -= 1
+    }
+}
+// endregion

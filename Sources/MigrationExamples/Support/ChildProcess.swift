@@ -1,0 +1,27 @@
+public import Foundation
+
+/// A process that was started, and that nobody but its owner waits for.
+public struct ChildProcess: Sendable {
+    /// What the system calls it.
+    public let identifier: pid_t
+
+    /// Starts a shell with a script.
+    ///
+    /// - Throws: `POSIXError` where the system cannot start it.
+    public init(shell script: String) throws {
+        var arguments: [UnsafeMutablePointer<CChar>?] = [strdup("/bin/sh"), strdup("-c"), strdup(script), nil]
+        defer { for argument in arguments { free(argument) } }
+        var environment: [UnsafeMutablePointer<CChar>?] = [nil]
+        var child = pid_t()
+        let code = posix_spawn(&child, "/bin/sh", nil, nil, &arguments, &environment)
+        if code != 0 { throw POSIXError(POSIXErrorCode(rawValue: code) ?? .EINVAL) }
+        identifier = child
+    }
+
+    /// Fetches the exit status, which the system keeps until then. Blocks until the process has exited.
+    public func exitStatus() -> Int32 {
+        var status: Int32 = 0
+        while waitpid(identifier, &status, 0) < 0, errno == EINTR {}
+        return (status >> 8) & 0xff
+    }
+}
