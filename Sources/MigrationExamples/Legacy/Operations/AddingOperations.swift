@@ -7,7 +7,7 @@ extension Legacy {
         // region: adding-operations
         let queue = OperationQueue()
         let lines = SharedCount()
-        let all = input.files.map { file in BlockOperation { lines.add(file.lineCount()) } }
+        let all = input.sample.map { file in BlockOperation { lines.add(file.lineCount()) } }
         let (first, second) = (all.prefix(all.count / 2), all.dropFirst(all.count / 2))
         let one = BlockOperation { lines.add(1) }
 

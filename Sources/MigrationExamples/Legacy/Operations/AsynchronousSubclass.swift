@@ -8,7 +8,7 @@ extension Legacy {
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 4
         let client = FileClient()
-        let loads = input.files.map { LoadOperation($0, from: client) }
+        let loads = input.sample.map { LoadOperation($0, from: client) }
         queue.addOperations(loads, waitUntilFinished: true)
 
         let contents = loads.compactMap { try? $0.outcome?.get() }

@@ -8,8 +8,8 @@ extension Legacy {
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 4
         let (waiting, lines) = (SharedCount(), SharedCount())
-        for start in stride(from: 0, to: input.files.count, by: 32) {
-            let batch = input.files[start..<min(start + 32, input.files.count)].map { file in
+        for start in stride(from: 0, to: input.sample.count, by: 32) {
+            let batch = input.sample[start..<min(start + 32, input.sample.count)].map { file in
                 waiting.add(1)
                 return BlockOperation {
                     lines.add(file.lineCount())

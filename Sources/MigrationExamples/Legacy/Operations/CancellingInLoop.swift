@@ -6,12 +6,12 @@ extension Legacy {
     public static func cancellingInLoop(_ input: RecipeInput) throws -> RecipeResult {
         // region: cancelling-in-loop
         let queue = OperationQueue()
-        let count = CountOperation(input.files)
+        let count = CountOperation(input.sample)
         count.onFile = { [unowned count] done in
-            if done * 2 >= input.files.count { count.cancel() }
+            if done * 2 >= input.sample.count { count.cancel() }
         }
         queue.addOperations([count], waitUntilFinished: true)
-        return RecipeResult("stopped after \(count.done) of \(input.files.count) files, \(count.lines) lines")
+        return RecipeResult("stopped after \(count.done) of \(input.sample.count) files, \(count.lines) lines")
         // endregion
     }
 }

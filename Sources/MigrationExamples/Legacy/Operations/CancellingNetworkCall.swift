@@ -7,8 +7,8 @@ extension Legacy {
         // region: cancelling-network-call
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 4
-        let client = FileClient(silentFor: input.files.last)
-        let loads = input.files.map { LoadOperation($0, from: client) }
+        let client = FileClient(silentFor: input.sample.last)
+        let loads = input.sample.map { LoadOperation($0, from: client) }
         queue.addOperations(loads, waitUntilFinished: false)
         for load in loads.dropLast() { load.waitUntilFinished() }
         queue.cancelAllOperations()

@@ -11,7 +11,7 @@ extension Legacy {
         let lines = SharedCount()
 
         let report = BlockOperation()
-        for file in input.files.prefix(200) {
+        for file in input.sample {
             let read = ReadOperation(file)
             let count = BlockOperation { lines.add(read.bytes.lineCount) }
             count.addDependency(read)

@@ -6,7 +6,7 @@ extension Legacy {
     public static func errors(_ input: RecipeInput) throws -> RecipeResult {
         // region: errors
         let queue = OperationQueue()
-        let counts = input.files.map { CountOperation(of: TextOperation($0)) }
+        let counts = input.sample.map { CountOperation(of: TextOperation($0)) }
         queue.addOperations(counts.map(\.text) + counts, waitUntilFinished: true)
 
         let lines = counts.reduce(0) { $0 + ($1.lines ?? 0) }
@@ -51,7 +51,7 @@ private final class CountOperation: Operation, @unchecked Sendable {
 
     override func main() {
         error = text.error
-        lines = text.text?.utf8.lineCount
+        lines = text.text?.lineCount
     }
 }
 // endregion

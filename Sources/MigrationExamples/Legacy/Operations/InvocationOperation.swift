@@ -7,7 +7,7 @@ extension Legacy {
         // region: invocation-operation
         let queue = OperationQueue()
         let counter = LineCounter()
-        let counts = input.files.map { file in
+        let counts = input.sample.map { file in
             InvocationOperation(target: counter, selector: LineCounter.countLines, object: file)
         }
         queue.addOperations(counts, waitUntilFinished: true)

@@ -8,12 +8,12 @@ extension Legacy {
         let queue = OperationQueue()
         let lines = SharedCount()
         let operation = BlockOperation()
-        for file in input.files {
+        for file in input.sample {
             operation.addExecutionBlock { lines.add(file.lineCount()) }
         }
         queue.addOperation(operation)
         operation.waitUntilFinished()
-        return RecipeResult("\(input.files.count) blocks, \(lines.total) lines")
+        return RecipeResult("\(input.sample.count) blocks, \(lines.total) lines")
         // endregion
     }
 }

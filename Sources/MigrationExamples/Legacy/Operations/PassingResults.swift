@@ -12,7 +12,7 @@ extension Legacy {
         hand.addDependency(list)
         count.addDependency(hand)
         queue.addOperations([list, hand, count], waitUntilFinished: true)
-        return RecipeResult("\(list.files.count) of \(input.files.count) files, \(count.lines) lines")
+        return RecipeResult("\(list.files.count) of \(input.sample.count) files, \(count.lines) lines")
         // endregion
     }
 }
@@ -28,7 +28,7 @@ private final class ListOperation: Operation, @unchecked Sendable {
     }
 
     override func main() {
-        files = input.files.filter { $0.size > 0 }
+        files = input.sample.filter { $0.size > 0 }
     }
 }
 

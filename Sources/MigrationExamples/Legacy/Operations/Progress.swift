@@ -7,9 +7,9 @@ extension Legacy {
         // region: progress
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 1
-        queue.progress.totalUnitCount = Int64(input.files.count)
+        queue.progress.totalUnitCount = Int64(input.sample.count)
         let lines = SharedCount()
-        for file in input.files { queue.addOperation { lines.add(file.lineCount()) } }
+        for file in input.sample { queue.addOperation { lines.add(file.lineCount()) } }
         queue.waitUntilAllOperationsAreFinished()
         let progress = queue.progress
         return RecipeResult(

@@ -8,7 +8,7 @@ extension Legacy {
         let queue = OperationQueue()
         queue.qualityOfService = .utility
         let lines = SharedCount()
-        let counts = input.files.map { file in
+        let counts = input.sample.map { file in
             let count = BlockOperation { lines.add(file.lineCount()) }
             if file.size < 4096 { count.qualityOfService = .userInitiated }
             return count

@@ -7,7 +7,7 @@ extension Legacy {
         // region: releasing-operations
         let queue = OperationQueue()
         let alive = SharedCount()
-        let operations = input.files.map { CountOperation(Buffer(of: $0, counted: alive)) }
+        let operations = input.sample.map { CountOperation(Buffer(of: $0, counted: alive)) }
         queue.addOperations(operations, waitUntilFinished: true)
         let lines = operations.reduce(0) { $0 + $1.lines }
         return RecipeResult("\(operations.count) kept, \(lines) lines, \(alive.total) buffers alive")

@@ -6,7 +6,7 @@ extension Legacy {
     public static func serialQueue(_ input: RecipeInput) throws -> RecipeResult {
         // region: serial-queue
         let log = SerialLog()
-        for file in input.files { log.append("\(file.name): \(file.lineCount())") }
+        for file in input.sample { log.append("\(file.name): \(file.lineCount())") }
         let lines = log.all
         return RecipeResult("\(lines.count) lines, last \(lines.last ?? "none")")
         // endregion

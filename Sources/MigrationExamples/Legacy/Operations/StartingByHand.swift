@@ -6,9 +6,9 @@ extension Legacy {
     public static func startingByHand(_ input: RecipeInput) throws -> RecipeResult {
         // region: starting-by-hand
         let journal = Journal()
-        let list = BlockOperation { journal.write("\(input.files.count) files") }
+        let list = BlockOperation { journal.write("\(input.sample.count) files") }
         let count = BlockOperation {
-            journal.write("\(input.files.reduce(0) { $0 + $1.lineCount() }) lines")
+            journal.write("\(input.sample.reduce(0) { $0 + $1.lineCount() }) lines")
         }
         count.addDependency(list)
         if !count.isReady { journal.write("not ready") }  // to start it all the same would end the program

@@ -7,8 +7,8 @@ extension Legacy {
         // region: state-machine
         let queue = OperationQueue()
         let journal = Journal()
-        let list = BlockOperation { journal.write("\(input.files.count) files") }
-        let count = CountOperation(input.files)
+        let list = BlockOperation { journal.write("\(input.sample.count) files") }
+        let count = CountOperation(input.sample)
         count.addDependency(list)
         journal.write(count.isReady ? "ready" : "pending")
         count.onFile = { [unowned count] in

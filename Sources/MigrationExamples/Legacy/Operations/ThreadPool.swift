@@ -8,7 +8,7 @@ extension Legacy {
         let pool = OperationQueue()
         pool.maxConcurrentOperationCount = 5
         let (busy, lines) = (SharedCount(), SharedCount())
-        for file in input.files {
+        for file in input.sample {
             pool.addOperation {
                 busy.add(1)
                 lines.add(file.lineCount())

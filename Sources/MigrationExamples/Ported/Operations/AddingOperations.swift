@@ -7,7 +7,7 @@ extension Ported {
         // region: adding-operations
         let queue = TaskOperationQueue()
         let lines = SharedCount()
-        let all = input.files.map { file in TaskOperation { lines.add(file.lineCount()) } }
+        let all = input.sample.map { file in TaskOperation { lines.add(file.lineCount()) } }
         let (first, second) = (all.prefix(all.count / 2), all.dropFirst(all.count / 2))
         let one = TaskOperation { lines.add(1) }
 

@@ -8,7 +8,7 @@ extension Ported {
         // region: asynchronous-subclass
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 4)
         let client = FileClient()
-        let loads = input.files.map { file in
+        let loads = input.sample.map { file in
             TaskOperation<[UInt8]>(
                 name: file.name,
                 callback: { completion in

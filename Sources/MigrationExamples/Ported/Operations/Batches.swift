@@ -8,7 +8,7 @@ extension Ported {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 4)
         let (waiting, lines) = (SharedCount(), SharedCount())
         let room = AsyncSemaphore(capacity: 32)
-        for file in input.files {
+        for file in input.sample {
             try await room.acquire()
             waiting.add(1)
             let operation = queue.addOperation {

@@ -7,11 +7,11 @@ extension Ported {
         // region: cancelling-in-loop
         let queue = TaskOperationQueue()
         let count = queue.addOperation(
-            Count(files: input.files) { done in
-                if done * 2 >= input.files.count { TaskOperation.current?.cancel() }
+            Count(files: input.sample) { done in
+                if done * 2 >= input.sample.count { TaskOperation.current?.cancel() }
             })
         let (done, lines) = try await count.value
-        return RecipeResult("stopped after \(done) of \(input.files.count) files, \(lines) lines")
+        return RecipeResult("stopped after \(done) of \(input.sample.count) files, \(lines) lines")
         // endregion
     }
 }

@@ -7,8 +7,8 @@ extension Ported {
     public static func cancellingNetworkCall(_ input: RecipeInput) async throws -> RecipeResult {
         // region: cancelling-network-call
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 4)
-        let client = FileClient(silentFor: input.files.last)
-        let loads = input.files.map { file in
+        let client = FileClient(silentFor: input.sample.last)
+        let loads = input.sample.map { file in
             TaskOperation<[UInt8]>(
                 name: file.name,
                 callback: { completion in

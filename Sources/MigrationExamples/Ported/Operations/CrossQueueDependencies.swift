@@ -8,7 +8,7 @@ extension Ported {
         let disk = TaskOperationQueue(name: "disk", maxConcurrentOperationCount: 1)
         let processor = TaskOperationQueue(name: "processor")
 
-        let counts = input.files.prefix(200).map { file in
+        let counts = input.sample.map { file in
             let read = disk.addOperation { (try? file.contents(upTo: InputFile.sampleSize)) ?? [] }
             return processor.addOperation(after: read) { $0.lineCount }
         }

@@ -6,9 +6,9 @@ extension Ported {
     public static func errors(_ input: RecipeInput) async throws -> RecipeResult {
         // region: errors
         let queue = TaskOperationQueue()
-        let counts = input.files.map { file in
+        let counts = input.sample.map { file in
             let text = queue.addOperation(name: "read") { try file.text() }
-            return queue.addOperation(name: "count", after: text) { $0.utf8.lineCount }
+            return queue.addOperation(name: "count", after: text) { $0.lineCount }
         }
 
         var (lines, notText, problems) = (0, 0, [FileProblem]())

@@ -7,7 +7,7 @@ extension Ported {
         // region: invocation-operation
         let queue = TaskOperationQueue()
         let counter = LineCounter()
-        let counts = input.files.map { file in queue.addOperation { counter.countLines(of: file) } }
+        let counts = input.sample.map { file in queue.addOperation { counter.countLines(of: file) } }
         let numbers = queue.addOperation(dependencies: counts) { try counts.map { try $0.outcome!.get() } }
         let summary = queue.addOperation(after: numbers, body: counter.summarize)
         return RecipeResult(try await summary.value)

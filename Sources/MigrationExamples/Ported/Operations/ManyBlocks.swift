@@ -8,12 +8,12 @@ extension Ported {
         let queue = TaskOperationQueue()
         let lines = SharedCount()
         let operation = TaskOperation(name: "count") {}
-        for file in input.files {
+        for file in input.sample {
             try operation.addBody { lines.add(file.lineCount()) }
         }
         try queue.addOperation(operation)
         try await operation.value
-        return RecipeResult("\(input.files.count) blocks, \(lines.total) lines")
+        return RecipeResult("\(input.sample.count) blocks, \(lines.total) lines")
         // endregion
     }
 }

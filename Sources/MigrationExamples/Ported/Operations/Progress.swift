@@ -8,8 +8,8 @@ extension Ported {
     public static func progress(_ input: RecipeInput) async throws -> RecipeResult {
         // region: progress
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
-        queue.progress.totalUnitCount = Int64(input.files.count)
-        let counts = input.files.map { file in queue.addOperation { file.lineCount() } }
+        queue.progress.totalUnitCount = Int64(input.sample.count)
+        let counts = input.sample.map { file in queue.addOperation { file.lineCount() } }
         var lines = 0
         for count in counts { lines += try await count.value }
         try await queue.waitUntilAllOperationsAreFinished()

@@ -6,7 +6,7 @@ extension Ported {
     public static func qualityOfService(_ input: RecipeInput) async throws -> RecipeResult {
         // region: quality-of-service
         let queue = TaskOperationQueue()
-        let counts = input.files.map { file in
+        let counts = input.sample.map { file in
             queue.addOperation(priority: file.size < 4096 ? .high : .low) { file.lineCount() }
         }
         let urgent = counts.filter { $0.priority == .high }.count

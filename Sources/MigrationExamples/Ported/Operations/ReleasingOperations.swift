@@ -7,7 +7,7 @@ extension Ported {
         // region: releasing-operations
         let queue = TaskOperationQueue()
         let alive = SharedCount()
-        let operations = input.files.map { file in
+        let operations = input.sample.map { file in
             let buffer = Buffer(of: file, counted: alive)
             return queue.addOperation { buffer.bytes.lineCount }
         }

@@ -7,7 +7,7 @@ extension Ported {
         // region: serial-queue
         let queue = TaskOperationQueue(name: "log", maxConcurrentOperationCount: 1)
         let log = Log()
-        for file in input.files {
+        for file in input.sample {
             queue.addOperation { await log.append("\(file.name): \(file.lineCount())") }
         }
         let lines = try await queue.run { await log.lines }

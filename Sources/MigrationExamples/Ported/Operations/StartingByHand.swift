@@ -6,9 +6,9 @@ extension Ported {
     public static func startingByHand(_ input: RecipeInput) async throws -> RecipeResult {
         // region: starting-by-hand
         let journal = Journal()
-        let list = TaskOperation(name: "list") { journal.write("\(input.files.count) files") }
+        let list = TaskOperation(name: "list") { journal.write("\(input.sample.count) files") }
         let count = TaskOperation(name: "count", dependencies: [list]) {
-            journal.write("\(input.files.reduce(0) { $0 + $1.lineCount() }) lines")
+            journal.write("\(input.sample.reduce(0) { $0 + $1.lineCount() }) lines")
         }
         do {
             try count.start()

@@ -7,10 +7,10 @@ extension Ported {
         // region: state-machine
         let queue = TaskOperationQueue()
         let journal = Journal()
-        let list = TaskOperation(name: "list") { journal.write("\(input.files.count) files") }
+        let list = TaskOperation(name: "list") { journal.write("\(input.sample.count) files") }
         let count = TaskOperation(name: "count", dependencies: [list]) {
             var lines = 0
-            for (index, file) in input.files.enumerated() {
+            for (index, file) in input.sample.enumerated() {
                 lines += file.lineCount()
                 if index == 0 { journal.write("\(TaskOperation.current!.state)") }
             }

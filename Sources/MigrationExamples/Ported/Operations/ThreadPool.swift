@@ -9,7 +9,7 @@ extension Ported {
         let threads = BlockingExecutor(name: "files", maxThreadCount: 5)
         let pool = TaskOperationQueue(maxConcurrentOperationCount: 5, executor: threads)
         let (busy, lines) = (SharedCount(), SharedCount())
-        for file in input.files {
+        for file in input.sample {
             pool.addOperation {
                 busy.add(1)
                 lines.add(file.lineCount())
