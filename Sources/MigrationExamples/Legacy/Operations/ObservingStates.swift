@@ -22,27 +22,41 @@ extension Legacy {
 }
 
 // region: observing-states-observer
-/// Calls a handler with "executing" and "finished".
-private final class StateObserver {
-    #if canImport(ObjectiveC)
-        private let observations: [NSKeyValueObservation]
+#if canImport(ObjectiveC)
+    /// Calls a handler with "executing" and "finished".
+    private final class StateObserver: NSObject {
+        private let operation: CountOperation
+        private let onChange: (String) -> Void
 
-        init(of operation: CountOperation, onChange: @escaping @Sendable (String) -> Void) {
-            observations = [
-                operation.observe(\.isExecuting, options: .new) { _, change in
-                    if change.newValue == true { onChange("executing") }
-                },
-                operation.observe(\.isFinished, options: .new) { _, change in
-                    if change.newValue == true { onChange("finished") }
-                },
-            ]
+        init(of operation: CountOperation, onChange: @escaping (String) -> Void) {
+            self.operation = operation
+            self.onChange = onChange
+            super.init()
+            for key in ["isExecuting", "isFinished"] {
+                operation.addObserver(self, forKeyPath: key, options: .new, context: nil)
+            }
         }
-    #else
-        init(of operation: CountOperation, onChange: @escaping @Sendable (String) -> Void) {
+
+        deinit {
+            for key in ["isExecuting", "isFinished"] { operation.removeObserver(self, forKeyPath: key) }
+        }
+
+        override func observeValue(
+            forKeyPath key: String?, of object: Any?, change: [NSKeyValueChangeKey: Any]?,
+            context: UnsafeMutableRawPointer?
+        ) {
+            guard change?[.newKey] as? Bool == true else { return }
+            onChange(key == "isFinished" ? "finished" : "executing")
+        }
+    }
+#else
+    /// Where there is no key-value observing, the operation has to tell by itself.
+    private final class StateObserver {
+        init(of operation: CountOperation, onChange: @escaping (String) -> Void) {
             operation.onChange = onChange
         }
-    #endif
-}
+    }
+#endif
 
 private final class CountOperation: Operation, @unchecked Sendable {
     private let work: () -> Void
@@ -54,7 +68,6 @@ private final class CountOperation: Operation, @unchecked Sendable {
     override func main() { work() }
 
     #if !canImport(ObjectiveC)
-        /// Where there is no key-value observing, the operation has to tell by itself.
         var onChange: ((String) -> Void)?
 
         override func start() {
