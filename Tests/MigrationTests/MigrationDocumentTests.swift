@@ -1,15 +1,14 @@
 import Foundation
 import MigrationExamplesSupport
 import Testing
+import TourKit
 
 /// Migration.md shows regions of sources that compile and run. A comment before a code block names the region:
 /// `<!-- Ported/Operations/Waiting.swift: waiting -->`.
 @Suite("Migration.md")
 struct MigrationDocumentTests {
-    private static let package = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent()
-    private static let document = package.appending(path: "Migration.md")
-    private static let sources = package.appending(path: "Sources/MigrationExamples")
+    private static let document = MigrationDocument.package.appending(path: "Migration.md")
+    private static let sources = MigrationDocument.package.appending(path: "Sources/MigrationExamples")
 
     @Test("Every code block is its region. To rewrite them: TASK_OPERATIONS_REWRITE=1 swift test --filter Migration.md")
     func codeBlocksAreRegions() throws {
@@ -33,15 +32,60 @@ struct MigrationDocumentTests {
         }
     }
 
-    @Test("Every link of README.md into Migration.md finds its heading")
-    func linksResolve() throws {
-        let headings = try String(contentsOf: Self.document, encoding: .utf8).split(separator: "\n")
-            .filter { $0.hasPrefix("#") }
-            .map { $0.drop { $0 == "#" || $0 == " " }.lowercased().replacing(" ", with: "-") }
-        let readme = try String(contentsOf: Self.package.appending(path: "README.md"), encoding: .utf8)
-        let links = readme.matches(of: /\(Migration\.md#([^)]*)\)/).map { String($0.1) }
+    @Test("Every recipe has one section, and every section that shows code one recipe")
+    func recipesAndSections() throws {
+        let names = Set(Recipe.catalogue.map(\.name))
+        let shown = try MigrationDocument().recipes.map { section in
+            Set(section.regions.map { String($0.name) }.filter(names.contains))
+        }
+        for names in shown { #expect(names.count == 1) }
+        #expect(shown.flatMap { $0 }.sorted() == names.sorted())
+    }
+
+    @Test("Every recipe is told in all its parts, and both sides are shown where they belong")
+    func parts() throws {
+        let parts = [
+            "**When you have this.**", "Before:", "<!-- Legacy/", "After:", "<!-- Ported/", "**What changes.**",
+            "**In steps.**", "**Pitfalls.**",
+        ]
+        for section in try MigrationDocument().recipes {
+            var rest = section.text[...]
+            for part in parts {
+                let range = rest.firstRange(of: part)
+                #expect(range != nil, "\(section.title) has no \(part), or not in its place")
+                if let range { rest = rest[range.upperBound...] }
+            }
+        }
+    }
+
+    @Test("How to choose leads to every recipe")
+    func choice() throws {
+        let document = try MigrationDocument()
+        let choice = try #require(document.sections.first { $0.title == "How to choose" })
+        for recipe in document.recipes {
+            #expect(choice.text.contains("](#\(recipe.anchor))"), "no row for \(recipe.title)")
+        }
+    }
+
+    @Test("Every link within the package finds its file and its heading", arguments: ["README.md", "Migration.md"])
+    func linksResolve(name: String) throws {
+        let links = try MigrationDocument(name).links.filter { !$0.contains("://") }
         #expect(links.count >= 10)
-        for link in links { #expect(headings.contains(link), "no heading \(link)") }
+        for link in links {
+            let parts = link.split(separator: "#", omittingEmptySubsequences: false).map(String.init)
+            let target = parts[0].isEmpty ? name : parts[0]
+            let path = MigrationDocument.package.appending(path: target).path
+            #expect(FileManager.default.fileExists(atPath: path), "no file \(target)")
+            guard parts.count == 2 else { continue }
+            let anchors = try MigrationDocument(target).sections.map(\.anchor)
+            #expect(anchors.contains(parts[1]), "no heading \(link)")
+        }
+    }
+
+    @Test("No two headings of Migration.md are called alike, so that links are plain")
+    func headings() throws {
+        let anchors = try MigrationDocument().sections.map(\.anchor)
+        #expect(Set(anchors).count == anchors.count)
     }
 
     /// The source files of both sides' recipes, as `Ported/Operations/Waiting.swift`.

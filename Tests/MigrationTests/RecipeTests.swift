@@ -36,6 +36,25 @@ struct RecipeTests {
         }
     }
 
+    @Test("Both sides agree on a folder of no file, of one, and of two", arguments: Recipe.catalogue, 0...2)
+    func fewFiles(recipe: Recipe, count: Int) async throws {
+        for number in 0..<count { try temporary.write("line\n", to: "file \(number)") }
+        let (legacy, ported) = try await results(of: recipe)
+        #expect(legacy.text == ported.text)
+    }
+
+    @Test("Both sides agree where files are gone, or are none any more, after the listing", arguments: Recipe.catalogue)
+    func vanishedFiles(recipe: Recipe) async throws {
+        try writeFiles()
+        let input = RecipeInput(try InputFolder(listing: temporary.path))
+        try temporary.remove("folder 0/file 3")
+        try temporary.remove("folder 1/file 4")
+        try temporary.makePipe("folder 1/file 4")
+        let (legacy, ported) = (try await recipe.runLegacy(input), try await recipe.ported(input))
+        #expect(legacy.text == ported.text)
+        #expect(Set(legacy.unreadable) == Set(ported.unreadable))
+    }
+
     @Test("Both sides agree on an empty folder", arguments: Recipe.overFiles)
     func emptyFolder(recipe: Recipe) async throws {
         let (legacy, ported) = try await results(of: recipe)
@@ -131,6 +150,15 @@ struct RecipeResultTests {
         #expect(try await texts(of: name) == [text, text])
     }
 
+    @Test("What the recipes say of a few files is true", arguments: RecipeText.all)
+    func texts(expected: RecipeText) async throws {
+        try temporary.write("1\n2\n", to: "a")
+        try temporary.write("3\n", to: "b")
+        try temporary.write([0, 10], to: "binary")
+        try temporary.write("", to: "empty")
+        #expect(try await texts(of: expected.recipe) == [expected.text, expected.text])
+    }
+
     @Test("The downloads stop in the middle of the largest, and what comes after it never starts")
     func downloads() async throws {
         for number in 0..<7 { try temporary.write("file \(number)", to: "file \(number)") }
@@ -141,6 +169,39 @@ struct RecipeResultTests {
         }
         #expect(texts[0] == texts[1])
     }
+}
+
+/// What a recipe comes to over four files: of two lines, of one, of a zero byte and a line end, and empty.
+struct RecipeText: CustomTestStringConvertible {
+    let recipe: String
+    let text: String
+
+    var testDescription: String { recipe }
+
+    static let all = [
+        RecipeText(recipe: "many-blocks", text: "4 blocks, 4 lines"),
+        RecipeText(recipe: "invocation-operation", text: "4 files, 4 lines"),
+        RecipeText(recipe: "asynchronous-subclass", text: "4 loaded, 8 bytes"),
+        RecipeText(recipe: "cancelling-in-loop", text: "stopped after 2 of 4 files, 3 lines"),
+        RecipeText(recipe: "cancelling-network-call", text: "3 loaded, 1 cancelled"),
+        RecipeText(recipe: "state-machine", text: "pending, 4 files, executing, 4 lines, finished"),
+        RecipeText(recipe: "observing-states", text: "executing, 4 files, finished"),
+        RecipeText(recipe: "cross-queue-dependencies", text: "4 lines"),
+        RecipeText(recipe: "dependency-cycle", text: "0 of 2 steps with the cycle, 2 of 2 steps without it"),
+        RecipeText(recipe: "quality-of-service", text: "4 urgent, 4 lines"),
+        RecipeText(recipe: "passing-results", text: "3 of 4 files, 4 lines"),
+        RecipeText(recipe: "errors", text: "3 lines, 1 not text, 0 unreadable"),
+        RecipeText(recipe: "starting-by-hand", text: "not ready, 4 files, 4 lines"),
+        RecipeText(recipe: "adding-operations", text: "6, waited for 2"),
+        RecipeText(recipe: "serial-queue", text: "4 lines, last empty: 0"),
+        RecipeText(recipe: "thread-pool", text: "4 lines, 5 at once at most"),
+        RecipeText(recipe: "cancelling", text: "1 cancelled, 4 cancelled"),
+        RecipeText(recipe: "suspension", text: "4 wait, 4, 2, 2, 1 wait, 0"),
+        RecipeText(recipe: "work-size", text: "100 roots, sum 100"),
+        RecipeText(recipe: "batches", text: "4 lines, 32 at once at most"),
+        RecipeText(recipe: "releasing-operations", text: "4 kept, 4 lines, 0 buffers alive"),
+        RecipeText(recipe: "progress", text: "4 of 4 files, 4 lines"),
+    ]
 }
 
 extension Recipe {

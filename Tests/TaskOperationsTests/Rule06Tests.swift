@@ -126,4 +126,20 @@ struct Rule06Tests {
         #expect(try await !later.value)
         #expect(!later.isCancelled)
     }
+
+    @Test("Rule 6: of all that is cancelled, nothing starts because what it waited for was cancelled before it")
+    func cancelAllOfGraph() async throws {
+        let runs = ConcurrencyMeter()
+        for _ in 0..<200 {
+            let queue = TaskOperationQueue(maxConcurrentOperationCount: 2)
+            let neverStarted = TaskOperation {}
+            let first = queue.addOperation(dependencies: [neverStarted]) { runs.enter() }
+            let barrier = queue.addBarrier(dependencies: [first]) { runs.enter() }
+            for _ in 0..<20 { queue.addOperation(dependencies: [first, barrier]) { runs.enter() } }
+            queue.cancelAllOperations()
+            #expect(queue.operationCount == 0)
+            #expect(try await queue.run { "the queue goes on" } == "the queue goes on")
+        }
+        #expect(runs.total == 0)
+    }
 }

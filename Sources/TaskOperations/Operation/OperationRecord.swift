@@ -85,6 +85,8 @@ final class OperationLinks: @unchecked Sendable {
     @exclusivity(unchecked) var waits: [WaitTarget] = []
     /// Task locals carried from where the operation was added.
     @exclusivity(unchecked) var bindings: [TaskLocalBinding] = []
+    /// What runs beside the first body.
+    @exclusivity(unchecked) var addedBodies: AddedBodies?
 
     /// The waits in memory of their own: the thread sanitizer does not see that the last reader of a shared array
     /// hands it back to its writer, and would report that.

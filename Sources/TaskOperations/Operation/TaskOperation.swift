@@ -195,15 +195,31 @@ extension TaskOperation where Success == Void {
     public func addBody(_ additional: @escaping Body) throws(TaskOperationError) {
         try record.withLock { record throws(TaskOperationError) in
             guard record.phase < .executing, let first = body else { throw .alreadyStarted(OperationLabel(self)) }
+            let links = record.madeLinks()
+            if let added = links.addedBodies { return added.bodies.append(additional) }
+            let added = AddedBodies(additional)
+            links.addedBodies = added
             body = {
                 try await withThrowingTaskGroup { group in
                     group.addTask { try await first() }
-                    group.addTask { try await additional() }
-                    // Not `waitForAll`, which would let the other go on to its end where one throws.
+                    for body in added.bodies { group.addTask { try await body() } }
+                    added.bodies = []
+                    // Not `waitForAll`, which would let the others go on to their end where one throws.
                     for try await _ in group {}
                 }
             }
         }
+    }
+}
+
+/// The bodies of an operation beyond its first. In a list, as closures within closures would be freed, and run, each
+/// within the one before, until the stack overflows.
+final class AddedBodies: @unchecked Sendable {
+    // Reached under the operation's lock before the start, and by the body that has them run after it.
+    var bodies: [TaskOperation<Void>.Body]
+
+    init(_ first: @escaping TaskOperation<Void>.Body) {
+        bodies = [first]
     }
 }
 

@@ -16,8 +16,12 @@ extension Scheduler {
     func cancelAll(andAdded: Bool = false) {
         let operations = apply { storage in
             if andAdded { storage.cancelsAdded = true }
+            storage.state.holdCount += 1
             return storage.state.elements
         }
+        for operation in operations where !operation.isExecuting { operation.cancel() }
+        apply { $0.state.holdCount -= 1 }
+        // Cancelling a task calls its handlers, which must not find the queue held.
         for operation in operations { operation.cancel() }
     }
 

@@ -201,7 +201,7 @@ extension Scheduler.Storage {
             if state.intake == .shut || cancelsAdded || observer != nil
         {
             Self.everyLevel
-        } else if available == 0 || state.isSuspended {
+        } else if available == 0 || state.isHalted {
             Self.noLevel
         } else if starting.count < min(available, processorCount) {
             Self.everyLevel

@@ -73,7 +73,7 @@ extension SchedulerState {
         let isFree = permits.taken < permits.capacity || permits.taken == 0
         let wanting = isFree ? inOrder.filter { $0.status == .returning } : []
         check(returned == first(of: wanting)?.arrival, "\(returned, default: "nothing") returns next")
-        let mayStart = !isSuspended && permits.taken < permits.capacity && !inOrder.contains { $0.status == .returning }
+        let mayStart = !isHalted && permits.taken < permits.capacity && !inOrder.contains { $0.status == .returning }
         let startable = inOrder.indices.filter { inOrder[$0].status == .ready && isAdmitted($0, inOrder) }
         let expected = mayStart ? first(of: startable.map { inOrder[$0] }) : nil
         asked = self

@@ -42,6 +42,9 @@ struct SchedulerState<Element: Sendable>: Sendable {
     var permits: Permits
     private(set) var barriers = BarrierLine()
     var isSuspended: Bool
+    /// How many are cancelling everything just now. Nothing starts meanwhile: what waits for an operation that is
+    /// cancelled must not begin before it is cancelled itself.
+    var holdCount = 0
     private(set) var intake = Intake.open
 
     var ready = ReadyOrder()
@@ -61,9 +64,12 @@ struct SchedulerState<Element: Sendable>: Sendable {
 
     var isEmpty: Bool { records.count == 0 }
 
+    /// Whether nothing may start, whatever is ready.
+    var isHalted: Bool { isSuspended || holdCount > 0 }
+
     /// How many operations could start now, one after the other.
     var startableCount: Int {
-        isSuspended || returningCount > 0 ? 0 : min(readyCount, permits.available)
+        isHalted || returningCount > 0 ? 0 : min(readyCount, permits.available)
     }
 }
 

@@ -100,10 +100,10 @@ open class BridgedOperationQueue: OperationQueue, @unchecked Sendable {  // All 
     }
 
     open override func cancelAllOperations() {
-        for operation in taskQueue.operations {
-            LegacyTable.original(of: operation)?.cancel()
-            operation.cancel()
-        }
+        let legacies = taskQueue.operations.compactMap { LegacyTable.original(of: $0) }
+        taskQueue.cancelAllOperations()
+        // These learn of it soon in any case; whoever asks at once is to find it so.
+        for legacy in legacies { legacy.cancel() }
     }
 
     /// Blocks until the queue is empty; what is added meanwhile is waited for too. In an operation of this queue, until

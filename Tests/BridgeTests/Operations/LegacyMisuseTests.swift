@@ -85,6 +85,23 @@ struct LegacyMisuseTests {
         }
     }
 
+    @Test("an operation that says it is finished before its start is not started")
+    func finishedBeforeStart() async throws {
+        let queue = TaskOperationQueue(isSuspended: true)
+        let starts = Recorder<String>()
+        let legacy = AsynchronousOperation { operation in
+            starts.record("started")
+            operation.finish()
+        }
+        let runner = try queue.addOperation(legacy)
+        legacy.cancel()
+        legacy.finish()
+        queue.isSuspended = false
+        try await runner.waitUntilFinished()
+        #expect(runner.failure is CancellationError)
+        #expect(starts.events == [])
+    }
+
     @Test("operations that depend on each other in a circle")
     func circle() throws {
         let (one, two) = (BlockOperation {}, BlockOperation {})

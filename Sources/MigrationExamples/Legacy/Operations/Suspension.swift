@@ -2,18 +2,27 @@ import Foundation
 import MigrationExamplesSupport
 
 extension Legacy {
-    /// Fills a suspended queue, and resumes it.
+    /// Fills a queue before it may start, and pauses it in the middle: what executes goes on.
     public static func suspension(_ input: RecipeInput) throws -> RecipeResult {
         // region: suspension
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 1
         queue.isSuspended = true
         let journal = Journal()
-        for file in input.files.prefix(5) {
-            queue.addOperation { journal.write("\(file.size)") }
+        let writes = input.files.prefix(5).enumerated().map { index, file in
+            BlockOperation {
+                if index == 2 { queue.isSuspended = true }
+                journal.write("\(file.size)")
+            }
         }
+        queue.addOperations(writes, waitUntilFinished: false)
         journal.write("\(queue.operationCount) wait")
         queue.isSuspended = false
+        if writes.count > 2 {
+            writes[2].waitUntilFinished()
+            journal.write("\(writes.filter { !$0.isFinished }.count) wait")
+            queue.isSuspended = false
+        }
         queue.waitUntilAllOperationsAreFinished()
         return journal.result
         // endregion

@@ -2,12 +2,14 @@ public import MigrationExamplesSupport
 import TaskOperations
 
 extension Ported {
-    /// Cancels all that waits in a queue; none of it runs.
+    /// Cancels one operation that waits in a queue, and then all; none of them runs.
     public static func cancelling(_ input: RecipeInput) async throws -> RecipeResult {
         // region: cancelling
         let queue = TaskOperationQueue(isSuspended: true)
         let journal = Journal()
         let operations = input.files.map { file in queue.addOperation { journal.write(file.name) } }
+        operations.first?.cancel()
+        journal.write("\(operations.filter(\.isCancelled).count) cancelled")
         queue.cancelAllOperations()
         try await queue.waitUntilAllOperationsAreFinished()
         journal.write("\(operations.filter(\.isCancelled).count) cancelled")

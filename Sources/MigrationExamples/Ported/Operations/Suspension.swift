@@ -2,16 +2,24 @@ public import MigrationExamplesSupport
 import TaskOperations
 
 extension Ported {
-    /// Fills a suspended queue, and resumes it.
+    /// Fills a queue before it may start, and pauses it in the middle: what executes goes on.
     public static func suspension(_ input: RecipeInput) async throws -> RecipeResult {
         // region: suspension
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, isSuspended: true)
         let journal = Journal()
-        for file in input.files.prefix(5) {
-            queue.addOperation { journal.write("\(file.size)") }
+        let writes = input.files.prefix(5).enumerated().map { index, file in
+            queue.addOperation {
+                if index == 2 { queue.isSuspended = true }
+                journal.write("\(file.size)")
+            }
         }
         journal.write("\(queue.operationCount) wait")
         queue.isSuspended = false
+        if writes.count > 2 {
+            try await writes[2].value
+            journal.write("\(writes.filter { !$0.isFinished }.count) wait")
+            queue.isSuspended = false
+        }
         try await queue.waitUntilAllOperationsAreFinished()
         return journal.result
         // endregion

@@ -1,0 +1,80 @@
+import Foundation
+import MigrationExamplesSupport
+
+extension Legacy {
+    /// Learns when an operation starts and ends.
+    public static func observingStates(_ input: RecipeInput) throws -> RecipeResult {
+        // region: observing-states
+        let queue = OperationQueue()
+        let journal = Journal()
+        let hasEnded = DispatchSemaphore(value: 0)
+        let count = CountOperation { journal.write("\(input.files.count) files") }
+        let observer = StateObserver(of: count) { state in
+            journal.write(state)
+            if state == "finished" { hasEnded.signal() }
+        }
+        queue.addOperation(count)
+        hasEnded.wait()
+        withExtendedLifetime(observer) {}  // released earlier, it would observe nothing
+        return journal.result
+        // endregion
+    }
+}
+
+// region: observing-states-observer
+#if canImport(ObjectiveC)
+    /// Calls a handler with "executing" and "finished".
+    private final class StateObserver: NSObject {
+        private let operation: CountOperation
+        private let onChange: (String) -> Void
+
+        init(of operation: CountOperation, onChange: @escaping (String) -> Void) {
+            self.operation = operation
+            self.onChange = onChange
+            super.init()
+            for key in ["isExecuting", "isFinished"] {
+                operation.addObserver(self, forKeyPath: key, options: .new, context: nil)
+            }
+        }
+
+        deinit {
+            for key in ["isExecuting", "isFinished"] { operation.removeObserver(self, forKeyPath: key) }
+        }
+
+        override func observeValue(
+            forKeyPath key: String?, of object: Any?, change: [NSKeyValueChangeKey: Any]?,
+            context: UnsafeMutableRawPointer?
+        ) {
+            guard change?[.newKey] as? Bool == true else { return }
+            onChange(key == "isFinished" ? "finished" : "executing")
+        }
+    }
+#else
+    /// Where there is no key-value observing, the operation has to tell by itself.
+    private final class StateObserver {
+        init(of operation: CountOperation, onChange: @escaping (String) -> Void) {
+            operation.onChange = onChange
+        }
+    }
+#endif
+
+private final class CountOperation: Operation, @unchecked Sendable {
+    private let work: () -> Void
+
+    init(work: @escaping () -> Void) {
+        self.work = work
+    }
+
+    override func main() { work() }
+
+    #if !canImport(ObjectiveC)
+        var onChange: ((String) -> Void)?
+
+        override func start() {
+            if !isCancelled { onChange?("executing") }
+            super.start()
+            onChange?("finished")
+        }
+    #endif
+}
+// endregion

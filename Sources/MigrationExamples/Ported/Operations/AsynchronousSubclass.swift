@@ -1,0 +1,27 @@
+public import MigrationExamplesSupport
+import TaskOperations
+import TaskOperationsBridge
+
+extension Ported {
+    /// Loads files through a client with completion handlers, four at a time.
+    public static func asynchronousSubclass(_ input: RecipeInput) async throws -> RecipeResult {
+        // region: asynchronous-subclass
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 4)
+        let client = FileClient()
+        let loads = input.sample.map { file in
+            TaskOperation<[UInt8]>(
+                name: file.name,
+                callback: { completion in
+                    client.load(file) { completion($0) }
+                })
+        }
+        try queue.addOperations(loads)
+
+        var contents: [[UInt8]] = []
+        for load in loads {
+            if let bytes = try? await load.value { contents.append(bytes) }
+        }
+        return RecipeResult("\(contents.count) loaded, \(contents.reduce(0) { $0 + $1.count }) bytes")
+        // endregion
+    }
+}

@@ -1,0 +1,36 @@
+public import MigrationExamplesSupport
+import TaskOperations
+
+extension Ported {
+    /// Counts lines file by file in one operation, and cancels it half way.
+    public static func cancellingInLoop(_ input: RecipeInput) async throws -> RecipeResult {
+        // region: cancelling-in-loop
+        let queue = TaskOperationQueue()
+        let count = queue.addOperation(
+            Count(files: input.sample) { done in
+                if done * 2 >= input.sample.count { TaskOperation.current?.cancel() }
+            })
+        let (done, lines) = try await count.value
+        return RecipeResult("stopped after \(done) of \(input.sample.count) files, \(lines) lines")
+        // endregion
+    }
+}
+
+// region: cancelling-in-loop-operation
+/// Asks before each file, and returns what it has by then. To throw instead: `try Task.checkCancellation()`.
+private struct Count: TaskOperationBody {
+    let files: [InputFile]
+    let onFile: @Sendable (Int) -> Void
+
+    func main() async throws -> (done: Int, lines: Int) {
+        var (done, lines) = (0, 0)
+        for file in files {
+            if Task.isCancelled { break }
+            lines += file.lineCount()
+            done += 1
+            onFile(done)
+        }
+        return (done, lines)
+    }
+}
+// endregion

@@ -1,0 +1,22 @@
+public import MigrationExamplesSupport
+import TaskOperations
+
+extension Ported {
+    /// Reads on one queue and counts on another, each with its own width.
+    public static func crossQueueDependencies(_ input: RecipeInput) async throws -> RecipeResult {
+        // region: cross-queue-dependencies
+        let disk = TaskOperationQueue(name: "disk", maxConcurrentOperationCount: 1)
+        let processor = TaskOperationQueue(name: "processor")
+
+        let counts = input.sample.map { file in
+            let read = disk.addOperation { (try? file.contents(upTo: InputFile.sampleSize)) ?? [] }
+            return processor.addOperation(after: read) { $0.lineCount }
+        }
+        let report = disk.addOperation(dependencies: counts) {
+            let lines = try counts.reduce(0) { try $0 + $1.outcome!.get() }
+            return RecipeResult("\(lines) lines")
+        }
+        return try await report.value
+        // endregion
+    }
+}

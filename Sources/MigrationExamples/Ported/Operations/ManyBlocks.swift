@@ -1,0 +1,19 @@
+public import MigrationExamplesSupport
+import TaskOperations
+
+extension Ported {
+    /// Counts the lines of every file in one operation of many blocks, which is finished when all of them are.
+    public static func manyBlocks(_ input: RecipeInput) async throws -> RecipeResult {
+        // region: many-blocks
+        let queue = TaskOperationQueue()
+        let lines = SharedCount()
+        let operation = TaskOperation(name: "count") {}
+        for file in input.sample {
+            try operation.addBody { lines.add(file.lineCount()) }
+        }
+        try queue.addOperation(operation)
+        try await operation.value
+        return RecipeResult("\(input.sample.count) blocks, \(lines.total) lines")
+        // endregion
+    }
+}

@@ -1,0 +1,19 @@
+public import MigrationExamplesSupport
+import TaskOperations
+
+extension Ported {
+    /// Keeps operations for their results, without what they worked on.
+    public static func releasingOperations(_ input: RecipeInput) async throws -> RecipeResult {
+        // region: releasing-operations
+        let queue = TaskOperationQueue()
+        let alive = SharedCount()
+        let operations = input.sample.map { file in
+            let buffer = Buffer(of: file, counted: alive)
+            return queue.addOperation { buffer.bytes.lineCount }
+        }
+        var lines = 0
+        for operation in operations { lines += try await operation.value }
+        return RecipeResult("\(operations.count) kept, \(lines) lines, \(alive.total) buffers alive")
+        // endregion
+    }
+}

@@ -1,0 +1,23 @@
+public import MigrationExamplesSupport
+import TaskOperations
+import TaskOperationsBridge
+
+extension Ported {
+    /// Reads files on five threads, which may block.
+    public static func threadPool(_ input: RecipeInput) async throws -> RecipeResult {
+        // region: thread-pool
+        let threads = BlockingExecutor(name: "files", maxThreadCount: 5)
+        let pool = TaskOperationQueue(maxConcurrentOperationCount: 5, executor: threads)
+        let (busy, lines) = (SharedCount(), SharedCount())
+        for file in input.sample {
+            pool.addOperation {
+                busy.add(1)
+                lines.add(file.lineCount())
+                busy.add(-1)
+            }
+        }
+        try await pool.waitUntilAllOperationsAreFinished()
+        return RecipeResult("\(lines.total) lines, \(busy.most <= 5 ? "5" : "more") at once at most")
+        // endregion
+    }
+}

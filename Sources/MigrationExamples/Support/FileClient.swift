@@ -1,0 +1,50 @@
+import Dispatch
+import TaskOperations
+
+/// A client with completion handlers, such as one of a network has: it answers later and from another thread, and what
+/// was asked of it can be cancelled. It serves files of the folder.
+public final class FileClient: Sendable {
+    /// What a request came to.
+    public typealias Completion = @Sendable (Result<[UInt8], any Error>) -> Void
+
+    private let silentFor: InputFile?
+
+    /// Makes a client.
+    ///
+    /// - Parameter silentFor: A file for which no answer ever comes, as from a server that hangs.
+    public init(silentFor: InputFile? = nil) {
+        self.silentFor = silentFor
+    }
+
+    /// Asks for the beginning of a file. The completion is called once, with `CancellationError` where the request was
+    /// cancelled.
+    @discardableResult
+    public func load(_ file: InputFile, completion: @escaping Completion) -> FileRequest {
+        let request = FileRequest(completion)
+        if file != silentFor {
+            DispatchQueue.global().asyncAfter(deadline: .now() + .microseconds(200)) {
+                request.complete(Result { try file.contents(upTo: InputFile.sampleSize) })
+            }
+        }
+        return request
+    }
+}
+
+/// Something that was asked of a client.
+public final class FileRequest: Sendable {
+    private let completion: Lock<FileClient.Completion?>
+
+    init(_ completion: @escaping FileClient.Completion) {
+        self.completion = Lock(completion)
+    }
+
+    /// Gives the request up. Its completion is called soon, unless it was before.
+    public func cancel() {
+        DispatchQueue.global().async { self.complete(.failure(CancellationError())) }
+    }
+
+    func complete(_ outcome: Result<[UInt8], any Error>) {
+        let completion = completion.withLock { $0.take() }
+        completion?(outcome)
+    }
+}
