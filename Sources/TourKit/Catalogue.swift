@@ -24,5 +24,7 @@ extension Recipe {
 
     private static let threads: [Recipe] = []
 
-    private static let systems: [Recipe] = []
+    private static let systems = [
+        Recipe("image-downloader", Legacy.imageDownloader, Ported.imageDownloader)
+    ]
 }

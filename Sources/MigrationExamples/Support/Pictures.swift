@@ -1,0 +1,62 @@
+public import Foundation
+
+#if canImport(FoundationNetworking)
+    public import FoundationNetworking
+#endif
+
+// What both sides of the whole systems need: files that stand for pictures, and downloads of them.
+
+extension RecipeInput {
+    /// The files that are downloaded: all of them, or some from all over the folder where there are many.
+    public var pictures: [InputFile] {
+        let limit = 60
+        if files.count <= limit { return files }
+        return (0..<limit).map { files[$0 * files.count / limit] }
+    }
+}
+
+/// What the bytes of a file are decoded to.
+public struct Picture: Hashable, Sendable {
+    /// How many bytes it was decoded from.
+    public let size: Int
+    /// Tells it from every other one.
+    public let digest: Digest
+
+    /// Decodes a picture, which takes its time.
+    public init(decoding data: Data) {
+        size = data.count
+        digest = SHA256.digest(of: [UInt8](data))
+    }
+}
+
+/// The server had no file to send.
+public struct DownloadFailure: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The status of the response.
+    public let status: Int
+    /// What the server says of it.
+    public let reason: String
+
+    public var description: String { "\(reason) (\(status))" }
+
+    /// Passes the bytes of a response on.
+    ///
+    /// - Throws: `DownloadFailure` where the response is not a file.
+    public static func check(_ data: Data, _ response: URLResponse?) throws -> Data {
+        let status = (response as? HTTPURLResponse)?.statusCode ?? 200
+        if status == 200 { return data }
+        throw DownloadFailure(status: status, reason: String(decoding: data, as: UTF8.self))
+    }
+}
+
+extension DigestList {
+    /// Takes in what came of the download of a file.
+    public mutating func add(_ file: InputFile, _ outcome: Result<Picture, any Error>) {
+        switch outcome {
+        case .success(let picture): add(file, .success(picture.digest), size: picture.size)
+        case .failure(let error as DownloadFailure): add(file, .failure(FileProblem(file.path, error.reason)))
+        case .failure(let error as URLError) where error.code == .cancelled:
+            add(file, .failure(CancellationError()))
+        case .failure(let error): add(file, .failure(error))
+        }
+    }
+}
