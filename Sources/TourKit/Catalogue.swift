@@ -25,6 +25,9 @@ extension Recipe {
     private static let threads: [Recipe] = []
 
     private static let systems = [
-        Recipe("image-downloader", Legacy.imageDownloader, Ported.imageDownloader)
+        Recipe("image-downloader", Legacy.imageDownloader, Ported.imageDownloader),
+        Recipe("photo-manager", Legacy.photoManager, Ported.photoManager),
+        Recipe("ticket-office", Legacy.ticketOffice, Ported.ticketOffice),
+        Recipe("download-operation", Legacy.downloadOperation, Ported.downloadOperation),
     ]
 }

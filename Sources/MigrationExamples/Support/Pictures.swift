@@ -27,6 +27,12 @@ public struct Picture: Hashable, Sendable {
         size = data.count
         digest = SHA256.digest(of: [UInt8](data))
     }
+
+    /// Draws one picture of many, in whatever order they came.
+    public init(overviewOf pictures: [Picture]) {
+        let digests = pictures.map(\.digest.bytes).sorted { $0.lexicographicallyPrecedes($1) }
+        self.init(decoding: Data(digests.joined()))
+    }
 }
 
 /// The server had no file to send.

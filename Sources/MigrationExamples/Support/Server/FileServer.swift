@@ -17,13 +17,14 @@ public final class FileServer: Sendable {
     /// - Parameters:
     ///   - files: What is served, by the paths within their folder.
     ///   - limit: How many bytes of a file are served at most.
+    ///   - clients: How many there may be at once. One more, and the one that is here longest has to go.
     /// - Throws: An error with a description where the system has no socket for it.
-    public init(serving files: [InputFile], upTo limit: Int = defaultLimit) throws {
+    public init(serving files: [InputFile], upTo limit: Int = defaultLimit, clients: Int = 256) throws {
         state = try ServerState()
         let listener: Int32
         (listener, port) = try LoopbackSocket.listen()
         let thread = Thread { [state] in
-            ServerLoop(listener: listener, state: state, files: files, upTo: limit).run()
+            ServerLoop(listener: listener, state: state, files: files, upTo: limit, clients: clients).run()
         }
         thread.name = "file server"
         thread.start()

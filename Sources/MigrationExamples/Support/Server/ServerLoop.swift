@@ -6,17 +6,18 @@ final class ServerLoop {
     private let state: ServerState
     private let files: [PathBytes: InputFile]
     private let limit: Int
+    private let clients: Int
     /// The clients, in the order in which they came.
     private var connections: [ServerConnection] = []
-    private static let connectionLimit = 256
     /// False for a moment where the system has no descriptor left for a client.
     private var canAccept = true
 
-    init(listener: Int32, state: ServerState, files: [InputFile], upTo limit: Int) {
+    init(listener: Int32, state: ServerState, files: [InputFile], upTo limit: Int, clients: Int) {
         self.listener = listener
         self.state = state
         self.files = Dictionary(files.map { ($0.relativePath, $0) }) { first, _ in first }
         self.limit = limit
+        self.clients = clients
         LoopbackSocket.doNotWait(listener)
     }
 
@@ -48,7 +49,7 @@ final class ServerLoop {
         }
         LoopbackSocket.doNotWait(socket)
         // Where there are too many, the one that is here longest has to go: it may be one that never asks.
-        if connections.count == Self.connectionLimit { remove(connections[0], early: true) }
+        if connections.count == clients { remove(connections[0], early: true) }
         connections.append(ServerConnection(socket))
     }
 
