@@ -57,12 +57,13 @@ public struct DownloadFailure: Error, Hashable, Sendable, CustomStringConvertibl
 extension DigestList {
     /// Takes in what came of the download of a file.
     public mutating func add(_ file: InputFile, _ outcome: Result<Picture, any Error>) {
-        switch outcome {
-        case .success(let picture): add(file, .success(picture.digest), size: picture.size)
-        case .failure(let error as DownloadFailure): add(file, .failure(FileProblem(file.path, error.reason)))
-        case .failure(let error as URLError) where error.code == .cancelled:
-            add(file, .failure(CancellationError()))
-        case .failure(let error): add(file, .failure(error))
+        let digest: Result<Digest, any Error> = outcome.map(\.digest).mapError { error in
+            switch error {
+            case let failure as DownloadFailure: FileProblem(file.path, failure.reason)
+            case let error as URLError where error.code == .cancelled: CancellationError()
+            default: error
+            }
         }
+        add(file, digest, size: try? outcome.get().size)
     }
 }

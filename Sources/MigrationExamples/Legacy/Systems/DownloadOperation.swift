@@ -41,8 +41,8 @@ protocol PictureDownloadDelegate: AnyObject {
     func pictureDownload(_ download: PictureDownloadOperation, didEndWith result: Result<Picture, Error>)
 }
 
-/// Shows what comes.
-final class PictureGallery: PictureDownloadDelegate {
+/// Shows what comes. Reached on the main queue only.
+final class PictureGallery: PictureDownloadDelegate, @unchecked Sendable {
     private(set) var list = DigestList()
 
     func pictureDownload(_ download: PictureDownloadOperation, didEndWith result: Result<Picture, Error>) {

@@ -1,6 +1,7 @@
 import Foundation
 public import MigrationExamplesSupport
 import TaskOperations
+import TaskOperationsBridge
 
 #if canImport(FoundationNetworking)
     import FoundationNetworking
@@ -136,8 +137,10 @@ actor ImageDownloader {
     /// A place in the queue became free. What it is used for is decided now, not when it was asked for.
     private func takeTurn() async {
         guard let download = takeNext() else { return }
+        let end = AsyncGroup()
+        end.enter(for: download)
         try? download.start()  // refused only where it was cancelled just now
-        try? await download.waitUntilFinished()  // refused only where a download waits for its own turn, and none does
+        await end.wait()  // to await the operation itself would lend the place out meanwhile
     }
 
     private func takeNext() -> TaskOperation<Data>? {
