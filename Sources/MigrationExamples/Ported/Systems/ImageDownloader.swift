@@ -76,9 +76,16 @@ extension Ported {
 actor ImageDownloader {
     enum Order { case firstInFirstOut, lastInFirstOut }
 
+    private struct Requester {
+        let response: AnyTaskOperation
+        let progress: AsyncStream<ImageProgress>.Continuation
+    }
+
     private struct Entry {
         let download: TaskOperation<Data>
-        var requesters: [UUID: AsyncStream<ImageProgress>.Continuation] = [:]
+        var requesters: [UUID: Requester] = [:]
+
+        var isWanted: Bool { requesters.values.contains { !$0.response.isCancelled } }
     }
 
     private let session = TransferSession()
@@ -109,12 +116,12 @@ actor ImageDownloader {
     ) -> ImageRequest<Value> {
         let download = table[url]?.download ?? begin(url, priority)
         let id = UUID()
-        let (progress, continuation) = AsyncStream.makeStream(of: ImageProgress.self)
-        table[url]!.requesters[id] = continuation
+        let (steps, progress) = AsyncStream.makeStream(of: ImageProgress.self)
         let response = responses.addOperation(dependencies: [download]) { try await handle(download.value) }
+        table[url]!.requesters[id] = Requester(response: response, progress: progress)
         // Runs whatever becomes of the response: nobody stays in the table.
-        departures.addOperation(dependencies: [response]) { await self.leave(url, id) }
-        return ImageRequest(response: response, progress: progress)
+        departures.addOperation(dependencies: [response]) { await self.leave(url, download, id) }
+        return ImageRequest(response: response, progress: steps)
     }
 
     /// Nobody wants anything any more, so that the downloads end too.
@@ -144,7 +151,10 @@ actor ImageDownloader {
     }
 
     private func takeNext() -> TaskOperation<Data>? {
-        waiting.removeAll { $0.download.isCancelled }
+        waiting.removeAll { next in
+            if !next.download.isCancelled, !table[next.url]!.isWanted { abandon(next.url) }
+            return next.download.isCancelled
+        }
         guard let priority = waiting.map(\.priority).max() else { return nil }
         let candidates = waiting.indices.filter { waiting[$0].priority == priority }
         let next = waiting.remove(at: order == .firstInFirstOut ? candidates.first! : candidates.last!)
@@ -169,14 +179,20 @@ actor ImageDownloader {
     private func report(_ progress: ImageProgress, of url: URL) {
         // A download that was cancelled may still be on its way when the next one for its URL begins.
         guard let entry = table[url], entry.download == AnyTaskOperation.current else { return }
-        for requester in entry.requesters.values { requester.yield(progress) }
+        for requester in entry.requesters.values { requester.progress.yield(progress) }
     }
 
-    /// The last one to leave cancels the download, which changes nothing where it is finished.
-    private func leave(_ url: URL, _ id: UUID) {
-        table[url]!.requesters.removeValue(forKey: id)!.finish()
-        guard table[url]!.requesters.isEmpty else { return }
-        table.removeValue(forKey: url)!.download.cancel()
+    private func leave(_ url: URL, _ download: TaskOperation<Data>, _ id: UUID) {
+        guard table[url]?.download == download else { return }  // it was abandoned
+        table[url]!.requesters.removeValue(forKey: id)!.progress.finish()
+        if table[url]!.requesters.isEmpty { abandon(url) }
+    }
+
+    /// Nobody wants the download any more: it is cancelled, which changes nothing where it is finished.
+    private func abandon(_ url: URL) {
+        let entry = table.removeValue(forKey: url)!
+        for requester in entry.requesters.values { requester.progress.finish() }
+        entry.download.cancel()
     }
 }
 
