@@ -79,11 +79,14 @@ private struct PortedDownloader: DownloaderUnderTest {
     }
 
     func request(_ url: URL, as name: String) async -> any CancellableRequest {
-        let request = await downloader.request(url) { $0 }
+        let request = await downloader.request(url) { [answers] data in
+            answers.record(Answer(name, .success(data)))
+        }
         Task { [answers] in
-            let result = await request.result
-            if case .failure(is CancellationError) = result { return }  // as on the legacy side, nobody is told
-            answers.record(Answer(name, result))
+            // As on the legacy side, a request that was cancelled is told nothing.
+            if case .failure(let error) = await request.result, !(error is CancellationError) {
+                answers.record(Answer(name, .failure(error)))
+            }
         }
         return request
     }

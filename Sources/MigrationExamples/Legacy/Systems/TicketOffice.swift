@@ -62,7 +62,7 @@ final class TicketOffice: @unchecked Sendable {
 // endregion
 
 // region: ticket-office-careless
-/// Looks and takes in two steps. Each has the lock, or this would be undefined behaviour on top; both have it not.
+/// Looks and takes in two steps. Each has the lock, or this would be a data race on top; the two together have not.
 final class CarelessOffice: @unchecked Sendable {
     private let lock = NSLock()
     private var stock = 1
@@ -81,13 +81,18 @@ final class CarelessOffice: @unchecked Sendable {
     static func soldOfOne() -> Int {
         let office = CarelessOffice()
         let haveLooked = DispatchGroup()
-        for _ in 1...2 { haveLooked.enter() }
-        DispatchQueue.concurrentPerform(iterations: 2) { _ in
-            office.sell {
-                haveLooked.leave()
-                _ = haveLooked.wait(timeout: .now() + 60)
+        let sellers = DispatchGroup()
+        for group in [haveLooked, haveLooked, sellers, sellers] { group.enter() }
+        for _ in 1...2 {
+            Thread.detachNewThread {
+                office.sell {
+                    haveLooked.leave()
+                    _ = haveLooked.wait(timeout: .now() + 60)
+                }
+                sellers.leave()
             }
         }
+        sellers.wait()
         return office.lock.withLock { office.sold }
     }
 }

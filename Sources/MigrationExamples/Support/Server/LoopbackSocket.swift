@@ -34,9 +34,10 @@ package enum LoopbackSocket {
         return connection
     }
 
-    /// Has calls return at once where they would have to wait.
+    /// Has calls return at once where they would have to wait, and keeps the descriptor from child processes.
     static func doNotWait(_ descriptor: Int32) {
         _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
     }
 
     /// The bytes that have come; nil where the other side has left.
