@@ -15,6 +15,15 @@ extension RecipeInput {
     }
 }
 
+extension URLSessionConfiguration {
+    /// Keeps nothing on disk, and is patient: on a machine that is busy with other things, an answer may take long.
+    public static var patient: URLSessionConfiguration {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.timeoutIntervalForRequest = 600
+        return configuration
+    }
+}
+
 /// What the bytes of a file are decoded to.
 public struct Picture: Hashable, Sendable {
     /// How many bytes it was decoded from.

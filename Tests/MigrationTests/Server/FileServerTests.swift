@@ -11,7 +11,7 @@ import Testing
 @Suite("The server of the recipes", .timeLimit(.minutes(10)))
 struct FileServerTests {
     private let temporary: TemporaryFolder
-    private let session = URLSession(configuration: .ephemeral)
+    private let session = URLSession(configuration: .patient)
 
     init() throws { temporary = try TemporaryFolder() }
 
@@ -133,10 +133,10 @@ struct FileServerTests {
         patient.send("GET /file HTTP/1.1\r\n\r\n")
         var impatient: RawClient? = try RawClient(server.url(path: "/"))
         impatient?.send("GET /file HTTP/1.1\r\n\r\n")
-        #expect(await eventually { server.requests.count == 2 })
+        #expect(await eventually(within: patience) { server.requests.count == 2 })
         #expect(server.departures == 0)
         impatient = nil
-        #expect(await eventually { server.departures == 1 })
+        #expect(await eventually(within: patience) { server.departures == 1 })
         server.isPaused = false
         #expect(patient.received().body == Data("file".utf8))
     }

@@ -16,7 +16,7 @@ struct DownloadOperationTests {
     private let temporary: TemporaryFolder
     private let server: FileServer
     private let file: InputFile
-    private let session = URLSession(configuration: .ephemeral)
+    private let session = URLSession(configuration: .patient)
     private let buffers = BufferCount()
 
     init() throws {
@@ -52,7 +52,7 @@ struct DownloadOperationTests {
     }
 
     private func isFinished(_ operation: Foundation.Operation) async -> Bool {
-        await eventually { operation.isFinished }
+        await eventually(within: patience) { operation.isFinished }
     }
 
     @Test("The delegate gets the picture, and nothing is held then")
@@ -76,18 +76,18 @@ struct DownloadOperationTests {
         let queue = OperationQueue()
         let (legacy, legacyGallery) = legacyOperation()
         queue.addOperation(legacy)
-        #expect(await eventually { server.requests.count == 1 })
+        #expect(await eventually(within: patience) { server.requests.count == 1 })
         legacy.cancel()
         #expect(await isFinished(legacy))
-        #expect(await eventually { server.departures == 1 })
+        #expect(await eventually(within: patience) { server.departures == 1 })
         #expect(await shown(legacyGallery).text.hasPrefix("0 files"))
 
         let (ported, portedGallery) = portedOperation()
         try ported.start()
-        #expect(await eventually { server.requests.count == 2 })
+        #expect(await eventually(within: patience) { server.requests.count == 2 })
         ported.cancel()
         await #expect(throws: CancellationError.self) { try await ported.value }
-        #expect(await eventually { server.departures == 2 })
+        #expect(await eventually(within: patience) { server.departures == 2 })
         #expect(await portedGallery.list.result.text.hasPrefix("0 files"))
         #expect(buffers.live == 0)
     }

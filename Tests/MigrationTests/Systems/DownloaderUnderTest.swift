@@ -4,6 +4,9 @@ import TaskOperationsTesting
 @testable import MigrationExamplesLegacy
 @testable import MigrationExamplesPorted
 
+/// How long a test waits before it fails. On a busy machine all may take long.
+let patience = Duration.seconds(300)
+
 /// A side of the recipes whose claims are tested.
 enum Side: CaseIterable, Sendable {
     case legacy, ported

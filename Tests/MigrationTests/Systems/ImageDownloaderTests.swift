@@ -24,10 +24,10 @@ struct ImageDownloaderTests {
         downloader.setSuspended(true)
         for number in 0..<20 { _ = await downloader.request(urls[0], as: "\(number)") }
         downloader.setSuspended(false)
-        #expect(await eventually { downloader.answers.events.count == 20 })
+        #expect(await eventually(within: patience) { downloader.answers.events.count == 20 })
         #expect(downloader.answers.events == (0..<20).map { Answer("\($0)", "1000 bytes") })
         #expect(server.requests.count == 1)
-        #expect(await eventually { await downloader.runningCount == 0 })
+        #expect(await eventually(within: patience) { await downloader.runningCount == 0 })
     }
 
     @Test("A download on its way goes on while anybody wants it", arguments: Side.allCases)
@@ -36,16 +36,16 @@ struct ImageDownloaderTests {
         server.isPaused = true
         let first = await downloader.request(urls[0], as: "first")
         let second = await downloader.request(urls[0], as: "second")
-        #expect(await eventually { server.requests.count == 1 })
+        #expect(await eventually(within: patience) { server.requests.count == 1 })
         first.cancel()
         _ = await downloader.request(urls[0], as: "third")
         second.cancel()
         server.isPaused = false
-        #expect(await eventually { !downloader.answers.events.isEmpty })
+        #expect(await eventually(within: patience) { !downloader.answers.events.isEmpty })
         #expect(downloader.answers.events == [Answer("third", "1000 bytes")])
         #expect(server.requests.count == 1)
         #expect(server.departures == 0)
-        #expect(await eventually { await downloader.runningCount == 0 })
+        #expect(await eventually(within: patience) { await downloader.runningCount == 0 })
     }
 
     @Test("The last one to leave ends the download on its way", arguments: Side.allCases)
@@ -54,10 +54,10 @@ struct ImageDownloaderTests {
         server.isPaused = true
         var requests: [any CancellableRequest] = []
         for number in 0..<3 { requests.append(await downloader.request(urls[0], as: "\(number)")) }
-        #expect(await eventually { server.requests.count == 1 })
+        #expect(await eventually(within: patience) { server.requests.count == 1 })
         for request in requests { request.cancel() }
-        #expect(await eventually { server.departures == 1 })
-        #expect(await eventually { await downloader.runningCount == 0 })
+        #expect(await eventually(within: patience) { server.departures == 1 })
+        #expect(await eventually(within: patience) { await downloader.runningCount == 0 })
         #expect(downloader.answers.events.isEmpty)
     }
 
@@ -70,9 +70,9 @@ struct ImageDownloaderTests {
         first.cancel()
         first.cancel()
         downloader.setSuspended(false)
-        #expect(await eventually { downloader.answers.events == [Answer("second", "1000 bytes")] })
+        #expect(await eventually(within: patience) { downloader.answers.events == [Answer("second", "1000 bytes")] })
         first.cancel()
-        #expect(await eventually { await downloader.runningCount == 0 })
+        #expect(await eventually(within: patience) { await downloader.runningCount == 0 })
     }
 
     @Test("What nobody wants when its turn comes is not downloaded", arguments: Side.allCases)
@@ -83,9 +83,9 @@ struct ImageDownloaderTests {
         _ = await downloader.request(urls[1], as: "wanted")
         request.cancel()
         downloader.setSuspended(false)
-        #expect(await eventually { downloader.answers.events == [Answer("wanted", "1000 bytes")] })
+        #expect(await eventually(within: patience) { downloader.answers.events == [Answer("wanted", "1000 bytes")] })
         #expect(server.requests == ["file 1"])
-        #expect(await eventually { await downloader.runningCount == 0 })
+        #expect(await eventually(within: patience) { await downloader.runningCount == 0 })
     }
 
     @Test("What was cancelled can be asked for again", arguments: Side.allCases)
@@ -93,12 +93,12 @@ struct ImageDownloaderTests {
         let downloader = side.downloader()
         server.isPaused = true
         let request = await downloader.request(urls[0], as: "first")
-        #expect(await eventually { server.requests.count == 1 })
+        #expect(await eventually(within: patience) { server.requests.count == 1 })
         request.cancel()
-        #expect(await eventually { await downloader.runningCount == 0 })
+        #expect(await eventually(within: patience) { await downloader.runningCount == 0 })
         _ = await downloader.request(urls[0], as: "second")
         server.isPaused = false
-        #expect(await eventually { downloader.answers.events == [Answer("second", "1000 bytes")] })
+        #expect(await eventually(within: patience) { downloader.answers.events == [Answer("second", "1000 bytes")] })
         #expect(server.requests.count == 2)
     }
 
@@ -107,11 +107,11 @@ struct ImageDownloaderTests {
         let downloader = side.downloader(width: 3)
         server.isPaused = true
         for (number, url) in urls.enumerated() { _ = await downloader.request(url, as: "\(number)") }
-        #expect(await eventually { server.requests.count == 3 })
+        #expect(await eventually(within: patience) { server.requests.count == 3 })
         for _ in 0..<100 { await Task.yield() }
         #expect(server.requests.count == 3)
         server.isPaused = false
-        #expect(await eventually { downloader.answers.events.count == urls.count })
+        #expect(await eventually(within: patience) { downloader.answers.events.count == urls.count })
         #expect(server.requests.count == urls.count)
     }
 
@@ -122,10 +122,10 @@ struct ImageDownloaderTests {
         downloader.setSuspended(true)
         for name in ["first", "second"] { _ = await downloader.request(missing, as: name) }
         downloader.setSuspended(false)
-        #expect(await eventually { downloader.answers.events.count == 2 })
+        #expect(await eventually(within: patience) { downloader.answers.events.count == 2 })
         let outcome = "no such file (404)"
         #expect(Set(downloader.answers.events) == [Answer("first", outcome), Answer("second", outcome)])
-        #expect(await eventually { await downloader.runningCount == 0 })
+        #expect(await eventually(within: patience) { await downloader.runningCount == 0 })
     }
 
     @Test("In a storm of requests and cancellations each is answered or cancelled, and nothing is left")
@@ -140,9 +140,9 @@ struct ImageDownloaderTests {
                     }
                 }
             }
-            #expect(await eventually { await downloader.runningCount == 0 })
+            #expect(await eventually(within: patience) { await downloader.runningCount == 0 })
             let kept = Set((0..<200).filter { $0 % 3 != 0 }.map { Answer("\($0)", "1000 bytes") })
-            #expect(await eventually { kept.isSubset(of: downloader.answers.events) })
+            #expect(await eventually(within: patience) { kept.isSubset(of: downloader.answers.events) })
             #expect(Set(downloader.answers.events).count == downloader.answers.events.count)
         }
     }

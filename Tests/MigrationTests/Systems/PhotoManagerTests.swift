@@ -94,7 +94,7 @@ struct PhotoManagerTests {
             for way in MigrationExamplesPorted.PhotoManager.Way.allCases {
                 group.addTask { completed.record((try? await completePorted(urls, by: way).count) ?? 0) }
             }
-            #expect(await eventually { server.requests.count >= 4 })
+            #expect(await eventually(within: patience) { server.requests.count >= 4 })
             #expect(completed.events.isEmpty)
             server.isPaused = false
         }

@@ -10,7 +10,7 @@ extension Legacy {
     public static func downloadOperation(_ input: RecipeInput) throws -> RecipeResult {
         // region: download-operation
         let server = try input.server
-        let session = URLSession(configuration: .ephemeral)
+        let session = URLSession(configuration: .patient)
         defer { session.finishTasksAndInvalidate() }
         let buffers = BufferCount()
         let gallery = PictureGallery()

@@ -80,7 +80,7 @@ final class ImageDownloadOperation: Operation, @unchecked Sendable {
 // region: image-downloader-session
 /// The delegate of the session. It hands what comes to the operation that it is for.
 final class ImageDownloadSession: NSObject, URLSessionDataDelegate, @unchecked Sendable {
-    private lazy var session = URLSession(configuration: .ephemeral, delegate: self, delegateQueue: delegateQueue)
+    private lazy var session = URLSession(configuration: .patient, delegate: self, delegateQueue: delegateQueue)
     private let delegateQueue = OperationQueue()
     private let lock = NSLock()
     private var operations: [Int: ImageDownloadOperation] = [:]

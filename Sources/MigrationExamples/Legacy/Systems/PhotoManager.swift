@@ -65,7 +65,7 @@ extension Legacy {
 final class PhotoManager {
     static let shared = PhotoManager()
 
-    private let session = URLSession(configuration: .ephemeral)
+    private let session = URLSession(configuration: .patient)
 
     private init() {}
 

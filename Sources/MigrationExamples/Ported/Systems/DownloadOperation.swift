@@ -11,7 +11,7 @@ extension Ported {
     public static func downloadOperation(_ input: RecipeInput) async throws -> RecipeResult {
         // region: download-operation
         let server = try input.server
-        let session = URLSession(configuration: .ephemeral)
+        let session = URLSession(configuration: .patient)
         defer { session.finishTasksAndInvalidate() }
         let buffers = BufferCount()
         let gallery = PictureGallery()

@@ -1,4 +1,5 @@
 import Foundation
+import MigrationExamplesSupport
 
 #if canImport(FoundationNetworking)
     import FoundationNetworking
@@ -16,7 +17,7 @@ final class TransferSession: Sendable {
     private let session: URLSession
 
     init() {
-        session = URLSession(configuration: .ephemeral, delegate: delegate, delegateQueue: nil)
+        session = URLSession(configuration: .patient, delegate: delegate, delegateQueue: nil)
     }
 
     /// The session keeps its delegate until then.

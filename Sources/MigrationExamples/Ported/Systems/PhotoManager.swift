@@ -60,7 +60,7 @@ extension Ported {
 final class PhotoManager: Sendable {
     static let shared = PhotoManager()
 
-    private let session = URLSession(configuration: .ephemeral)
+    private let session = URLSession(configuration: .patient)
 
     private init() {}
 

@@ -75,19 +75,17 @@ final class ServerConnection {
             guard let next = try? body.next() else { return .ends(early: true) }
             bytes = next[...]
         }
-        if bytes.isEmpty { return finish() }
         switch LoopbackSocket.send(bytes, to: socket) {
         case .wouldWait: break
         case .ended: return .ends(early: true)
         case .done(let count): bytes = bytes.dropFirst(count)
         }
-        phase = .responding(bytes, body)
-        return .goesOn
-    }
-
-    private func finish() -> Step {
-        shutdown(socket, Int32(SHUT_WR))
-        phase = .draining(left: 1 << 20)
+        if bytes.isEmpty, body?.isAtEnd ?? true {
+            shutdown(socket, Int32(SHUT_WR))
+            phase = .draining(left: 1 << 20)
+        } else {
+            phase = .responding(bytes, body)
+        }
         return .goesOn
     }
 }

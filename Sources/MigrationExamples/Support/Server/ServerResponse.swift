@@ -60,11 +60,13 @@ final class FileBody {
         left = length
     }
 
+    var isAtEnd: Bool { left == 0 }
+
     /// The next piece; an empty one where there is no more.
     ///
     /// - Throws: `FileProblem` where the file cannot be read, or has less than it had.
     func next() throws -> [UInt8] {
-        if left == 0 { return [] }
+        if isAtEnd { return [] }
         let piece = try reader.read(upTo: min(left, 16 * 1024))
         if piece.isEmpty { throw FileProblem(path, "it became shorter") }
         left -= piece.count
