@@ -75,7 +75,10 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(name: "BenchmarkTests", dependencies: ["benchmark"], swiftSettings: settings),
         .testTarget(
-            name: "BridgeTests", dependencies: ["TaskOperations", "TaskOperationsBridge", "TaskOperationsTesting"],
+            name: "BridgeTests",
+            dependencies: [
+                "TaskOperations", "TaskOperationsBridge", "TaskOperationsTesting", "MigrationExamplesSupport",
+            ],
             swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]

@@ -82,5 +82,10 @@ extension Recipe {
         Recipe("thread-local-values", Legacy.threadLocalValues, Ported.threadLocalValues),
     ]
 
-    private static let systems: [Recipe] = []
+    private static let systems = [
+        Recipe("image-downloader", Legacy.imageDownloader, Ported.imageDownloader),
+        Recipe("photo-manager", Legacy.photoManager, Ported.photoManager),
+        Recipe("ticket-office", Legacy.ticketOffice, Ported.ticketOffice),
+        Recipe("download-operation", Legacy.downloadOperation, Ported.downloadOperation),
+    ]
 }

@@ -1,15 +1,17 @@
 /// The digests of many files, collected in any order.
 public struct DigestList: Sendable {
-    private var digests: [(file: InputFile, digest: Digest)] = []
+    private var digests: [(file: InputFile, digest: Digest, size: Int)] = []
     private var problems: [FileProblem] = []
 
     /// Makes an empty list.
     public init() {}
 
     /// Takes in what came of a file. One that was cancelled has no digest, and no problem either.
-    public mutating func add(_ file: InputFile, _ outcome: Result<Digest, any Error>) {
+    ///
+    /// - Parameter size: How many bytes the digest is of; the whole file's where nothing is said.
+    public mutating func add(_ file: InputFile, _ outcome: Result<Digest, any Error>, size: Int? = nil) {
         switch outcome {
-        case .success(let digest): digests.append((file, digest))
+        case .success(let digest): digests.append((file, digest, size ?? file.size))
         case .failure(let problem as FileProblem): problems.append(problem)
         case .failure(is CancellationError): break
         case .failure(let error): problems.append(FileProblem(file.path, "\(error)"))
@@ -24,10 +26,10 @@ public struct DigestList: Sendable {
     /// the names are plain.
     public var result: RecipeResult {
         var hasher = SHA256()
-        for (file, digest) in digests.sorted(by: { $0.file.precedes($1.file) }) {
+        for (file, digest, _) in digests.sorted(by: { $0.file.precedes($1.file) }) {
             hasher.update(Array("\(digest)  ".utf8) + file.relativePath.bytes + [UInt8(ascii: "\n")])
         }
-        let bytes = digests.reduce(0) { $0 + $1.file.size }
+        let bytes = digests.reduce(0) { $0 + $1.size }
         let unreadable = problems.isEmpty ? "" : ", \(problems.count) unreadable"
         return RecipeResult(
             "\(digests.count) files, \(bytes) bytes\(unreadable), sha256 \(hasher.finalize())", unreadable: problems)

@@ -6,6 +6,10 @@ struct PathBytes: Hashable, Sendable {
         bytes = Array(path.utf8)
     }
 
+    init(_ bytes: [UInt8]) {
+        self.bytes = bytes
+    }
+
     init(cString: UnsafePointer<CChar>) {
         bytes = []
         var next = cString

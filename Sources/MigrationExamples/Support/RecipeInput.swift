@@ -1,3 +1,5 @@
+import TaskOperations
+
 /// What a recipe works on. Both sides of a recipe get an equal one.
 public struct RecipeInput: Sendable {
     /// The folder with the user's files.
@@ -6,6 +8,7 @@ public struct RecipeInput: Sendable {
     public let sample: [InputFile]
     /// Tells the legacy side to stop. The ported side needs none: its task is cancelled.
     public let cancellation: CancellationSignal
+    private let lazyServer = LazyServer()
 
     /// Makes an input that nothing cancels, unless a signal is given.
     public init(_ folder: InputFolder, cancellation: CancellationSignal = CancellationSignal()) {
@@ -16,4 +19,24 @@ public struct RecipeInput: Sendable {
 
     /// The files of the folder, in the order of their paths.
     public var files: [InputFile] { folder.files }
+
+    /// What serves the folder's files over HTTP. Started when it is first asked for, and stopped when nobody has the
+    /// input any more.
+    public var server: FileServer {
+        get throws { try lazyServer.server(of: files) }
+    }
+}
+
+/// A server that is started once, whoever asks for it.
+private final class LazyServer: Sendable {
+    private let started = Lock<FileServer?>(nil)
+
+    func server(of files: [InputFile]) throws -> FileServer {
+        try started.withLock { server in
+            if let server { return server }
+            let new = try FileServer(serving: files)
+            server = new
+            return new
+        }
+    }
 }

@@ -10,4 +10,9 @@ public struct RecipeResult: Sendable {
         self.text = text
         self.unreadable = unreadable
     }
+
+    /// The result with more in its line.
+    public func adding(_ facts: [String]) -> RecipeResult {
+        RecipeResult(([text] + facts).joined(separator: ", "), unreadable: unreadable)
+    }
 }

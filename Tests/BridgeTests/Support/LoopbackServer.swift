@@ -1,4 +1,5 @@
 import Foundation
+import MigrationExamplesSupport
 import TaskOperations
 import TaskOperationsTesting
 

@@ -1,3 +1,4 @@
+import TaskOperationsTesting
 import Testing
 
 /// Lets others run until something holds. Gives up, and records that, after some minutes.
@@ -6,17 +7,6 @@ func until(
 ) async {
     let hasCome = await eventually(condition)
     #expect(hasCome, "what was waited for did not come", sourceLocation: sourceLocation)
-}
-
-/// Lets others run until something holds. Returns false where it does not come in time: for a test that would hang
-/// otherwise, and can free what hangs.
-func eventually(within limit: Duration = .seconds(300), _ condition: () -> Bool) async -> Bool {
-    let end = ContinuousClock.now + limit
-    while !condition() {
-        if ContinuousClock.now > end { return false }
-        await Task.yield()
-    }
-    return true
 }
 
 /// Gives everything else that is ready to run ample opportunity to do so. Only for showing that something does not

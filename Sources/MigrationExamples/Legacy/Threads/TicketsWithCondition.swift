@@ -5,26 +5,26 @@ extension Legacy {
     /// Two sellers wait for tickets that are delivered one by one.
     public static func ticketsWithCondition(_ input: RecipeInput) throws -> RecipeResult {
         // region: tickets-with-condition
-        let office = TicketOffice()
+        let booth = TicketBooth()
         let sold = Journal()
         let sellers = DispatchGroup()
         for _ in 0..<2 {
             sellers.enter()
             Thread.detachNewThread {
-                while let ticket = office.next() { sold.write(ticket) }
+                while let ticket = booth.next() { sold.write(ticket) }
                 sellers.leave()
             }
         }
-        for file in input.files { office.deliver(file.name) }
-        office.close()
+        for file in input.files { booth.deliver(file.name) }
+        booth.close()
         sellers.wait()
         return RecipeResult("\(sold.lines.count) sold, \(Set(sold.lines).count) of them different")
         // endregion
     }
 }
 
-// region: tickets-with-condition-office
-private final class TicketOffice: @unchecked Sendable {
+// region: tickets-with-condition-booth
+private final class TicketBooth: @unchecked Sendable {
     private let condition = NSCondition()
     private var tickets: [String] = []
     private var isClosed = false

@@ -5,13 +5,13 @@ extension Legacy {
     /// Two sellers sell a ticket for each file, none twice.
     public static func ticketsWithLock(_ input: RecipeInput) throws -> RecipeResult {
         // region: tickets-with-lock
-        let office = TicketOffice(tickets: input.files.map(\.name))
+        let booth = TicketBooth(tickets: input.files.map(\.name))
         let sold = Journal()
         let sellers = DispatchGroup()
         for _ in 0..<2 {
             sellers.enter()
             Thread.detachNewThread {
-                while let ticket = office.sell() { sold.write(ticket) }
+                while let ticket = booth.sell() { sold.write(ticket) }
                 sellers.leave()
             }
         }
@@ -21,8 +21,8 @@ extension Legacy {
     }
 }
 
-// region: tickets-with-lock-office
-private final class TicketOffice: @unchecked Sendable {
+// region: tickets-with-lock-booth
+private final class TicketBooth: @unchecked Sendable {
     private let lock = NSLock()
     private var tickets: [String]
 

@@ -5,23 +5,23 @@ extension Legacy {
     /// Two sellers sell a ticket for each file, none twice.
     public static func ticketsWithSynchronized(_ input: RecipeInput) throws -> RecipeResult {
         // region: tickets-with-synchronized
-        let office = TicketOffice(tickets: input.files.map(\.name))
+        let booth = TicketBooth(tickets: input.files.map(\.name))
         let sellers = DispatchGroup()
         for _ in 0..<2 {
             sellers.enter()
             Thread.detachNewThread {
-                while office.sell() {}
+                while booth.sell() {}
                 sellers.leave()
             }
         }
         sellers.wait()
-        return RecipeResult(office.report)
+        return RecipeResult(booth.report)
         // endregion
     }
 }
 
-// region: tickets-with-synchronized-office
-private final class TicketOffice: Synchronized, @unchecked Sendable {
+// region: tickets-with-synchronized-booth
+private final class TicketBooth: Synchronized, @unchecked Sendable {
     private var tickets: [String]
     private var sold: Set<String> = []
 

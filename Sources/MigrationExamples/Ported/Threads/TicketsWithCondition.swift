@@ -4,24 +4,24 @@ extension Ported {
     /// Two sellers wait for tickets that are delivered one by one.
     public static func ticketsWithCondition(_ input: RecipeInput) async throws -> RecipeResult {
         // region: tickets-with-condition
-        let office = TicketOffice()
+        let booth = TicketBooth()
         let sold = Journal()
         await withDiscardingTaskGroup { sellers in
             for _ in 0..<2 {
                 sellers.addTask {
-                    while let ticket = await office.next() { sold.write(ticket) }
+                    while let ticket = await booth.next() { sold.write(ticket) }
                 }
             }
-            for file in input.files { await office.deliver(file.name) }
-            await office.close()
+            for file in input.files { await booth.deliver(file.name) }
+            await booth.close()
         }
         return RecipeResult("\(sold.lines.count) sold, \(Set(sold.lines).count) of them different")
         // endregion
     }
 }
 
-// region: tickets-with-condition-office
-private actor TicketOffice {
+// region: tickets-with-condition-booth
+private actor TicketBooth {
     private var tickets: [String] = []
     private var isClosed = false
     private var waiting: [CheckedContinuation<String?, Never>] = []

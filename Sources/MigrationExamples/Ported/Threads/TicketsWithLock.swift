@@ -4,12 +4,12 @@ extension Ported {
     /// Two sellers sell a ticket for each file, none twice.
     public static func ticketsWithLock(_ input: RecipeInput) async throws -> RecipeResult {
         // region: tickets-with-lock
-        let office = TicketOffice(tickets: input.files.map(\.name))
+        let booth = TicketBooth(tickets: input.files.map(\.name))
         let sold = Journal()
         await withDiscardingTaskGroup { sellers in
             for _ in 0..<2 {
                 sellers.addTask {
-                    while let ticket = await office.sell() { sold.write(ticket) }
+                    while let ticket = await booth.sell() { sold.write(ticket) }
                 }
             }
         }
@@ -18,8 +18,8 @@ extension Ported {
     }
 }
 
-// region: tickets-with-lock-office
-private actor TicketOffice {
+// region: tickets-with-lock-booth
+private actor TicketBooth {
     private var tickets: [String]
 
     init(tickets: [String]) {

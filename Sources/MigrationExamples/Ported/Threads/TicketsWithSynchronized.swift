@@ -5,19 +5,19 @@ extension Ported {
     /// Two sellers sell a ticket for each file, none twice.
     public static func ticketsWithSynchronized(_ input: RecipeInput) async throws -> RecipeResult {
         // region: tickets-with-synchronized
-        let office = TicketOffice(tickets: input.files.map(\.name))
+        let booth = TicketBooth(tickets: input.files.map(\.name))
         await withDiscardingTaskGroup { sellers in
             for _ in 0..<2 {
-                sellers.addTask { while office.sell() {} }
+                sellers.addTask { while booth.sell() {} }
             }
         }
-        return RecipeResult(office.report)
+        return RecipeResult(booth.report)
         // endregion
     }
 }
 
-// region: tickets-with-synchronized-office
-private final class TicketOffice: Sendable {
+// region: tickets-with-synchronized-booth
+private final class TicketBooth: Sendable {
     /// What the lock guards. Its members call each other without a lock.
     private struct Stock {
         var tickets: [String]

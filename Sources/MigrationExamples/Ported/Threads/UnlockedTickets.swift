@@ -5,27 +5,27 @@ extension Ported {
     /// Two sellers look for the last ticket before either sells it, and both do: an actor alone does not help.
     public static func unlockedTickets(_ input: RecipeInput) async throws -> RecipeResult {
         // region: unlocked-tickets
-        let office = TicketOffice(tickets: 1)
+        let booth = TicketBooth(tickets: 1)
         let haveLooked = AsyncGroup()
         for _ in 0..<2 { haveLooked.enter() }
         await withDiscardingTaskGroup { sellers in
             for _ in 0..<2 {
                 sellers.addTask {
-                    let isAvailable = await office.tickets > 0
+                    let isAvailable = await booth.tickets > 0
                     haveLooked.leave()
                     await haveLooked.wait()  // the other seller looks
-                    if isAvailable { await office.sell() }
+                    if isAvailable { await booth.sell() }
                 }
             }
         }
-        return RecipeResult("1 ticket for \(input.files.count) files, \(1 - (await office.tickets)) sold")
+        return RecipeResult("1 ticket for \(input.files.count) files, \(1 - (await booth.tickets)) sold")
         // endregion
     }
 }
 
-// region: unlocked-tickets-office
+// region: unlocked-tickets-booth
 /// No two tasks are in here at once, but between two calls of one there may be calls of another.
-private actor TicketOffice {
+private actor TicketBooth {
     private(set) var tickets: Int
 
     init(tickets: Int) {

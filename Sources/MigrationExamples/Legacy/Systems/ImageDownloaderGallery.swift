@@ -1,0 +1,57 @@
+import Foundation
+import MigrationExamplesSupport
+
+// region: image-downloader-gallery
+/// What the readers got, from whatever thread it came.
+final class ImageGallery: @unchecked Sendable {
+    private struct Place: Hashable {
+        let file: InputFile
+        let reader: String
+    }
+
+    private let lock = NSLock()
+    private var results: [Place: Result<Picture, Error>] = [:]
+    private var received: [Place: Int] = [:]
+    private var orderOfReaders: [InputFile: [String]] = [:]
+    private var unwanted = 0
+    private var steps = true
+
+    func note(_ bytes: Int, of expected: Int, for file: InputFile, _ reader: String) {
+        lock.withLock {
+            let place = Place(file: file, reader: reader)
+            if bytes < received[place, default: 0] || bytes > expected { steps = false }
+            received[place] = bytes
+        }
+    }
+
+    func take(_ result: Result<Data, Error>, for file: InputFile, _ reader: String) {
+        let picture = result.map { Picture(decoding: $0) }
+        lock.withLock {
+            results[Place(file: file, reader: reader)] = picture
+            orderOfReaders[file, default: []].append(reader)
+        }
+    }
+
+    func takeUnwanted() {
+        lock.withLock { unwanted += 1 }
+    }
+
+    func result(_ facts: [String]) -> RecipeResult {
+        lock.withLock {
+            var list = DigestList()
+            for (place, result) in results where place.reader == "list" { list.add(place.file, result) }
+            let isComplete = results.allSatisfy { place, result in
+                guard case .success(let picture) = result else { return true }
+                return received[place] == picture.size
+            }
+            let isInOrder = orderOfReaders.values.allSatisfy { $0 == ["list", "page"] }
+            return list.result.adding(
+                [
+                    "\(results.count) answers", "\(unwanted) unwanted",
+                    "progress \(isComplete && steps ? "complete" : "wrong")",
+                    "answers \(isInOrder ? "in order" : "out of order")",
+                ] + facts)
+        }
+    }
+}
+// endregion

@@ -1,0 +1,42 @@
+import MigrationExamplesSupport
+
+// region: image-downloader-gallery
+/// What the readers got.
+actor ImageGallery {
+    private var list = DigestList()
+    private var orderOfReaders: [InputFile: [String]] = [:]
+    private var answers = 0
+    private var unwanted = 0
+    private var isComplete = true
+
+    func noteAnswer(for file: InputFile, _ reader: String) {
+        orderOfReaders[file, default: []].append(reader)
+    }
+
+    func takeUnwanted() {
+        unwanted += 1
+    }
+
+    func take(
+        _ result: Result<Picture, any Error>, steps: AsyncStream<ImageProgress>, for file: InputFile, _ reader: String
+    ) async {
+        answers += 1
+        if reader == "list" { list.add(file, result) }
+        var received = 0
+        for await step in steps {
+            if step.received < received || step.received > step.expected { isComplete = false }
+            received = step.received
+        }
+        if case .success(let picture) = result, picture.size != received { isComplete = false }
+    }
+
+    func result(_ facts: [String]) -> RecipeResult {
+        let isInOrder = orderOfReaders.values.allSatisfy { $0 == ["list", "page"] }
+        return list.result.adding(
+            [
+                "\(answers) answers", "\(unwanted) unwanted", "progress \(isComplete ? "complete" : "wrong")",
+                "answers \(isInOrder ? "in order" : "out of order")",
+            ] + facts)
+    }
+}
+// endregion

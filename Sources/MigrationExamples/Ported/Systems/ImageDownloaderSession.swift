@@ -1,0 +1,67 @@
+import Foundation
+import MigrationExamplesSupport
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+// region: image-downloader-session
+/// Transfers as sequences of what comes. Where nobody iterates any more, the transfer is cancelled.
+final class TransferSession: Sendable {
+    enum Event: Sendable {
+        case response(URLResponse)
+        case data(Data)
+    }
+
+    private let delegate = TransferDelegate()
+    private let session: URLSession
+
+    init() {
+        session = URLSession(configuration: .patient, delegate: delegate, delegateQueue: nil)
+    }
+
+    /// The session keeps its delegate until then.
+    deinit { session.finishTasksAndInvalidate() }
+
+    var runningCount: Int { delegate.count }
+
+    func transfer(_ url: URL) -> AsyncThrowingStream<Event, any Error> {
+        AsyncThrowingStream { continuation in
+            let task = session.dataTask(with: url)
+            delegate.add(continuation, for: task)
+            continuation.onTermination = { _ in task.cancel() }
+            task.resume()
+        }
+    }
+}
+
+/// Hands what comes to the sequence that it is for.
+private final class TransferDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendable {
+    typealias Continuation = AsyncThrowingStream<TransferSession.Event, any Error>.Continuation
+
+    private let lock = NSLock()
+    private var transfers: [Int: Continuation] = [:]  // reached under `lock` only
+
+    var count: Int { lock.withLock { transfers.count } }
+
+    func add(_ continuation: Continuation, for task: URLSessionTask) {
+        lock.withLock { transfers[task.taskIdentifier] = continuation }
+    }
+
+    func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
+        completionHandler: @escaping (URLSession.ResponseDisposition) -> Void
+    ) {
+        lock.withLock { transfers[dataTask.taskIdentifier] }?.yield(.response(response))
+        completionHandler(.allow)
+    }
+
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        lock.withLock { transfers[dataTask.taskIdentifier] }?.yield(.data(data))
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        lock.withLock { transfers.removeValue(forKey: task.taskIdentifier) }?.finish(throwing: error)
+    }
+}
+// endregion

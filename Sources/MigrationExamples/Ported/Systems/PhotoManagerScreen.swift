@@ -1,0 +1,27 @@
+import MigrationExamplesSupport
+import TaskOperations
+
+// region: photo-manager-screen
+/// What the user sees. The compiler has it changed on the main actor only.
+@MainActor
+final class PhotoScreen {
+    private var prompt = ""
+    private var overview: Picture?
+
+    /// Says what to do, when the user had a moment to look. Cancelling the task cancels that.
+    func showPromptLater(for album: PhotoAlbum) async throws {
+        try await Task.sleep(for: .milliseconds(20))
+        prompt = await album.photos.isEmpty ? "add photos" : "share photos"
+    }
+
+    /// Draws all photos in the background, and shows the picture.
+    func showOverview(of album: PhotoAlbum) async throws {
+        let photos = await album.photos
+        overview = try await TaskOperationQueue().run(priority: .high) { Picture(overviewOf: photos) }
+    }
+
+    var facts: [String] {
+        ["prompt \(prompt)", "overview \(overview.map { "\($0.digest)" } ?? "missing")"]
+    }
+}
+// endregion

@@ -1,0 +1,85 @@
+public import MigrationExamplesSupport
+import TaskOperations
+import TaskOperationsBridge
+
+extension Ported {
+    /// Two sellers sell a ticket for each file. An office without care sells its last ticket twice.
+    public static func ticketOffice(_ input: RecipeInput) async throws -> RecipeResult {
+        // region: ticket-office
+        let office = TicketOffice(stock: input.files)
+        await withTaskOperationQueue(name: "sellers", maxConcurrentOperationCount: 2) { queue in
+            for name in ["east", "west"] {
+                queue.addOperation(name: name) {
+                    while !Task.isCancelled, let ticket = await office.sell() {
+                        let print = Result { SHA256.digest(of: try ticket.contents(upTo: ticketSize)) }
+                        await office.handOver(ticket, print)
+                    }
+                }
+            }
+        }
+        try Task.checkCancellation()
+        return await office.report.adding(["without care \(CarelessOffice.soldOfOne()) of 1"])
+        // endregion
+    }
+}
+
+// region: ticket-office-class
+/// What both sellers share. Taking a ticket is one step, as there is no `await` in it; printing it happens outside.
+actor TicketOffice {
+    private var stock: [InputFile]
+    private var sold: [InputFile: Int] = [:]
+    private var printed = DigestList()
+
+    init(stock: [InputFile]) {
+        self.stock = stock
+    }
+
+    func sell() -> InputFile? {
+        guard let ticket = stock.popLast() else { return nil }
+        sold[ticket, default: 0] += 1
+        return ticket
+    }
+
+    func handOver(_ ticket: InputFile, _ print: Result<Digest, any Error>) {
+        printed.add(ticket, print)
+    }
+
+    var report: RecipeResult {
+        printed.result.adding([
+            "\(sold.count) sold", "\(sold.values.filter { $0 > 1 }.count) twice", "\(stock.count) left",
+        ])
+    }
+}
+// endregion
+
+// region: ticket-office-careless
+/// Looks and takes in two steps, with an `await` between them, where the other seller enters the actor.
+actor CarelessOffice {
+    private var stock = 1
+    private var sold = 0
+
+    func sell(meanwhile: @Sendable () async -> Void) async {
+        if stock == 0 { return }
+        await meanwhile()
+        stock -= 1
+        sold += 1
+    }
+
+    /// Has both sellers look before one of them takes. Mostly that happens once in a million sales.
+    static func soldOfOne() async -> Int {
+        let office = CarelessOffice()
+        let haveLooked = AsyncGroup()
+        for _ in 1...2 { haveLooked.enter() }
+        await concurrentPerform(over: 1...2, width: 2) { _ in
+            await office.sell {
+                haveLooked.leave()
+                await haveLooked.wait()
+            }
+        }
+        return await office.sold
+    }
+}
+// endregion
+
+/// How much of a file is printed on its ticket.
+private let ticketSize = 64 * 1024

@@ -1,0 +1,78 @@
+public import Foundation
+
+#if canImport(FoundationNetworking)
+    public import FoundationNetworking
+#endif
+
+// What both sides of the whole systems need: files that stand for pictures, and downloads of them.
+
+extension RecipeInput {
+    /// The files that are downloaded: all of them, or some from all over the folder where there are many.
+    public var pictures: [InputFile] {
+        let limit = 60
+        if files.count <= limit { return files }
+        return (0..<limit).map { files[$0 * files.count / limit] }
+    }
+}
+
+extension URLSessionConfiguration {
+    /// Keeps nothing on disk, and is patient: on a machine that is busy with other things, an answer may take long.
+    public static var patient: URLSessionConfiguration {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.timeoutIntervalForRequest = 600
+        return configuration
+    }
+}
+
+/// What the bytes of a file are decoded to.
+public struct Picture: Hashable, Sendable {
+    /// How many bytes it was decoded from.
+    public let size: Int
+    /// Tells it from every other one.
+    public let digest: Digest
+
+    /// Decodes a picture, which takes its time.
+    public init(decoding data: Data) {
+        size = data.count
+        digest = SHA256.digest(of: [UInt8](data))
+    }
+
+    /// Draws one picture of many, in whatever order they came.
+    public init(overviewOf pictures: [Picture]) {
+        let digests = pictures.map(\.digest.bytes).sorted { $0.lexicographicallyPrecedes($1) }
+        self.init(decoding: Data(digests.joined()))
+    }
+}
+
+/// The server had no file to send.
+public struct DownloadFailure: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The status of the response.
+    public let status: Int
+    /// What the server says of it.
+    public let reason: String
+
+    public var description: String { "\(reason) (\(status))" }
+
+    /// Passes the bytes of a response on.
+    ///
+    /// - Throws: `DownloadFailure` where the response is not a file.
+    public static func check(_ data: Data, _ response: URLResponse?) throws -> Data {
+        let status = (response as? HTTPURLResponse)?.statusCode ?? 200
+        if status == 200 { return data }
+        throw DownloadFailure(status: status, reason: String(decoding: data, as: UTF8.self))
+    }
+}
+
+extension DigestList {
+    /// Takes in what came of the download of a file.
+    public mutating func add(_ file: InputFile, _ outcome: Result<Picture, any Error>) {
+        let digest: Result<Digest, any Error> = outcome.map(\.digest).mapError { error in
+            switch error {
+            case let failure as DownloadFailure: FileProblem(file.path, failure.reason)
+            case let error as URLError where error.code == .cancelled: CancellationError()
+            default: error
+            }
+        }
+        add(file, digest, size: try? outcome.get().size)
+    }
+}

@@ -1,0 +1,97 @@
+/// The request line and the header fields of a request, as RFC 9112 has them, as far as this server needs them.
+struct RequestHead: Equatable {
+    /// What is asked for: the path without its first slash and without a query, percent-decoded.
+    let path: PathBytes
+
+    /// No head may be larger. The server reads no further.
+    static let sizeLimit = 16 * 1024
+
+    /// Why a request is refused.
+    enum Fault: Error {
+        case malformed, methodNotAllowed, bodyNotAllowed, tooLarge, versionNotSupported
+
+        var status: Int {
+            switch self {
+            case .malformed: 400
+            case .methodNotAllowed: 405
+            case .bodyNotAllowed: 413
+            case .tooLarge: 431
+            case .versionNotSupported: 505
+            }
+        }
+    }
+
+    /// Reads the head at the beginning of the bytes that have come. Returns nil where it is not complete yet.
+    static func parse(_ bytes: [UInt8]) throws(Fault) -> RequestHead? {
+        guard let end = endOfHead(in: bytes) else {
+            if bytes.count >= sizeLimit { throw .tooLarge }
+            return nil
+        }
+        if end > sizeLimit { throw .tooLarge }
+        guard let text = String(validating: bytes[..<end], as: UTF8.self) else { throw .malformed }
+        let lines = text.split(separator: "\r\n", omittingEmptySubsequences: false)
+        let path = try target(ofRequestLine: lines[0])
+        for line in lines.dropFirst() { try checkField(line) }
+        return RequestHead(path: path)
+    }
+
+    /// Where the empty line begins that ends a head.
+    private static func endOfHead(in bytes: [UInt8]) -> Int? {
+        let end = Array("\r\n\r\n".utf8)
+        guard bytes.count >= end.count else { return nil }
+        return (0...bytes.count - end.count).first { bytes[$0] == end[0] && Array(bytes[$0..<$0 + end.count]) == end }
+    }
+
+    private static func target(ofRequestLine line: Substring) throws(Fault) -> PathBytes {
+        let parts = line.split(separator: " ", omittingEmptySubsequences: false)
+        guard parts.count == 3, !parts[0].isEmpty, parts[2].hasPrefix("HTTP/") else { throw .malformed }
+        guard parts[2] == "HTTP/1.1" || parts[2] == "HTTP/1.0" else { throw .versionNotSupported }
+        guard parts[0] == "GET" else { throw .methodNotAllowed }
+        guard parts[1].hasPrefix("/") else { throw .malformed }
+        let path = parts[1].dropFirst().prefix { $0 != "?" }
+        guard let decoded = PathBytes(percentDecoding: path) else { throw .malformed }
+        return decoded
+    }
+
+    private static func checkField(_ line: Substring) throws(Fault) {
+        guard let colon = line.firstIndex(of: ":"), colon != line.startIndex else { throw .malformed }
+        let value = line[line.index(after: colon)...].filter { $0 != " " && $0 != "\t" }
+        switch line[..<colon].lowercased() {
+        case "content-length": if value != "0" { throw .bodyNotAllowed }
+        case "transfer-encoding": throw .bodyNotAllowed
+        default: break
+        }
+    }
+}
+
+extension PathBytes {
+    /// The path in a URL: what is not a letter, a digit or one of a few marks is percent-encoded.
+    var percentEncoded: String {
+        bytes.map { byte in
+            let character = UnicodeScalar(byte)
+            if character.isASCII,
+                character.properties.isAlphabetic || "0123456789-._~/".unicodeScalars.contains(character)
+            {
+                return String(character)
+            }
+            return "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+        }.joined()
+    }
+
+    /// The bytes that a path of a URL stands for; nil where something else than two digits follows a percent sign.
+    init?(percentDecoding text: Substring) {
+        var rest = Array(text.utf8)[...]
+        var decoded: [UInt8] = []
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                decoded.append(byte)
+                continue
+            }
+            let digits = rest.prefix(2).compactMap { Character(UnicodeScalar($0)).hexDigitValue }
+            guard digits.count == 2 else { return nil }
+            decoded.append(UInt8(digits[0] << 4 | digits[1]))
+            rest = rest.dropFirst(2)
+        }
+        self.init(decoded)
+    }
+}

@@ -1,0 +1,10 @@
+/// Lets others run until something holds. Returns false where it does not come in time: for a test that would hang
+/// otherwise, and can free what hangs.
+package func eventually(within limit: Duration = .seconds(300), _ condition: () async -> Bool) async -> Bool {
+    let end = ContinuousClock.now + limit
+    while await !condition() {
+        if ContinuousClock.now > end { return false }
+        await Task.yield()
+    }
+    return true
+}

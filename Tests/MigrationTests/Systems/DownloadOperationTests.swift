@@ -1,0 +1,128 @@
+import Foundation
+import MigrationExamplesSupport
+import TaskOperations
+import TaskOperationsTesting
+import Testing
+
+@testable import MigrationExamplesLegacy
+@testable import MigrationExamplesPorted
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+@Suite("The download operation with a delegate, on both sides", .timeLimit(.minutes(10)))
+struct DownloadOperationTests {
+    private let temporary: TemporaryFolder
+    private let server: FileServer
+    private let file: InputFile
+    private let session = URLSession(configuration: .patient)
+    private let buffers = BufferCount()
+
+    init() throws {
+        temporary = try TemporaryFolder()
+        try temporary.write("picture", to: "file")
+        file = try #require(try InputFolder(listing: temporary.path).files.first)
+        server = try FileServer(serving: [file])
+    }
+
+    private func legacyOperation(
+        at url: URL? = nil
+    ) -> (PictureDownloadOperation, MigrationExamplesLegacy.PictureGallery) {
+        let gallery = MigrationExamplesLegacy.PictureGallery()
+        let operation = PictureDownloadOperation(file, url ?? server.url(of: file), in: session, buffers)
+        operation.delegate = gallery
+        return (operation, gallery)
+    }
+
+    private func portedOperation(
+        at url: URL? = nil
+    ) -> (TaskOperation<Void>, MigrationExamplesPorted.PictureGallery) {
+        let gallery = MigrationExamplesPorted.PictureGallery()
+        var body = PictureDownload(file, url ?? server.url(of: file), in: session, buffers)
+        body.delegate = gallery
+        return (TaskOperation(body), gallery)
+    }
+
+    /// What the legacy gallery shows, after all that was sent to the main queue before.
+    private func shown(_ gallery: MigrationExamplesLegacy.PictureGallery) async -> RecipeResult {
+        await withCheckedContinuation { continuation in
+            DispatchQueue.main.async { continuation.resume(returning: gallery.list.result) }
+        }
+    }
+
+    private func isFinished(_ operation: Foundation.Operation) async -> Bool {
+        await eventually(within: patience) { operation.isFinished }
+    }
+
+    @Test("The delegate gets the picture, and nothing is held then")
+    func picture() async throws {
+        let queue = OperationQueue()
+        let (legacy, legacyGallery) = legacyOperation()
+        queue.addOperation(legacy)
+        #expect(await isFinished(legacy))
+        #expect(await shown(legacyGallery).text.hasPrefix("1 files, 7 bytes"))
+
+        let (ported, portedGallery) = portedOperation()
+        try ported.start()
+        try await ported.value
+        #expect(await portedGallery.list.result.text.hasPrefix("1 files, 7 bytes"))
+        #expect(buffers.live == 0)
+    }
+
+    @Test("Cancelled while it downloads, it ends, lets the server go, and tells nobody")
+    func cancelledOnItsWay() async throws {
+        server.isPaused = true
+        let queue = OperationQueue()
+        let (legacy, legacyGallery) = legacyOperation()
+        queue.addOperation(legacy)
+        #expect(await eventually(within: patience) { server.requests.count == 1 })
+        legacy.cancel()
+        #expect(await isFinished(legacy))
+        #expect(await eventually(within: patience) { server.departures == 1 })
+        #expect(await shown(legacyGallery).text.hasPrefix("0 files"))
+
+        let (ported, portedGallery) = portedOperation()
+        try ported.start()
+        #expect(await eventually(within: patience) { server.requests.count == 2 })
+        ported.cancel()
+        await #expect(throws: CancellationError.self) { try await ported.value }
+        #expect(await eventually(within: patience) { server.departures == 2 })
+        #expect(await portedGallery.list.result.text.hasPrefix("0 files"))
+        #expect(buffers.live == 0)
+    }
+
+    @Test("The delegate is told of a failure")
+    func failure() async throws {
+        let queue = OperationQueue()
+        let (legacy, legacyGallery) = legacyOperation(at: server.url(path: "/missing"))
+        queue.addOperation(legacy)
+        #expect(await isFinished(legacy))
+        #expect(await shown(legacyGallery).unreadable.map(\.reason) == ["no such file"])
+
+        let (ported, portedGallery) = portedOperation(at: server.url(path: "/missing"))
+        try ported.start()
+        await #expect(throws: DownloadFailure.self) { try await ported.value }
+        #expect(await portedGallery.list.result.unreadable.map(\.reason) == ["no such file"])
+    }
+
+    @Test("A delegate that is gone meanwhile is not kept")
+    func delegateIsGone() async throws {
+        server.isPaused = true
+        let queue = OperationQueue()
+        var (legacy, legacyGallery): (PictureDownloadOperation, MigrationExamplesLegacy.PictureGallery?) =
+            legacyOperation()
+        queue.addOperation(legacy)
+        var (ported, portedGallery): (TaskOperation<Void>, MigrationExamplesPorted.PictureGallery?) = portedOperation()
+        try ported.start()
+        weak var weakLegacy: AnyObject?
+        weak var weakPorted: AnyObject?
+        (weakLegacy, weakPorted) = (legacyGallery, portedGallery)
+        (legacyGallery, portedGallery) = (nil, nil)
+        #expect(weakLegacy == nil && weakPorted == nil)
+        server.isPaused = false
+        #expect(await isFinished(legacy))
+        try await ported.value
+        #expect(buffers.live == 0)
+    }
+}

@@ -1,0 +1,102 @@
+import Foundation
+import TaskOperationsTesting
+
+@testable import MigrationExamplesLegacy
+@testable import MigrationExamplesPorted
+
+/// How long a test waits before it fails. On a busy machine all may take long.
+let patience = Duration.seconds(300)
+
+/// A side of the recipes whose claims are tested.
+enum Side: CaseIterable, Sendable {
+    case legacy, ported
+}
+
+/// The image downloader of either side, as far as both do the same.
+protocol DownloaderUnderTest: Sendable {
+    /// Asks for a URL, and records the answer by a name: how many bytes came, or the error.
+    func request(_ url: URL, as name: String) async -> any CancellableRequest
+    func setSuspended(_ isSuspended: Bool)
+    var answers: Recorder<Answer> { get }
+    var runningCount: Int { get async }
+}
+
+/// What came of a request.
+struct Answer: Hashable, Sendable {
+    let name: String
+    let outcome: String
+
+    init(_ name: String, _ outcome: String) {
+        self.name = name
+        self.outcome = outcome
+    }
+
+    init(_ name: String, _ result: Result<Data, any Error>) {
+        switch result {
+        case .success(let data): self.init(name, "\(data.count) bytes")
+        case .failure(let error): self.init(name, "\(error)")
+        }
+    }
+}
+
+/// What a requester cancels with.
+protocol CancellableRequest: Sendable {
+    func cancel()
+}
+
+extension Side {
+    func downloader(width: Int = 2) -> any DownloaderUnderTest {
+        switch self {
+        case .legacy: LegacyDownloader(width: width)
+        case .ported: PortedDownloader(width: width)
+        }
+    }
+}
+
+private struct LegacyDownloader: DownloaderUnderTest {
+    let answers = Recorder<Answer>()
+    private let downloader: MigrationExamplesLegacy.ImageDownloader
+
+    init(width: Int) {
+        downloader = .init(width: width)
+    }
+
+    func request(_ url: URL, as name: String) async -> any CancellableRequest {
+        downloader.download(url) { [answers] result in answers.record(Answer(name, result)) }
+    }
+
+    func setSuspended(_ isSuspended: Bool) { downloader.isSuspended = isSuspended }
+
+    var runningCount: Int { downloader.runningCount }
+}
+
+// All it has is constant.
+extension ImageDownloadToken: CancellableRequest, @unchecked Sendable {}
+
+private struct PortedDownloader: DownloaderUnderTest {
+    let answers = Recorder<Answer>()
+    private let downloader: MigrationExamplesPorted.ImageDownloader
+
+    init(width: Int) {
+        downloader = .init(width: width)
+    }
+
+    func request(_ url: URL, as name: String) async -> any CancellableRequest {
+        let request = await downloader.request(url) { [answers] data in
+            answers.record(Answer(name, .success(data)))
+        }
+        Task { [answers] in
+            // As on the legacy side, a request that was cancelled is told nothing.
+            if case .failure(let error) = await request.result, !(error is CancellationError) {
+                answers.record(Answer(name, .failure(error)))
+            }
+        }
+        return request
+    }
+
+    func setSuspended(_ isSuspended: Bool) { downloader.isSuspended = isSuspended }
+
+    var runningCount: Int { get async { await downloader.runningCount } }
+}
+
+extension ImageRequest: CancellableRequest {}

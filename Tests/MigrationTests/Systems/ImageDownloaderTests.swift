@@ -1,0 +1,149 @@
+import Foundation
+import MigrationExamplesSupport
+import TaskOperationsTesting
+import Testing
+
+@Suite("The image downloader, on both sides", .timeLimit(.minutes(10)))
+struct ImageDownloaderTests {
+    private let temporary: TemporaryFolder
+    private let server: FileServer
+    private let urls: [URL]
+
+    init() throws {
+        temporary = try TemporaryFolder()
+        for number in 0..<8 { try temporary.write([UInt8](repeating: 7, count: 1000), to: "file \(number)") }
+        let files = try InputFolder(listing: temporary.path).files
+        let server = try FileServer(serving: files)
+        self.server = server
+        urls = files.map { server.url(of: $0) }
+    }
+
+    @Test("All who want a picture get it, and it is downloaded once", arguments: Side.allCases)
+    func shared(side: Side) async {
+        let downloader = side.downloader()
+        downloader.setSuspended(true)
+        for number in 0..<20 { _ = await downloader.request(urls[0], as: "\(number)") }
+        downloader.setSuspended(false)
+        #expect(await eventually(within: patience) { downloader.answers.events.count == 20 })
+        #expect(downloader.answers.events == (0..<20).map { Answer("\($0)", "1000 bytes") })
+        #expect(server.requests.count == 1)
+        #expect(await eventually(within: patience) { await downloader.runningCount == 0 })
+    }
+
+    @Test("A download on its way goes on while anybody wants it", arguments: Side.allCases)
+    func oneLeaves(side: Side) async {
+        let downloader = side.downloader()
+        server.isPaused = true
+        let first = await downloader.request(urls[0], as: "first")
+        let second = await downloader.request(urls[0], as: "second")
+        #expect(await eventually(within: patience) { server.requests.count == 1 })
+        first.cancel()
+        _ = await downloader.request(urls[0], as: "third")
+        second.cancel()
+        server.isPaused = false
+        #expect(await eventually(within: patience) { !downloader.answers.events.isEmpty })
+        #expect(downloader.answers.events == [Answer("third", "1000 bytes")])
+        #expect(server.requests.count == 1)
+        #expect(server.departures == 0)
+        #expect(await eventually(within: patience) { await downloader.runningCount == 0 })
+    }
+
+    @Test("The last one to leave ends the download on its way", arguments: Side.allCases)
+    func allLeave(side: Side) async {
+        let downloader = side.downloader()
+        server.isPaused = true
+        var requests: [any CancellableRequest] = []
+        for number in 0..<3 { requests.append(await downloader.request(urls[0], as: "\(number)")) }
+        #expect(await eventually(within: patience) { server.requests.count == 1 })
+        for request in requests { request.cancel() }
+        #expect(await eventually(within: patience) { server.departures == 1 })
+        #expect(await eventually(within: patience) { await downloader.runningCount == 0 })
+        #expect(downloader.answers.events.isEmpty)
+    }
+
+    @Test("Cancelling twice takes nobody else's place away", arguments: Side.allCases)
+    func cancelTwice(side: Side) async {
+        let downloader = side.downloader()
+        downloader.setSuspended(true)
+        let first = await downloader.request(urls[0], as: "first")
+        _ = await downloader.request(urls[0], as: "second")
+        first.cancel()
+        first.cancel()
+        downloader.setSuspended(false)
+        #expect(await eventually(within: patience) { downloader.answers.events == [Answer("second", "1000 bytes")] })
+        first.cancel()
+        #expect(await eventually(within: patience) { await downloader.runningCount == 0 })
+    }
+
+    @Test("What nobody wants when its turn comes is not downloaded", arguments: Side.allCases)
+    func cancelledBefore(side: Side) async {
+        let downloader = side.downloader()
+        downloader.setSuspended(true)
+        let request = await downloader.request(urls[0], as: "unwanted")
+        _ = await downloader.request(urls[1], as: "wanted")
+        request.cancel()
+        downloader.setSuspended(false)
+        #expect(await eventually(within: patience) { downloader.answers.events == [Answer("wanted", "1000 bytes")] })
+        #expect(server.requests == ["file 1"])
+        #expect(await eventually(within: patience) { await downloader.runningCount == 0 })
+    }
+
+    @Test("What was cancelled can be asked for again", arguments: Side.allCases)
+    func again(side: Side) async {
+        let downloader = side.downloader()
+        server.isPaused = true
+        let request = await downloader.request(urls[0], as: "first")
+        #expect(await eventually(within: patience) { server.requests.count == 1 })
+        request.cancel()
+        #expect(await eventually(within: patience) { await downloader.runningCount == 0 })
+        _ = await downloader.request(urls[0], as: "second")
+        server.isPaused = false
+        #expect(await eventually(within: patience) { downloader.answers.events == [Answer("second", "1000 bytes")] })
+        #expect(server.requests.count == 2)
+    }
+
+    @Test("No more is downloaded at once than the width", arguments: Side.allCases)
+    func width(side: Side) async {
+        let downloader = side.downloader(width: 3)
+        server.isPaused = true
+        for (number, url) in urls.enumerated() { _ = await downloader.request(url, as: "\(number)") }
+        #expect(await eventually(within: patience) { server.requests.count == 3 })
+        for _ in 0..<100 { await Task.yield() }
+        #expect(server.requests.count == 3)
+        server.isPaused = false
+        #expect(await eventually(within: patience) { downloader.answers.events.count == urls.count })
+        #expect(server.requests.count == urls.count)
+    }
+
+    @Test("All are told why a download failed", arguments: Side.allCases)
+    func failure(side: Side) async {
+        let downloader = side.downloader()
+        let missing = server.url(path: "/missing")
+        downloader.setSuspended(true)
+        for name in ["first", "second"] { _ = await downloader.request(missing, as: name) }
+        downloader.setSuspended(false)
+        #expect(await eventually(within: patience) { downloader.answers.events.count == 2 })
+        let outcome = "no such file (404)"
+        #expect(Set(downloader.answers.events) == [Answer("first", outcome), Answer("second", outcome)])
+        #expect(await eventually(within: patience) { await downloader.runningCount == 0 })
+    }
+
+    @Test("In a storm of requests and cancellations each is answered or cancelled, and nothing is left")
+    func storm() async {
+        for side in Side.allCases {
+            let downloader = side.downloader(width: 4)
+            await withTaskGroup { group in
+                for number in 0..<200 {
+                    group.addTask { [urls] in
+                        let request = await downloader.request(urls[number % urls.count], as: "\(number)")
+                        if number % 3 == 0 { request.cancel() }
+                    }
+                }
+            }
+            #expect(await eventually(within: patience) { await downloader.runningCount == 0 })
+            let kept = Set((0..<200).filter { $0 % 3 != 0 }.map { Answer("\($0)", "1000 bytes") })
+            #expect(await eventually(within: patience) { kept.isSubset(of: downloader.answers.events) })
+            #expect(Set(downloader.answers.events).count == downloader.answers.events.count)
+        }
+    }
+}

@@ -1,0 +1,103 @@
+import Foundation
+import MigrationExamplesSupport
+import TaskOperationsTesting
+import Testing
+
+@testable import MigrationExamplesLegacy
+@testable import MigrationExamplesPorted
+
+@Suite("The photo manager, on both sides", .timeLimit(.minutes(10)))
+struct PhotoManagerTests {
+    private let temporary: TemporaryFolder
+    private let server: FileServer
+    private let urls: [URL]
+
+    init() throws {
+        temporary = try TemporaryFolder()
+        for number in 0..<6 { try temporary.write("photo \(number)", to: "file \(number)") }
+        let files = try InputFolder(listing: temporary.path).files
+        let server = try FileServer(serving: files)
+        self.server = server
+        urls = files.map { server.url(of: $0) }
+    }
+
+    /// What was in the album when the batch was completed, and with what error.
+    private struct Completion: Sendable {
+        let count: Int
+        let error: (any Error)?
+    }
+
+    private func completeLegacy(
+        _ urls: [URL], by way: MigrationExamplesLegacy.PhotoManager.Way
+    ) async -> Completion {
+        let album = MigrationExamplesLegacy.PhotoAlbum()
+        return await withCheckedContinuation { continuation in
+            MigrationExamplesLegacy.PhotoManager.shared.download(urls, into: album, by: way) { error in
+                continuation.resume(returning: Completion(count: album.photos.count, error: error))
+            }
+        }
+    }
+
+    private func completePorted(
+        _ urls: [URL], by way: MigrationExamplesPorted.PhotoManager.Way
+    ) async throws -> Completion {
+        let album = MigrationExamplesPorted.PhotoAlbum()
+        let error = try await MigrationExamplesPorted.PhotoManager.shared.download(urls, into: album, by: way)
+        return Completion(count: await album.photos.count, error: error)
+    }
+
+    /// What each side came to in each of the ways.
+    private func completions(_ urls: [URL]) async throws -> [Completion] {
+        var completions: [Completion] = []
+        for way in MigrationExamplesLegacy.PhotoManager.Way.allCases {
+            completions.append(await completeLegacy(urls, by: way))
+        }
+        for way in MigrationExamplesPorted.PhotoManager.Way.allCases {
+            completions.append(try await completePorted(urls, by: way))
+        }
+        return completions
+    }
+
+    @Test("A batch completes after the last photo, in each way")
+    func all() async throws {
+        for completion in try await completions(urls) {
+            #expect(completion.count == urls.count)
+            #expect(completion.error == nil)
+        }
+    }
+
+    @Test("An empty batch completes too")
+    func empty() async throws {
+        for completion in try await completions([]) {
+            #expect(completion.count == 0)
+            #expect(completion.error == nil)
+        }
+    }
+
+    @Test("A batch completes with the error of the photo that did not come, and with all the others")
+    func oneFails() async throws {
+        let batch = urls.prefix(3) + [server.url(path: "/missing")] + urls.suffix(3)
+        for completion in try await completions(Array(batch)) {
+            #expect(completion.count == urls.count)
+            #expect((completion.error as? DownloadFailure)?.status == 404)
+        }
+    }
+
+    @Test("While a photo is on its way, no batch completes")
+    func notBefore() async throws {
+        server.isPaused = true
+        let completed = Recorder<Int>()
+        await withTaskGroup { group in
+            for way in MigrationExamplesLegacy.PhotoManager.Way.allCases {
+                group.addTask { completed.record(await completeLegacy(urls, by: way).count) }
+            }
+            for way in MigrationExamplesPorted.PhotoManager.Way.allCases {
+                group.addTask { completed.record((try? await completePorted(urls, by: way).count) ?? 0) }
+            }
+            #expect(await eventually(within: patience) { server.requests.count >= 4 })
+            #expect(completed.events.isEmpty)
+            server.isPaused = false
+        }
+        #expect(completed.events == Array(repeating: urls.count, count: 8))
+    }
+}
