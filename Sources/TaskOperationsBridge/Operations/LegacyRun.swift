@@ -29,6 +29,7 @@ final class LegacyRun: Sendable {
         } onCancel: {
             legacy.cancel()
         }
+        legacy.forgetDependencies()
         LegacyTable.removeRunner(of: legacy)
         if legacy.isCancelled { throw CancellationError() }
     }
@@ -54,6 +55,10 @@ final class LegacyRun: Sendable {
                 }
             }
             LegacyTable.removeRunner(of: legacy)
+            Task.detached(executorPreference: bridgeExecutor) {
+                await legacy.finished()
+                legacy.forgetDependencies()
+            }
         }
     }
 }
@@ -66,6 +71,16 @@ extension Foundation.Operation {
             // A subclass that is finished on its return from `start()` may not have told anybody. Telling twice does no
             // harm.
             if isFinished { didChangeValue(forKey: "isFinished") }
+        #endif
+    }
+
+    /// Cuts a finished operation off from what it depended on, as a queue does.
+    ///
+    /// Foundation without the Objective-C runtime keeps dependents unretained: where a dependency finishes only now, it
+    /// would look for one that may be gone.
+    fileprivate func forgetDependencies() {
+        #if !canImport(ObjectiveC)
+            for dependency in dependencies { removeDependency(dependency) }
         #endif
     }
 }

@@ -149,6 +149,25 @@ struct BridgedOperationQueueTests {
         #expect(events.events == ["block", "dependent", "ours"])
     }
 
+    @Test("cancelling all cancels what depends on others before these can let it start")
+    func cancelAllOfGraph() async {
+        for _ in 0..<20 {
+            let queue = BridgedOperationQueue()
+            let runs = ConcurrencyMeter()
+            let first = BlockOperation { runs.enter() }
+            let never = BlockOperation {}
+            first.addDependency(never)
+            let others = (0..<20).map { _ in BlockOperation { runs.enter() } }
+            for other in others { other.addDependency(first) }
+            queue.addOperations([first] + others, waitUntilFinished: false)
+            queue.cancelAllOperations()
+            await queue.finished()
+            #expect(runs.total == 0)
+            #expect(others.filter(\.isCancelled).count == 20)
+            never.start()
+        }
+    }
+
     @Test("cancelling all marks the operations at once, and finishes what has not started")
     func cancelAll() async {
         let gate = DispatchSemaphore(value: 0)

@@ -25,6 +25,44 @@ struct LegacyCancellationTests {
         #expect(runner.failure is CancellationError)
     }
 
+    /// Foundation on Linux keeps dependents unretained, and leaves it to its queues to cut them off.
+    @Test("our side, before the start: what it depended on can finish when it is gone")
+    func goneBeforeDependency() async throws {
+        for _ in 0..<20 {
+            let first = BlockOperation {}
+            let queue = TaskOperationQueue(isSuspended: true)
+            let isGone = AsyncGroup()
+            for _ in 0..<50 {
+                let legacy = WatchedOperation(leaving: isGone)
+                legacy.addDependency(first)
+                try queue.addOperation(legacy)
+            }
+            queue.cancelAllOperations()
+            await isGone.wait()
+            first.start()
+            #expect(first.isFinished)
+        }
+    }
+
+    @Test("our side, before the start, an asynchronous subclass that finishes later: it can be gone then too")
+    func asynchronousGoneBeforeDependency() async throws {
+        let first = BlockOperation {}
+        let queue = TaskOperationQueue(isSuspended: true)
+        let finishing = Gate()
+        let isGone = AsyncGroup()
+        for _ in 0..<50 {
+            let legacy = LateOperation(leaving: isGone, after: finishing)
+            legacy.addDependency(first)
+            try queue.addOperation(legacy)
+        }
+        queue.cancelAllOperations()
+        await finishing.waitForArrivals(50)
+        finishing.open()
+        await isGone.wait()
+        first.start()
+        #expect(first.isFinished)
+    }
+
     @Test("our side, an asynchronous subclass before the start: it finishes by itself")
     func asynchronousBeforeStart() async throws {
         let queue = TaskOperationQueue(isSuspended: true)
@@ -95,6 +133,42 @@ struct LegacyCancellationTests {
         await legacy.finished()
         guard case TaskOperationError.queueShutDown? = runner.failure else {
             return _ = Issue.record("\(runner.debugDescription)")
+        }
+    }
+}
+
+/// Tells when it is freed.
+private class WatchedOperation: Foundation.Operation, @unchecked Sendable {  // All it has is constant.
+    private let group: AsyncGroup
+
+    init(leaving group: AsyncGroup) {
+        self.group = group
+        super.init()
+        group.enter()
+    }
+
+    deinit { group.leave() }
+}
+
+/// Finishes some time after it was started, cancelled or not.
+private final class LateOperation: WatchedOperation, @unchecked Sendable {  // `hasFinished` is a lock.
+    private let gate: Gate
+    private let hasFinished = Lock(false)
+
+    init(leaving group: AsyncGroup, after gate: Gate) {
+        self.gate = gate
+        super.init(leaving: group)
+    }
+
+    override var isAsynchronous: Bool { true }
+    override var isFinished: Bool { hasFinished.withLock { $0 } }
+
+    override func start() {
+        Task {
+            await gate.pass()
+            willChangeValue(forKey: "isFinished")
+            hasFinished.withLock { $0 = true }
+            didChangeValue(forKey: "isFinished")
         }
     }
 }
