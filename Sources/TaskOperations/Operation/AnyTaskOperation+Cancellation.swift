@@ -33,15 +33,22 @@ extension AnyTaskOperation {
         case end(OperationEnding, (any OperationHost)?)
     }
 
-    /// Handlers are called on a task of their own, on the executor of the queue, as whoever cancels may hold a lock that they want too; what
-    /// waits for the operation goes on after them, as ever.
+    /// Handlers are called on a task of their own, as whoever cancels may hold a lock that they want too; what waits for
+    /// the operation goes on after them, as ever.
     func carryOutUnstarted(_ ending: OperationEnding, _ host: (any OperationHost)?) {
         discardBody()
         host?.endedBeforeStart(self)
         if ending.hasHandlers {
-            Task.detached(executorPreference: host?.executor, priority: effectivePriority) { [self] in
+            let goOn: @Sendable () -> Void = { [self] in
                 ending.callHandlers(self)
                 letOthersGoOn(ending)
+            }
+            // Only for runs that can be repeated: within a cancellation handler, making a task with a preference, even
+            // with nil for it, was seen not to return.
+            if let executor = host?.executor as? any SliceDecidingExecutor {
+                Task.detached(executorPreference: executor, priority: effectivePriority) { goOn() }
+            } else {
+                Task.detached(priority: effectivePriority) { goOn() }
             }
         } else {
             letOthersGoOn(ending)

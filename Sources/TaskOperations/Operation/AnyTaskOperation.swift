@@ -101,8 +101,7 @@ extension AnyTaskOperation {
     /// on it. Who asks only now finds it finished, and does not wait.
     ///
     /// It runs on the task that ran the body. Where the operation was cancelled before its start, or is finished
-    /// already, the handler runs on a task of its own, never inside this call or inside `cancel()`. Where it was
-    /// cancelled on a queue that has an executor, that task runs there.
+    /// already, the handler runs on a task of its own, never inside this call or inside `cancel()`.
     public func addCompletionHandler(_ handler: @escaping @Sendable () -> Void) {
         addHandler { _ in handler() }
     }
