@@ -16,7 +16,7 @@ public import TaskOperations
 /// that were given the executor. What leaves it, and cannot be repeated: `Task.detached` and `Task {}` without an
 /// executor, the main actor, actors with an executor of their own, `Task.sleep`, callbacks of other threads. Use a
 /// `ManualClock` instead of sleeping.
-public final class SeededExecutor: TaskExecutor, SliceDecidingExecutor {
+public final class SeededExecutor: TaskExecutor, HandlerExecutor, SliceDecidingExecutor {
     private struct State: Sendable {
         var generator: SeededGenerator
         var jobs: [UnownedJob] = []

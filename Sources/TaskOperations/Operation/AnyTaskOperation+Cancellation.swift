@@ -39,16 +39,9 @@ extension AnyTaskOperation {
         discardBody()
         host?.endedBeforeStart(self)
         if ending.hasHandlers {
-            let goOn: @Sendable () -> Void = { [self] in
+            Task.detached(executorPreference: host?.handlerExecutor, priority: effectivePriority) { [self] in
                 ending.callHandlers(self)
                 letOthersGoOn(ending)
-            }
-            // Only for runs that can be repeated: within a cancellation handler, making a task with a preference, even
-            // with nil for it, was seen not to return.
-            if let executor = host?.executor as? any SliceDecidingExecutor {
-                Task.detached(executorPreference: executor, priority: effectivePriority) { goOn() }
-            } else {
-                Task.detached(priority: effectivePriority) { goOn() }
             }
         } else {
             letOthersGoOn(ending)

@@ -34,8 +34,8 @@ protocol OperationHost: AnyObject, Sendable {
     /// All operations that have not ended, in the order of adding.
     var operations: [AnyTaskOperation] { get }
 
-    /// Where bodies run that are not isolated to an actor; nil for the cooperative pool.
-    var executor: (any TaskExecutor)? { get }
+    /// Where handlers are called of operations that never started; nil for the cooperative pool.
+    var handlerExecutor: (any HandlerExecutor)? { get }
 
     /// How the queue is called in messages; nil where there is no queue.
     var queueName: String? { get }

@@ -73,8 +73,8 @@ extension Scheduler {
     /// Whether bodies run right on the worker, with no more around them than the current operation.
     var runsPlainly: Bool { !runsOnMainActor && taskLocals.isEmpty }
 
-    var executor: (any TaskExecutor)? {
-        if case .executor(let executor) = place { executor } else { nil }
+    var handlerExecutor: (any HandlerExecutor)? {
+        if case .executor(let executor) = place { executor as? any HandlerExecutor } else { nil }
     }
 
     private var runsOnMainActor: Bool {

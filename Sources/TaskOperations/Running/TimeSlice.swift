@@ -24,9 +24,3 @@ struct TimeSlice {
         return false
     }
 }
-
-/// An executor that says itself when a worker lets others run: one whose runs can be repeated cannot go by a clock.
-package protocol SliceDecidingExecutor: TaskExecutor {
-    /// Whether the worker that ran a body lets others run now.
-    func isSliceOver() -> Bool
-}

@@ -6,7 +6,7 @@ let legacyExecutor = BridgedExecutor()
 
 /// Runs the jobs of a `BridgedOperationQueue`: on a Dispatch queue where one was set, and otherwise on threads where
 /// they may block.
-final class BridgedExecutor: TaskExecutor {
+final class BridgedExecutor: HandlerExecutor {
     private let queue = Lock<DispatchQueue?>(nil)
 
     var underlyingQueue: DispatchQueue? {
