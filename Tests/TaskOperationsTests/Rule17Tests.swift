@@ -1,3 +1,4 @@
+import Dispatch
 import TaskOperationsTesting
 import Testing
 
@@ -92,6 +93,20 @@ struct Rule17Tests {
         #expect(try outcome.get() == 1)
     }
 
+    @Test("Rule 17: the handler of what was cancelled before its start does not wait for an executor that is busy")
+    func busyExecutor() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, executor: SingleThreadExecutor())
+        let release = DispatchSemaphore(value: 0)
+        let busy = queue.addOperation { block(on: release) }
+        let cancelled = queue.addOperation {}
+        let called = Gate()
+        cancelled.addCompletionHandler { called.open() }
+        cancelled.cancel()
+        await called.pass()
+        release.signal()
+        try await busy.value
+    }
+
     @Test("Rule 17: where adding races with the end, each handler is called exactly once")
     func racingWithTheEnd() async throws {
         for _ in 0..<300 {
@@ -103,6 +118,8 @@ struct Rule17Tests {
             #expect(calls.events.sorted() == Array(0..<20))
         }
     }
+
+    private func block(on semaphore: DispatchSemaphore) { semaphore.wait() }
 
     /// Whether a task stands suspended in a wait for the operation.
     private func isAwaited(_ operation: AnyTaskOperation) -> Bool {

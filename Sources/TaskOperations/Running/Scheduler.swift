@@ -257,7 +257,9 @@ extension Scheduler {
         fileprivate(set) var escalation: PriorityLevel?
         /// Whether to yield, and then to begin again.
         var mustYield = false
-        var slice = TimeSlice()
+        var slice: TimeSlice
+
+        init(slice: TimeSlice) { self.slice = slice }
     }
 
     /// A worker's task runs, and gets something to start with where anything is left for it.

@@ -1,16 +1,35 @@
+#if canImport(Darwin)
+    internal import Darwin
+#elseif canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#endif
+
 /// How long a worker may go on before it lets other tasks have its thread.
 ///
 /// Bodies that do not suspend would otherwise keep a thread of the pool for as long as their queue has work. The
 /// clock costs as much as a tenth of an empty operation, so it is read after 1, 2, 4 … and at most 64 bodies, as
 /// long as they turn out to be short.
+///
+/// A body that suspends lets others have the thread anyway, and the worker has a new slice then: yielding too would
+/// add a half to what bodies cost that sleep for a millisecond, 256 at once.
 struct TimeSlice {
+    private let worker: ObjectIdentifier
+    private let decider: (any SliceDecidingExecutor)?
     private let end = ContinuousClock.now + .milliseconds(1)
     private var stride = 1
     private var untilLook = 1
-    private let decider: (any SliceDecidingExecutor)?
 
-    init(decider: (any SliceDecidingExecutor)? = nil) {
+    /// Begins a slice on the calling thread.
+    init(of worker: Worker, decider: (any SliceDecidingExecutor)?) {
+        self.init(ObjectIdentifier(worker), decider)
+    }
+
+    private init(_ worker: ObjectIdentifier, _ decider: (any SliceDecidingExecutor)?) {
+        self.worker = worker
         self.decider = decider
+        LastSlice.setWorker(worker)
     }
 
     /// Counts a body that was run. Returns whether the time is up.
@@ -18,9 +37,33 @@ struct TimeSlice {
         if let decider { return decider.isSliceOver() }
         untilLook -= 1
         if untilLook > 0 { return false }
-        if ContinuousClock.now >= end { return true }
+        if ContinuousClock.now >= end {
+            // A worker that had its thread all the time is the last that began a slice there. One that had not may take
+            // itself for that, where it was alone, and yields for nothing.
+            if LastSlice.isWorker(worker) { return true }
+            self = TimeSlice(worker, decider)
+            return false
+        }
         stride = min(stride * 2, 64)
         untilLook = stride
         return false
+    }
+}
+
+/// Which worker was the last to begin a slice on the calling thread.
+private enum LastSlice {
+    private static let key: pthread_key_t = {
+        var key = pthread_key_t()
+        let error = pthread_key_create(&key, nil)
+        precondition(error == 0, "no key for values of a thread is left")
+        return key
+    }()
+
+    static func isWorker(_ worker: ObjectIdentifier) -> Bool {
+        UInt(bitPattern: pthread_getspecific(key)) == UInt(bitPattern: worker)
+    }
+
+    static func setWorker(_ worker: ObjectIdentifier) {
+        pthread_setspecific(key, UnsafeRawPointer(bitPattern: UInt(bitPattern: worker)))
     }
 }

@@ -35,16 +35,19 @@ extension Worker {
 
     private func runOperations(isolation: isolated (any Actor)? = #isolation) async {
         let isPlain = scheduler.runsPlainly
-        var turn = Scheduler.Turn()
+        var turn = Scheduler.Turn(slice: makeSlice())
         begin(&turn)
         while let operation = turn.operation {
             conclude(&turn, await isPlain ? operation.run(isolation: isolation) : scheduler.run(operation))
             if turn.mustYield {
                 await Task.yield()
+                turn.slice = makeSlice()
                 begin(&turn)
             }
         }
     }
+
+    private func makeSlice() -> TimeSlice { TimeSlice(of: self, decider: scheduler.sliceDecider) }
 
     // Not inlined: in an async function every temporary is allocated on the task, 17 of them here, which made an
     // empty operation a third more expensive.
@@ -52,7 +55,6 @@ extension Worker {
     @inline(never)
     private func begin(_ turn: inout Scheduler.Turn) {
         turn.mustYield = false
-        turn.slice = TimeSlice(decider: scheduler.sliceDecider)
         scheduler.workerBegan(self, &turn)
         if let level = turn.escalation { runner.escalate(to: level) }
     }

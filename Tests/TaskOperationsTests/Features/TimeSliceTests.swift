@@ -1,0 +1,44 @@
+import Synchronization
+import TaskOperations
+import Testing
+
+@Suite("A worker lets other tasks have its thread", .timeLimit(.minutes(10)))
+struct TimeSliceTests {
+    @Test("where its bodies never suspend: another task has its turn long before the queue is empty")
+    func bodiesThatCompute() async throws {
+        let count = 4000
+        let queue = TaskOperationQueue(isSuspended: true)
+        for _ in 0..<count { queue.addOperation { compute(for: .microseconds(200)) } }
+        queue.isSuspended = false
+        for _ in 0..<5 { await Task.yield() }
+        #expect(queue.operationCount > 0, "the queue kept all threads to itself")
+        try await queue.waitUntilAllOperationsAreFinished()
+    }
+
+    @Test("once, where its bodies suspend: it does not yield too")
+    func bodiesThatSuspend() async throws {
+        let executor = JobCounter()
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 40, executor: executor)
+        for _ in 0..<800 { queue.addOperation { try await Task.sleep(for: .milliseconds(2)) } }
+        try await queue.waitUntilAllOperationsAreFinished()
+        // One for each body after its sleep, and one for each worker; with a yield after each body it were twice that.
+        #expect(executor.count < 800 * 3 / 2)
+    }
+
+    private func compute(for duration: Duration) {
+        let end = ContinuousClock.now + duration
+        while ContinuousClock.now < end {}
+    }
+}
+
+/// Runs jobs on the cooperative pool, and counts them.
+private final class JobCounter: TaskExecutor {
+    private let jobs = Atomic(0)
+
+    var count: Int { jobs.load(ordering: .relaxed) }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        jobs.add(1, ordering: .relaxed)
+        globalConcurrentExecutor.enqueue(job)
+    }
+}
