@@ -60,7 +60,7 @@ extension TaskPriority {
     }
 
     /// The priority of an operation of Foundation: that of its `queuePriority` where one was set, and of its
-    /// `qualityOfService` otherwise. Foundation orders a queue in the same way.
+    /// `qualityOfService` otherwise. On Linux Foundation orders a queue by the former alone.
     public init(_ operation: Foundation.Operation) {
         let priority = operation.queuePriority
         self = priority == .normal ? TaskPriority(operation.qualityOfService) : TaskPriority(priority)
