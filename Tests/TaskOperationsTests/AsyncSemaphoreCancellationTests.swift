@@ -115,6 +115,25 @@ struct AsyncSemaphoreCancellationTests {
         }
     }
 
+    @Test("Where lining up races with cancelling, nobody waits on", arguments: 0..<10)
+    func liningUpRacesWithCancelling(_: Int) async throws {
+        let semaphore = AsyncSemaphore(capacity: 1)
+        try await semaphore.acquire()
+        for spins in 0..<300 {
+            let begun = Recorder<Bool>()
+            await withTaskGroup { group in
+                group.addTask {
+                    begun.record(true)
+                    await #expect(throws: CancellationError.self) { try await semaphore.acquire() }
+                }
+                while begun.events.isEmpty { await Task.yield() }
+                for _ in 0..<spins where semaphore.waitingCount == 0 {}
+                group.cancelAll()
+            }
+            #expect((semaphore.available, semaphore.waitingCount) == (0, 0))
+        }
+    }
+
     @Test("Capacity that changes during a storm ends with as many permits as it says")
     func stormOfCapacities() async throws {
         var random = SeededGenerator(seed: 7)

@@ -108,4 +108,36 @@ struct Rule05Tests {
         #expect(tooEarly.events == [])
         #expect(operations.allSatisfy { $0.isFinished })
     }
+
+    @Test("Rule 5: a dependency that comes when the operation is about to start is waited for")
+    func dependencyAtTheStart() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, isSuspended: true)
+        let other = TaskOperationQueue(isSuspended: true)
+        let tooEarly = Recorder<Bool>()
+        let dependency = other.addOperation(priority: .low) {}
+        let operation = queue.addOperation(priority: .high) { tooEarly.record(!dependency.isFinished) }
+        // Told in the middle of adding the dependency, which raises that: the operation has it, and its queue does
+        // not know yet. There is time enough for a start.
+        _ = other.observer {
+            CountsWatcher {
+                if dependency.effectivePriority != .high { return }
+                queue.isSuspended = false
+                for _ in 0..<100_000 where tooEarly.events.isEmpty {}
+            }
+        }
+        try operation.addDependency(dependency)
+        other.isSuspended = false
+        try await operation.value
+        #expect(tooEarly.events == [false])
+    }
+}
+
+private final class CountsWatcher: OperationCountObserver {
+    private let action: @Sendable () -> Void
+
+    init(_ action: @escaping @Sendable () -> Void) {
+        self.action = action
+    }
+
+    func countsChanged(added: Int, unfinished: Int) { action() }
 }

@@ -164,6 +164,26 @@ struct WaitCycleTests {
         #expect(try await body.value.refusal?.dependencyCycle == ["inner", "body", "inner"])
     }
 
+    @Test("A wait that is over closes no cycle, though the body still executes")
+    func waitThatIsOver() async throws {
+        let (queue, other) = (TaskOperationQueue(maxConcurrentOperationCount: 1), TaskOperationQueue())
+        let (awaited, rest) = (Gate(), Gate())
+        other.addOperation { await awaited.pass() }
+        await awaited.waitForArrivals(1)
+        let awaiting = queue.addOperation {
+            try await other.waitUntilAllOperationsAreFinished()
+            await rest.pass()
+        }
+        // Runs on the permit that the wait lends.
+        try await queue.run {}
+        awaited.open()
+        await rest.waitForArrivals(1)
+        let late = TaskOperation(dependencies: [awaiting]) {}
+        try other.addOperation(late)
+        rest.open()
+        try await late.value
+    }
+
     @Test("A body that was refused can go on, and await something else")
     func goingOn() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)

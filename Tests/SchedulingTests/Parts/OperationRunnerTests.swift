@@ -1,0 +1,31 @@
+import TaskOperationsTesting
+import Testing
+
+@testable import TaskOperations
+
+@Suite("The runner of bodies", .timeLimit(.minutes(10)))
+struct OperationRunnerTests {
+    @Test("It does not leave its task while that is being cancelled, and leaves it afterwards")
+    func leavesAfterItsUsers() async {
+        let runner = OperationRunner()
+        let gate = Gate()
+        let order = Recorder<String>()
+        let running = Task {
+            await runner.run {
+                await withTaskCancellationHandler {
+                    await gate.pass()
+                } onCancel: {
+                    gate.open()
+                    // Time enough to leave, for one that does not wait for this to end.
+                    for _ in 0..<100_000 where order.events.isEmpty {}
+                    order.record("cancelled")
+                }
+            }
+            order.record("left")
+        }
+        await gate.waitForArrivals(1)
+        runner.cancel()
+        await running.value
+        #expect(order.events == ["cancelled", "left"])
+    }
+}
