@@ -54,7 +54,8 @@ let package = Package(
             name: "SchedulingTests", dependencies: ["TaskOperations", "TaskOperationsTesting"],
             swiftSettings: settings),
         .testTarget(
-            name: "TaskOperationsTests", dependencies: ["TaskOperations", "TaskOperationsTesting"],
+            name: "TaskOperationsTests",
+            dependencies: ["TaskOperations", "TaskOperationsTesting", "TaskOperationsExpectations"],
             swiftSettings: settings),
         .testTarget(
             name: "TestingTests",
@@ -77,7 +78,8 @@ let package = Package(
         .testTarget(
             name: "BridgeTests",
             dependencies: [
-                "TaskOperations", "TaskOperationsBridge", "TaskOperationsTesting", "MigrationExamplesSupport",
+                "TaskOperations", "TaskOperationsBridge", "TaskOperationsTesting", "TaskOperationsExpectations",
+                "MigrationExamplesSupport",
             ],
             swiftSettings: settings),
     ],

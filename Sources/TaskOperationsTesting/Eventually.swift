@@ -8,3 +8,9 @@ package func eventually(within limit: Duration = .seconds(300), _ condition: () 
     }
     return true
 }
+
+/// Gives everything else that is ready to run ample opportunity to do so. Only for showing that something does not
+/// happen: what does happen is waited for.
+package func letOthersRun() async {
+    for _ in 0..<100 { await Task.yield() }
+}

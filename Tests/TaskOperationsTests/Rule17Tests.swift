@@ -1,4 +1,5 @@
 import Dispatch
+import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 

@@ -196,18 +196,11 @@ extension Scheduler.Storage {
     /// Whoever executes does so afterwards, and a worker that was started does before; one of a higher level comes
     /// sooner.
     fileprivate var urgentLevel: UInt8 {
+        if state.intake == .shut || cancelsAdded || observer != nil { return Self.everyLevel }
         let available = state.permits.available
-        return
-            if state.intake == .shut || cancelsAdded || observer != nil
-        {
-            Self.everyLevel
-        } else if available == 0 || state.isHalted {
-            Self.noLevel
-        } else if starting.count < min(available, processorCount) {
-            Self.everyLevel
-        } else {
-            starting.highest!.rawValue + 1
-        }
+        if available == 0 || state.isHalted { return Self.noLevel }
+        if starting.count < min(available, processorCount) { return Self.everyLevel }
+        return starting.highest!.rawValue + 1
     }
 
     /// The operation's slot; nil where the operation is not in the queue (any more).

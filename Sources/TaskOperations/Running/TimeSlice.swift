@@ -1,11 +1,3 @@
-#if canImport(Darwin)
-    internal import Darwin
-#elseif canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#endif
-
 /// How long a worker may go on before it lets other tasks have its thread.
 ///
 /// Bodies that do not suspend would otherwise keep a thread of the pool for as long as their queue has work. The
@@ -47,23 +39,5 @@ struct TimeSlice {
         stride = min(stride * 2, 64)
         untilLook = stride
         return false
-    }
-}
-
-/// Which worker was the last to begin a slice on the calling thread.
-private enum LastSlice {
-    private static let key: pthread_key_t = {
-        var key = pthread_key_t()
-        let error = pthread_key_create(&key, nil)
-        precondition(error == 0, "no key for values of a thread is left")
-        return key
-    }()
-
-    static func isWorker(_ worker: ObjectIdentifier) -> Bool {
-        UInt(bitPattern: pthread_getspecific(key)) == UInt(bitPattern: worker)
-    }
-
-    static func setWorker(_ worker: ObjectIdentifier) {
-        pthread_setspecific(key, UnsafeRawPointer(bitPattern: UInt(bitPattern: worker)))
     }
 }

@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import TaskOperationsBridge
+import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 

@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import TaskOperations
+import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 

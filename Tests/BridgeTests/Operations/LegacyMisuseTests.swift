@@ -1,5 +1,6 @@
 import Foundation
 import TaskOperations
+import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 

@@ -32,21 +32,13 @@ struct StarvationTests {
                 }
                 // More block than the pool has threads.
                 await blocked.waitForArrivals(TaskOperationQueue.defaultMaxConcurrentOperationCount + 8)
-                let steps = await withTaskGroup(of: [Duration].self) { group in
+                await withTaskGroup(of: Void.self) { group in
                     for _ in 0..<8 {
-                        group.addTask {
-                            var steps: [Duration] = []
-                            for _ in 0..<125 { steps.append(await ContinuousClock().measure { await Task.yield() }) }
-                            return steps
-                        }
+                        group.addTask { for _ in 0..<125 { await Task.yield() } }
                     }
-                    return await group.reduce(into: []) { $0 += $1 }.sorted()
                 }
-                #expect(steps.count == 1000)
                 #expect(runs.now > TaskOperationQueue.defaultMaxConcurrentOperationCount)
                 #expect(queue.operationCount == 500, "no operation can have ended yet")
-                // The median, as the machine may be busy with something else at some of the steps.
-                #expect(steps[500] < .milliseconds(5))
                 tasksAreDone.signal()
                 blocked.open()
                 try await queue.waitUntilAllOperationsAreFinished()

@@ -38,6 +38,7 @@ private final class TextOperation: Operation, @unchecked Sendable {
     }
 }
 
+// `lines` and `error` are written before it finishes, and read after it.
 private final class CountOperation: Operation, @unchecked Sendable {
     let text: TextOperation
     private(set) var lines: Int?

@@ -58,6 +58,7 @@ extension Legacy {
     }
 #endif
 
+// `work` is constant, and called once, by the queue.
 private final class CountOperation: Operation, @unchecked Sendable {
     private let work: () -> Void
 

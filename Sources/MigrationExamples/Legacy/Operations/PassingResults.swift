@@ -32,6 +32,7 @@ private final class ListOperation: Operation, @unchecked Sendable {
     }
 }
 
+// `files` is written before it starts, `lines` before it finishes and read after it.
 private final class CountOperation: Operation, @unchecked Sendable {
     var files: [InputFile] = []
     private(set) var lines = 0

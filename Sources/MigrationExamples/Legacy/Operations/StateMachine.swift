@@ -61,6 +61,7 @@ class AsynchronousOperation: Operation, @unchecked Sendable {
     }
 }
 
+// `onFile` is written before it starts, `lines` before it finishes and read after it.
 private final class CountOperation: AsynchronousOperation, @unchecked Sendable {
     private let files: [InputFile]
     var onFile: ((Int) -> Void)?
