@@ -28,7 +28,7 @@ struct RecipeTests {
     func agreement(recipe: Recipe) async throws {
         try writeFiles()
         let first = try await recipe.runLegacy(RecipeInput(InputFolder(listing: temporary.path)))
-        for _ in 0..<10 {
+        for _ in 0..<3 {
             let (legacy, ported) = try await results(of: recipe)
             #expect(legacy.text == first.text)
             #expect(ported.text == first.text)

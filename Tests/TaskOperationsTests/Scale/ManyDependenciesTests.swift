@@ -9,10 +9,10 @@ struct ManyDependenciesTests {
         let queue = TaskOperationQueue()
         let runs = ConcurrencyMeter()
         let first = TaskOperation { runs.enter() }
-        for _ in 0..<many { queue.addOperation(dependencies: [first]) { runs.enter() } }
+        for _ in 0..<tensOfThousands { queue.addOperation(dependencies: [first]) { runs.enter() } }
         try first.start()
         try await queue.waitUntilAllOperationsAreFinished()
-        #expect(runs.total == many + 1)
+        #expect(runs.total == tensOfThousands + 1)
     }
 
     @Test("Very many dependencies of one operation, added one by one, some removed again")
@@ -47,11 +47,11 @@ struct ManyDependenciesTests {
     func chainFromItsEnd() async throws {
         let queue = TaskOperationQueue()
         let runs = ConcurrencyMeter()
-        let operations = (0..<many).map { _ in TaskOperation { runs.enter() } }
+        let operations = (0..<tensOfThousands).map { _ in TaskOperation { runs.enter() } }
         for (operation, next) in zip(operations, operations.dropFirst()) { try operation.addDependency(next) }
         try queue.addOperations(operations)
         try await queue.waitUntilAllOperationsAreFinished()
-        #expect(runs.total == many)
+        #expect(runs.total == tensOfThousands)
     }
 
     @Test("A very long chain of values, each made from the one before")
