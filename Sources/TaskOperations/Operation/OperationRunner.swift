@@ -55,9 +55,13 @@ final class OperationRunner: Sendable {
 
     /// Returns once nobody uses the task any more, and nobody can begin to.
     private func leave() async {
+        let isUsed = state.withLock { state in
+            state.task = nil
+            return state.users > 0
+        }
+        guard isUsed else { return }
         await withCheckedContinuation { continuation in
             let isUsed = state.withLock { state in
-                state.task = nil
                 if state.users > 0 { state.leaving = continuation }
                 return state.users > 0
             }
