@@ -73,14 +73,7 @@ extension Scheduler {
     /// Waits until no operation is left, without a look at who waits. Nothing rises for it: all in the queue would,
     /// and lose the order that their priorities give them.
     func suspendUntilEmpty() async {
-        await withCheckedContinuation { continuation in
-            let isEmpty = apply { storage in
-                if storage.state.isEmpty { return true }
-                storage.emptyWaiters.append(continuation)
-                return false
-            }
-            if isEmpty { continuation.resume() }
-        }
+        await withCheckedContinuation { continuation in apply { $0.emptyWaiters.append(continuation) } }
     }
 }
 

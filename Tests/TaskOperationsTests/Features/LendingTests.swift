@@ -166,6 +166,58 @@ struct LendingTests {
         #expect((meter.total, meter.most) == (20, 1))
     }
 
+    @Test("A task that waits for the permit goes on without it when the body ends: there is none to be given back")
+    func taskWaitsBeyondItsBody() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
+        let (awaited, blocking, ending) = (Gate(), Gate(), Gate())
+        let elsewhere = TaskOperationQueue().addOperation { await awaited.pass() }
+        let body = queue.addOperation {
+            let task = Task { try await elsewhere.value }
+            await ending.pass()
+            return task
+        }
+        await until { queue.description.contains("1 awaiting others") }
+        queue.addOperation { await blocking.pass() }
+        await blocking.waitForArrivals(1)
+        awaited.open()
+        try await elsewhere.value
+        await letOthersRun()
+        ending.open()
+        try await body.value.value
+        #expect(!blocking.isOpen && queue.operationCount == 1)
+        blocking.open()
+    }
+
+    @Test("A task that waits for the permit goes on without it when another task of the body begins to await")
+    func taskWaitsAsAnotherAwaits() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
+        let (gates, beginning, blocking) = ([Gate(), Gate()], Gate(), Gate())
+        let elsewhere = TaskOperationQueue(maxConcurrentOperationCount: 2)
+        let awaited = gates.map { gate in elsewhere.addOperation { await gate.pass() } }
+        let firstIsBack = Gate()
+        let body = queue.addOperation {
+            async let first: Void = awaited[0].value
+            async let second: Void = {
+                await beginning.pass(); try await awaited[1].value
+            }()
+            try await first
+            firstIsBack.open()
+            try await second
+        }
+        await until { queue.description.contains("1 awaiting others") }
+        queue.addOperation { await blocking.pass() }
+        await blocking.waitForArrivals(1)
+        gates[0].open()
+        try await awaited[0].value
+        await letOthersRun()
+        #expect(!firstIsBack.isOpen)
+        beginning.open()
+        await until { firstIsBack.isOpen }
+        #expect(!blocking.isOpen)
+        for gate in gates + [blocking] { gate.open() }
+        try await body.value
+    }
+
     @Test("With the width lowered to 0, a body whose wait is over goes on: lowering stops none")
     func widthLoweredToZero() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)

@@ -1,0 +1,28 @@
+import TaskOperationsTesting
+import Testing
+
+@testable import TaskOperations
+
+@Suite("What an operation keeps of itself", .timeLimit(.minutes(10)))
+struct OperationRecordTests {
+    @Test("What has ended refers to no queue and no task any more: it does not keep them, and they may be gone")
+    func ended() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
+        let gate = Gate()
+        let succeeded = queue.addOperation {}
+        let failed = queue.addOperation { throw CancellationError() }
+        let executing = queue.addOperation { await gate.pass() }
+        let pending = queue.addOperation {}
+        await gate.waitForArrivals(1)
+        executing.cancel()
+        pending.cancel()
+        gate.open()
+        for operation in [succeeded, failed, executing, pending] as [AnyTaskOperation] {
+            try await operation.waitUntilFinished()
+            operation.record.withLock { record in
+                #expect(record.phase == .finished)
+                #expect(record.host == nil && record.runner == nil)
+            }
+        }
+    }
+}
