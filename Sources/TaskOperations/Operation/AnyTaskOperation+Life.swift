@@ -15,8 +15,9 @@ extension AnyTaskOperation {
 
     /// What came of an attempt to start.
     enum Start: Sendable {
-        /// It executes. The level is higher than its task's where something urgent came to wait for it just now.
-        case executes(escalation: PriorityLevel?)
+        /// It executes. The level is higher than its task's where something urgent came to wait for it just now. The
+        /// executor is where it wants to run.
+        case executes(escalation: PriorityLevel?, executor: (any TaskExecutor)?)
         case mustWait
         case hasEnded
     }
@@ -72,9 +73,10 @@ extension AnyTaskOperation {
             if !record.isReady { return .mustWait }
             record.phase = .executing
             record.runner = runner
-            if record.effectiveLevel <= level { return .executes(escalation: nil) }
+            let executor = record.links?.executor
+            if record.effectiveLevel <= level { return .executes(escalation: nil, executor: executor) }
             record.isRunnerWorn = true
-            return .executes(escalation: record.effectiveLevel)
+            return .executes(escalation: record.effectiveLevel, executor: executor)
         }
     }
 

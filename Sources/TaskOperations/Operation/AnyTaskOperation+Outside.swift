@@ -1,5 +1,5 @@
 // What the bridge needs of operations beyond their public interface: one that stands for something which is not run
-// here, and waiting for such a thing without lending the permit.
+// here, waiting for such a thing without lending the permit, and a body that has a place of its own.
 
 extension TaskOperation where Success == Void {
     /// Makes an operation that stands for something else: nothing can add or start it, and `endFromOutside` ends it.
@@ -23,5 +23,13 @@ extension AnyTaskOperation {
     /// is a part of its own work.
     package func waitUntilFinishedKeepingPermit() async {
         await Self.whileKeepingPermit(.operation(self)) { await suspendUntilFinished() }
+    }
+
+    /// Has the body run on an executor in queues that have none themselves. What comes after it there, and wants the same
+    /// one, runs on the same task without leaving that executor in between.
+    ///
+    /// To be called before the operation is added.
+    package func runBody(on executor: any TaskExecutor) {
+        record.withLock { $0.madeLinks().executor = executor }
     }
 }

@@ -83,6 +83,8 @@ final class OperationLinks: @unchecked Sendable {
     @exclusivity(unchecked) var continuations: [CheckedContinuation<Void, Never>] = []
     /// What the executing body, and tasks within it, await.
     @exclusivity(unchecked) var waits: [WaitTarget] = []
+    /// Where the body runs in a queue that does not say so itself.
+    @exclusivity(unchecked) var executor: (any TaskExecutor)?
     /// Task locals carried from where the operation was added.
     @exclusivity(unchecked) var bindings: [TaskLocalBinding] = []
     /// What runs beside the first body.

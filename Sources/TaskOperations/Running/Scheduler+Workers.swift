@@ -9,12 +9,14 @@ extension Scheduler {
     }
 
     /// What a worker has to do, from one operation to the next.
-    struct Turn: ~Copyable {
+    struct Turn: ~Copyable, Sendable {
         /// What executes on the worker; nil where nothing is left for it.
         var operation: AnyTaskOperation?
         fileprivate var slot = 0
         /// What the worker's task must be raised to, as something more urgent came to wait just now.
         fileprivate(set) var escalation: PriorityLevel?
+        /// Where the operation wants to run; nil where that is the place of the queue.
+        fileprivate(set) var executor: (any TaskExecutor)?
         /// Whether to yield, and then to begin again.
         var mustYield = false
         var slice: TimeSlice
@@ -26,7 +28,7 @@ extension Scheduler {
     func workerBegan(_ worker: Worker, _ turn: inout Turn) {
         apply { storage in
             storage.starting.add(-1, at: worker.level)
-            storage.start(&turn, on: worker)
+            storage.start(&turn, on: worker, place)
         }
     }
 
@@ -41,7 +43,7 @@ extension Scheduler {
             turn.escalation = nil
             switch release {
             case .goesOn:
-                storage.start(&turn, on: worker)
+                storage.start(&turn, on: worker, place)
             case .yields:
                 turn.mustYield = storage.state.nextLevel == worker.level
                 if turn.mustYield { storage.starting.add(1, at: worker.level) }
@@ -54,14 +56,15 @@ extension Scheduler {
 
 extension Scheduler.Storage {
     /// Starts what comes next on a worker, where it is of the worker's level.
-    fileprivate mutating func start(_ turn: inout Scheduler.Turn, on worker: Worker) {
+    fileprivate mutating func start(_ turn: inout Scheduler.Turn, on worker: Worker, _ place: Scheduler.Place) {
         while let slot = state.nextStart(at: worker.level) {
             let operation = state.records[slot].element
             switch operation.start(on: worker.runner, level: worker.level) {
-            case .executes(let escalation):
+            case .executes(let escalation, let executor):
                 turn.operation = operation
                 turn.slot = slot
                 turn.escalation = escalation
+                turn.executor = if case .pool = place { executor } else { nil }
                 return
             case .mustWait: state.refuseStart(slot)
             case .hasEnded: state.end(slot)

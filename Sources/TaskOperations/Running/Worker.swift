@@ -33,12 +33,24 @@ extension Worker {
         await runner.run { await runOperations() }
     }
 
-    private func runOperations(isolation: isolated (any Actor)? = #isolation) async {
-        let isPlain = scheduler.runsPlainly
+    private func runOperations() async {
         var turn = Scheduler.Turn(slice: makeSlice())
         begin(&turn)
-        while let operation = turn.operation {
-            conclude(&turn, await isPlain ? operation.run(isolation: isolation) : scheduler.run(operation))
+        while turn.operation != nil {
+            if let executor = turn.executor {
+                await withTaskExecutorPreference(executor) { await runOperations(on: executor, &turn) }
+            } else {
+                await runOperations(on: nil, &turn)
+            }
+        }
+    }
+
+    /// Runs operations for as long as they want to run in the same place.
+    @concurrent
+    private func runOperations(on executor: (any TaskExecutor)?, _ turn: inout Scheduler.Turn) async {
+        let isPlain = scheduler.runsPlainly
+        while turn.executor === executor, let operation = turn.operation {
+            conclude(&turn, await isPlain ? operation.run(isolation: nil) : scheduler.run(operation))
             if turn.mustYield {
                 await Task.yield()
                 turn.slice = makeSlice()

@@ -38,7 +38,7 @@ final class LegacyRun: Sendable {
         if legacy.isFinished { return }
         if !legacy.isReady { return await ReadinessRelay(legacy).run() }
         if !CooperativePool.isCurrent { return legacy.startAndTell() }
-        await ThreadCall.perform { [legacy] in legacy.startAndTell() }
+        await LegacyThreads.shared.call { [legacy] in legacy.startAndTell() }
     }
 
     /// The operation of ours has ended. Where it never began, that of Foundation is cancelled, and then started: only

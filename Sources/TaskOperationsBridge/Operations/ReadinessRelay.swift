@@ -19,7 +19,7 @@ internal import TaskOperations
             }
             try? await ready.waitUntilFinished()
             observation.invalidate()
-            await ThreadCall.perform { [legacy] in legacy.start() }
+            await LegacyThreads.shared.call { [legacy] in legacy.start() }
         }
     }
 #else

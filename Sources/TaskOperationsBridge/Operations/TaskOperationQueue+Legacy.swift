@@ -96,6 +96,7 @@ func runner(
         try await run.perform()
     }
     if !LegacyTable.insert(operation, running: legacy) { throw .alreadyAdded(operation: legacy.title) }
+    operation.runBody(on: legacyExecutor)
     operation.addCompletionHandler(on: bridgeExecutor) { run.hasEnded() }
     return operation
 }

@@ -76,6 +76,16 @@ final class LegacyThreads: Sendable {
         start(begun, mustTick: mustTick)
     }
 
+    /// Has a function called on one of the threads, and waits until it returns.
+    func call(_ function: @escaping @Sendable () -> Void) async {
+        await withCheckedContinuation { continuation in
+            run {
+                function()
+                continuation.resume()
+            }
+        }
+    }
+
     private func start(_ begun: Begun?, mustTick: Bool) {
         // The threads are never closed, so that they refuse nothing.
         if let begun { _ = threads.submit { self.serve(begun) } }

@@ -47,12 +47,12 @@ struct LegacyThreadsTests {
     func calls() async {
         let semaphore = DispatchSemaphore(value: 0)
         let events = Recorder<String>()
-        await ThreadCall.perform { events.record("short") }
-        async let long: Void = ThreadCall.perform {
+        await threads.call { events.record("short") }
+        async let long: Void = threads.call {
             block(on: semaphore)
             events.record("long")
         }
-        await ThreadCall.perform { events.record("another") }
+        await threads.call { events.record("another") }
         semaphore.signal()
         await long
         #expect(events.events == ["short", "another", "long"])

@@ -76,6 +76,54 @@ struct ExecutorTests {
         let operation = queue.addOperation(after: input, body: placesOfABody)
         #expect(try await operation.value == [true, true])
     }
+
+    @Test("A body with a place of its own runs there, before and after it suspends, and one without does not")
+    func executorsOfBodies() async throws {
+        let executors = [SingleThreadExecutor(), SingleThreadExecutor()]
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, isSuspended: true)
+        let operations = try (0..<60).map { number in
+            let operation = TaskOperation {
+                let before = executors.map(\.isCurrent)
+                await Task.yield()
+                return [before, executors.map(\.isCurrent)]
+            }
+            // Two by two, so that a body comes after one of the same place as well as after one of another.
+            let place = number / 2 % 3
+            if place < 2 { operation.runBody(on: executors[place]) }
+            try queue.addOperation(operation)
+            return (operation, executors.indices.map { $0 == place })
+        }
+        queue.isSuspended = false
+        for (operation, expected) in operations { #expect(try await operation.value == [expected, expected]) }
+    }
+
+    @Test("Bodies with the same place follow each other there without a job for each")
+    func noJobForEach() async throws {
+        let jobs = ConcurrencyMeter()
+        let executor = SingleThreadExecutor(jobs: jobs)
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, isSuspended: true)
+        for _ in 0..<1000 {
+            let operation = TaskOperation {}
+            operation.runBody(on: executor)
+            try queue.addOperation(operation)
+        }
+        queue.isSuspended = false
+        try await queue.waitUntilAllOperationsAreFinished()
+        #expect((1..<500).contains(jobs.total))
+    }
+
+    @Test("On a queue that has a place, so has no body one of its own")
+    func placeOfTheQueue() async throws {
+        let executors = [SingleThreadExecutor(), SingleThreadExecutor()]
+        let operation = TaskOperation { executors.map(\.isCurrent) }
+        operation.runBody(on: executors[0])
+        try TaskOperationQueue(executor: executors[1]).addOperation(operation)
+        #expect(try await operation.value == [false, true])
+        let onMain = TaskOperation { MainThread.isCurrent }
+        onMain.runBody(on: executors[0])
+        try TaskOperationQueue.main.addOperation(onMain)
+        #expect(try await onMain.value)
+    }
 }
 
 private func placesOfABody(_: Int) async -> [Bool] {

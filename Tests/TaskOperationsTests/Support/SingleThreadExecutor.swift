@@ -1,4 +1,5 @@
 import Dispatch
+import TaskOperationsTesting
 
 /// Runs one job after the other on a dispatch queue of its own, and keeps something alive for as long as it lives.
 final class SingleThreadExecutor: TaskExecutor {
@@ -6,14 +7,18 @@ final class SingleThreadExecutor: TaskExecutor {
 
     private let queue = DispatchQueue(label: "SingleThreadExecutor")
     private let companion: (any Sendable)?
+    private let jobs: ConcurrencyMeter?
 
-    init(_ companion: (any Sendable)? = nil) {
+    /// - Parameter jobs: Counts the jobs that come here.
+    init(_ companion: (any Sendable)? = nil, jobs: ConcurrencyMeter? = nil) {
         self.companion = companion
+        self.jobs = jobs
         queue.setSpecific(key: Self.key, value: ObjectIdentifier(self))
     }
 
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
+        jobs?.enter()
         queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
     }
 
