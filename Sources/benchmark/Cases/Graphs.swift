@@ -13,9 +13,10 @@ extension Case {
         ])
 
     static let fanOut = Case(
-        "fan-out", "empty, one before all others", sizes: [100_000],
+        "fan-out", "empty, one before all others", sizes: [10_000, 100_000],
         subjects: [
-            GraphSubjects.taskOperationQueue(Graph.fanOut), GraphSubjects.operationQueue(Graph.fanOut),
+            GraphSubjects.taskOperationQueue(Graph.fanOut),
+            GraphSubjects.operationQueue(Graph.fanOut, isQuadratic: true),
             GraphSubjects.dispatchQueue(Graph.fanOut), GraphSubjects.task(Graph.fanOut),
         ])
 

@@ -17,7 +17,8 @@ extension Case {
     static let growthOfFanOut = Case(
         "growth", variant: "fan-out", "as in fan-out", sizes: growingSizes,
         subjects: [
-            GraphSubjects.taskOperationQueue(Graph.fanOut), GraphSubjects.operationQueue(Graph.fanOut),
+            GraphSubjects.taskOperationQueue(Graph.fanOut),
+            GraphSubjects.operationQueue(Graph.fanOut, isQuadratic: true),
             GraphSubjects.dispatchQueue(Graph.fanOut), GraphSubjects.task(Graph.fanOut),
         ])
 
