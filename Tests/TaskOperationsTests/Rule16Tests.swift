@@ -85,11 +85,11 @@ struct Rule16Tests {
         #expect(operation.isFinished)
     }
 
-    @Test("Rule 16: a very long chain that was never added is freed without recursion")
+    @Test("Rule 16: a chain of a million that was never added is freed without recursion")
     func freeingAChain() {
         let freed = Gate()
         var last = TaskOperation { [witness = Witness(freed)] in withExtendedLifetime(witness) {} }
-        for _ in 0..<many { last = TaskOperation(dependencies: [last]) {} }
+        for _ in 0..<1_000_000 { last = TaskOperation(dependencies: [last]) {} }
         last = TaskOperation {}
         #expect(freed.isOpen)
         #expect(last.isReady)

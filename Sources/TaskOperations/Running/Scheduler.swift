@@ -162,10 +162,11 @@ extension Scheduler {
 }
 
 extension Array {
-    /// Removes all elements, and returns them.
-    fileprivate mutating func takeAll() -> Self {
-        defer { self = [] }
-        return self
+    /// Adds what another array has, and empties that.
+    fileprivate mutating func append(emptying other: inout Self) {
+        if other.isEmpty { return }
+        self += other
+        other = []
     }
 }
 
@@ -189,10 +190,10 @@ extension Scheduler.Storage {
             starting.add(count, at: level)
             for _ in 0..<count { effects.workers.append(level) }
         }
-        if !freed.isEmpty { effects.resumed += freed.takeAll() }
-        if !rejected.isEmpty { effects.rejected += rejected.takeAll() }
+        effects.resumed.append(emptying: &freed)
+        effects.rejected.append(emptying: &rejected)
         if state.isEmpty {
-            if !emptyWaiters.isEmpty { effects.resumed += emptyWaiters.takeAll() }
+            effects.resumed.append(emptying: &emptyWaiters)
             effects.released = keptAlive.take()
         }
     }

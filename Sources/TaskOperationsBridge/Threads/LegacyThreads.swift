@@ -114,7 +114,11 @@ extension LegacyThreads {
 
     /// Looks out for work for some microseconds: to wake a thread costs more than that.
     private func lookOut() -> Begun? {
-        Patience.wait { lineCount.load(ordering: .relaxed) > 0 }
+        var looks = 0
+        while looks < 64, lineCount.load(ordering: .relaxed) == 0 {
+            sched_yield()
+            looks += 1
+        }
         let (begun, mustTick) = state.withLock { state in
             state.lookouts -= 1
             let begun = state.begin()
@@ -143,18 +147,6 @@ extension LegacyThreads {
         state.withLock { state in
             state.isTicking = !state.line.isEmpty
             return state.isTicking
-        }
-    }
-}
-
-/// Waiting without giving the thread up, as long as that is cheaper than to be woken.
-enum Patience {
-    /// Lets other threads go first for some microseconds, until something holds.
-    static func wait(until condition: () -> Bool) {
-        var round = 0
-        while round < 64, !condition() {
-            sched_yield()
-            round += 1
         }
     }
 }

@@ -99,8 +99,7 @@ struct ExecutorTests {
 
     @Test("Bodies with the same place follow each other there without a job for each")
     func noJobForEach() async throws {
-        let jobs = ConcurrencyMeter()
-        let executor = SingleThreadExecutor(jobs: jobs)
+        let executor = JobCounter()
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, isSuspended: true)
         for _ in 0..<1000 {
             let operation = TaskOperation {}
@@ -109,7 +108,7 @@ struct ExecutorTests {
         }
         queue.isSuspended = false
         try await queue.waitUntilAllOperationsAreFinished()
-        #expect((1..<500).contains(jobs.total))
+        #expect((1..<500).contains(executor.count))
     }
 
     @Test("On a queue that has a place, so has no body one of its own")

@@ -130,6 +130,8 @@ struct MailboxTests {
             let hasEnded = await eventually(within: .seconds(60)) { last.isFinished }
             try #require(hasEnded)
         }
+        try await queue.waitUntilAllOperationsAreFinished()
+        #expect(queue.operationCount == 0)
     }
 
     @Test("Adding races with a shutdown, and each operation either runs or is refused", arguments: 0..<50)

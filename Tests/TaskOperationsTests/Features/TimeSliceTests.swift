@@ -1,4 +1,3 @@
-import Synchronization
 import TaskOperations
 import Testing
 
@@ -28,17 +27,5 @@ struct TimeSliceTests {
     private func compute(for duration: Duration) {
         let end = ContinuousClock.now + duration
         while ContinuousClock.now < end {}
-    }
-}
-
-/// Runs jobs on the cooperative pool, and counts them.
-private final class JobCounter: TaskExecutor {
-    private let jobs = Atomic(0)
-
-    var count: Int { jobs.load(ordering: .relaxed) }
-
-    func enqueue(_ job: consuming ExecutorJob) {
-        jobs.add(1, ordering: .relaxed)
-        globalConcurrentExecutor.enqueue(job)
     }
 }

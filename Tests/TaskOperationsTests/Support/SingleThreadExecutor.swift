@@ -1,5 +1,4 @@
 import Dispatch
-import TaskOperationsTesting
 
 /// Runs one job after the other on a dispatch queue of its own, and keeps something alive for as long as it lives.
 final class SingleThreadExecutor: TaskExecutor {
@@ -7,18 +6,14 @@ final class SingleThreadExecutor: TaskExecutor {
 
     private let queue = DispatchQueue(label: "SingleThreadExecutor")
     private let companion: (any Sendable)?
-    private let jobs: ConcurrencyMeter?
 
-    /// - Parameter jobs: Counts the jobs that come here.
-    init(_ companion: (any Sendable)? = nil, jobs: ConcurrencyMeter? = nil) {
+    init(_ companion: (any Sendable)? = nil) {
         self.companion = companion
-        self.jobs = jobs
         queue.setSpecific(key: Self.key, value: ObjectIdentifier(self))
     }
 
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        jobs?.enter()
         queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
     }
 
