@@ -70,7 +70,7 @@ public final class ManualClock: Clock, Sendable {
     ///
     /// - Parameter duration: Not negative.
     public func advance(by duration: Duration) {
-        precondition(duration >= .zero, "duration is \(duration); time does not go back.")
+        require(duration >= .zero, "duration is \(duration); time does not go back.")
         let awake = state.withLock { state in
             state.now = state.now.advanced(by: duration)
             let due = state.sleepers.prefix { $0.deadline <= state.now }

@@ -67,7 +67,7 @@ extension TaskExecutor where Self == SeededExecutor {
     /// The executor that a test with the trait `.seeds` runs on: what its queues are given. Use it in such a test only.
     public static var seeded: SeededExecutor {
         guard let executor = SeededExecutor.current else {
-            preconditionFailure("`.seeded` was asked for outside of a test with the trait `.seeds`.")
+            fatalError("`.seeded` was asked for outside of a test with the trait `.seeds`.")
         }
         return executor
     }
@@ -116,7 +116,7 @@ extension SeededExecutor {
             defer { state.isRunning = true }
             return state.isRunning
         }
-        precondition(!wasRunning, "A SeededExecutor runs one body at a time. Make another executor for the other one.")
+        require(!wasRunning, "A SeededExecutor runs one body at a time. Make another executor for the other one.")
     }
 
     /// Runs jobs until none is left. Returns whether it came to that.

@@ -44,7 +44,7 @@ public final class AsyncGroup: Sendable {
             defer { state.handlers = [:] }
             return (0, state.handlers.sorted { $0.key < $1.key }.map(\.value))
         }
-        precondition(
+        require(
             count >= 0, "leave() was called more often than enter(). Call leave() exactly once for each enter().")
         for handler in handlers { handler() }
     }

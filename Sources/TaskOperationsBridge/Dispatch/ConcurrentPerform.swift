@@ -24,8 +24,8 @@ public func concurrentPerform<Elements: RandomAccessCollection & Sendable, Failu
     stride: Int = 1,
     execute work: @escaping @Sendable (Elements.Element) async throws(Failure) -> Void
 ) async throws(Failure) {
-    precondition(width > 0, "width is \(width); it must be at least 1.")
-    precondition(stride > 0, "stride is \(stride); it must be at least 1.")
+    require(width > 0, "width is \(width); it must be at least 1.")
+    require(stride > 0, "stride is \(stride); it must be at least 1.")
     let portions = Portions(count: elements.count, stride: stride)
     let failure = await withTaskGroup(of: Failure?.self) { group in
         for _ in 0..<min(width, portions.total) {

@@ -30,7 +30,7 @@ public final class BlockingExecutor: TaskExecutor {
     ///   - name: What the threads are called; Linux keeps the first 15 bytes.
     ///   - maxThreadCount: How many there are at most, at least 1: how much may block at once.
     public init(name: String = "blocking", maxThreadCount: Int) {
-        precondition(maxThreadCount > 0, "maxThreadCount is \(maxThreadCount); it must be at least 1.")
+        require(maxThreadCount > 0, "maxThreadCount is \(maxThreadCount); it must be at least 1.")
         self.maxThreadCount = maxThreadCount
         threads = WorkerThreads(name: name, maxCount: maxThreadCount, idleTime: 10)
     }

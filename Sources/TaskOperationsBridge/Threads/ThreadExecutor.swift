@@ -40,7 +40,7 @@ public final class ThreadExecutor: SerialExecutor, TaskExecutor {
         let isTaken = threads.submitOutlivingOwner { [self] in
             job.runSynchronously(isolatedTo: asUnownedSerialExecutor(), taskExecutor: asUnownedTaskExecutor())
         }
-        precondition(
+        require(
             isTaken,
             """
             A task or an actor used the ThreadExecutor "\(name)" after its shutdown. Await all that runs on it before \
@@ -67,7 +67,7 @@ public final class ThreadExecutor: SerialExecutor, TaskExecutor {
     /// with a message, since there is nowhere else where it could go on: await these first. The same happens where
     /// this is called on the thread itself.
     public func shutdown() async {
-        precondition(
+        require(
             !threads.containsCurrent,
             "The ThreadExecutor \"\(name)\" cannot wait for its own end. Call shutdown() from elsewhere.")
         await withCheckedContinuation { continuation in
@@ -80,7 +80,7 @@ public final class ThreadExecutor: SerialExecutor, TaskExecutor {
 
 extension ThreadExecutor {
     public func checkIsolated() {
-        precondition(threads.containsCurrent, "Expected to be on the thread of the ThreadExecutor \"\(name)\".")
+        require(threads.containsCurrent, "Expected to be on the thread of the ThreadExecutor \"\(name)\".")
     }
 
     public func isIsolatingCurrentContext() -> Bool? { threads.containsCurrent }

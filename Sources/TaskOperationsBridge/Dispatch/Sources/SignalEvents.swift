@@ -19,7 +19,7 @@ extension DispatchSource {
     /// - Parameter signal: The number of the signal, neither `SIGKILL` nor `SIGSTOP`.
     public static func signalEvents(signal: Int32) async -> DispatchSourceEvents<Int32> {
         var signals = sigset_t()
-        precondition(
+        require(
             sigaddset(&signals, signal) == 0 && signal != SIGKILL && signal != SIGSTOP,
             "There is no signal \(signal) that a process can catch.")
         let source = makeSignalSource(signal: signal, queue: bridgeQueue)

@@ -34,7 +34,7 @@ extension DispatchSource {
         let source = makeTimerSource(flags: flags, queue: bridgeQueue)
         source.schedule(deadline: deadline, repeating: interval, leeway: leeway)
         let nanoseconds = interval.nanoseconds
-        precondition(nanoseconds ?? 1 > 0, "The interval of a timer is \(interval); it must be at least a nanosecond.")
+        require(nanoseconds ?? 1 > 0, "The interval of a timer is \(interval); it must be at least a nanosecond.")
         let passed = Lock(0)
         return DispatchSourceEvents(
             SourceSubscription(source, isSingle: nanoseconds == nil) { data in
