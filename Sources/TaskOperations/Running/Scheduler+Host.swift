@@ -15,7 +15,7 @@ extension Scheduler {
     }
 
     func endedBeforeStart(_ operation: AnyTaskOperation) {
-        apply { $0.remove(operation) }
+        apply { $0.removeUnstarted(operation) }
     }
 
     func beginWait(within operation: AnyTaskOperation) {

@@ -115,7 +115,10 @@ extension Scheduler.Storage {
         if state.intake == .shut || cancelsAdded { return rejected.append(operation) }
         let slot = state.add(operation, isBarrier: isBarrier)
         let standing = operation.settle(at: slot)
-        if standing.hasEnded { return state.end(slot) }
+        if standing.hasEnded {
+            state.end(slot)
+            return
+        }
         state.setLevel(slot, standing.level)
         if standing.isReady { state.setReady(slot, true) }
     }

@@ -19,6 +19,7 @@ final class Scheduler: OperationHost {
 
     struct Storage: Sendable {
         var state: SchedulerState<AnyTaskOperation>
+        var run = ReadyRun.Notes()
         /// Workers of each level that were started and have not begun.
         var starting = LevelCounts()
         /// Tasks that wait for their operation's permit, by the operation's slot.
@@ -41,6 +42,8 @@ final class Scheduler: OperationHost {
         weak var owner: (any AnyObject & Sendable)?
     }
 
+    // In front, away from the mailbox, which others write while workers look whether a run is open.
+    let run = ReadyRun()
     let queueName: String?
     let place: Place
     let taskLocals: [CarriedTaskLocal]
@@ -113,10 +116,13 @@ extension Scheduler {
 
     /// Applies an event, and returns what follows and has yet to be carried out.
     func enter<Result: Sendable>(_ event: (inout Storage) -> Result) -> (result: Result, effects: Effects?) {
-        storage.withLock { storage in
+        // Freed after the lock is left.
+        var ended: [AnyTaskOperation] = []
+        return storage.withLock { storage in
+            closeRun(&storage, &ended)
             takeMail(into: &storage)
             let result = event(&storage)
-            return (result, effects(of: &storage))
+            return (result, effects(of: &storage, &ended))
         }
     }
 
@@ -134,12 +140,13 @@ extension Scheduler {
     }
 
     /// What follows from the state as it is now; nil, as nearly always, where nothing does.
-    private func effects(of storage: inout Storage) -> Effects? {
+    private func effects(of storage: inout Storage, _ ended: inout [AnyTaskOperation]) -> Effects? {
         var effects: Effects?
         repeat {
             if storage.keptAlive == nil, !storage.state.isEmpty { storage.keptAlive = self }
             if storage.hasEffects { storage.collect(into: &effects) }
-        } while takeLateMail(into: &storage)
+            openRun(&storage)
+        } while takeLateMail(into: &storage, &ended)
         return effects
     }
 
@@ -151,11 +158,12 @@ extension Scheduler {
     ///
     /// Who adds looks at the level after the mailbox was filled, so the mailbox is looked at after the level was set:
     /// one of both sees the other.
-    private func takeLateMail(into storage: inout Storage) -> Bool {
+    private func takeLateMail(into storage: inout Storage, _ ended: inout [AnyTaskOperation]) -> Bool {
         let level = storage.urgentLevel
         if urgentLevel.load(ordering: .relaxed) == level { return false }
         urgentLevel.store(level, ordering: .sequentiallyConsistent)
         if mailbox.isEmpty { return false }
+        closeRun(&storage, &ended)
         takeMail(into: &storage)
         return true
     }
@@ -205,6 +213,7 @@ extension Scheduler.Storage {
     fileprivate var urgentLevel: UInt8 {
         if state.intake == .shut || cancelsAdded || observer != nil { return Self.everyLevel }
         let available = state.permits.available
+        if let level = run.level { return level.rawValue + 1 }
         if available == 0 || state.isHalted { return Self.noLevel }
         if starting.count < min(available, processorCount) { return Self.everyLevel }
         return starting.highest!.rawValue + 1
@@ -220,9 +229,9 @@ extension Scheduler.Storage {
         state.records.holds(slot) && state.records[slot].element === operation
     }
 
-    /// Removes an operation that has ended.
-    mutating func remove(_ operation: AnyTaskOperation) {
-        if let slot = slot(of: operation) { remove(at: slot) }
+    /// Removes an operation that ended before it started. Where a worker has taken it meanwhile, that does so.
+    mutating func removeUnstarted(_ operation: AnyTaskOperation) {
+        if let slot = slot(of: operation), state.records[slot].status != .executing { remove(at: slot) }
     }
 
     mutating func remove(at slot: Int) {

@@ -87,7 +87,7 @@ extension Worker {
             }
             scheduler.finish(&turn, readied: readied, by: self, release)
             ending.resumeWaiters()
-        } else {
+        } else if release != .goesOn || !scheduler.takeNext(&turn, on: self) {
             scheduler.finish(&turn, readied: Few(), by: self, release)
         }
         if let level = turn.escalation { runner.escalate(to: level) }

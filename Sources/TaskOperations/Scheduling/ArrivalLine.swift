@@ -28,6 +28,11 @@ struct ArrivalLine: Hashable, Sendable {
         return latecomer.arrival < punctual[head].arrival ? latecomer : punctual[head]
     }
 
+    /// The first entries, as long as none of them was late.
+    func first(_ count: Int) -> ArraySlice<Entry> {
+        late.entries.isEmpty ? punctual[head...].prefix(count) : []
+    }
+
     mutating func insert(_ entry: Entry) {
         if let last = punctual.last, head < punctual.count, entry.arrival < last.arrival {
             late.insert(entry)

@@ -19,6 +19,11 @@ struct ReadyOrder: Hashable, Sendable {
         return (lines[highest].first!, PriorityLevel(rawValue: UInt8(highest))!)
     }
 
+    /// The first entries of a level, current or not, as far as they are in one piece.
+    func first(_ count: Int, of level: PriorityLevel) -> ArraySlice<Entry> {
+        lines[Int(level.rawValue)].first(count)
+    }
+
     /// Every entry, current or not, in no particular order.
     var entries: [(entry: Entry, level: PriorityLevel)] {
         var entries: [(entry: Entry, level: PriorityLevel)] = []

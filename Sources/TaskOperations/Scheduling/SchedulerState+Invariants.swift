@@ -12,6 +12,7 @@ extension SchedulerState {
         checkBarriers(inOrder, check)
         checkLines(inOrder, check)
         checkDecisions(inOrder, check)
+        checkUpcoming(inOrder, check)
         return violations
     }
 
@@ -80,6 +81,19 @@ extension SchedulerState {
         check(asked.nextLevel == expected?.level, "\(asked.nextLevel, default: "nothing") is the next level")
         let started = expected.flatMap { asked.nextStart(at: $0.level) }.map { records[$0].arrival }
         check(started == expected?.arrival, "\(started, default: "nothing") starts next")
+    }
+
+    /// What is said to come up is the first of all that is ready, and only an end is missing for it to start.
+    private func checkUpcoming(_ inOrder: [Record], _ check: Check) {
+        guard let (level, entries) = upcoming(records.count) else { return }
+        let isHeldUp = isHalted || inOrder.contains { $0.isBarrier || $0.status == .returning }
+        check(!isHeldUp && permits.taken == permits.capacity, "what comes up is said, and is not certain")
+        var ready = inOrder.filter { $0.status == .ready }
+        for entry in entries {
+            let next = first(of: ready)
+            check(next?.arrival == entry.arrival && next?.level == level, "\(entry.arrival) does not come up")
+            ready.removeAll { $0.arrival == entry.arrival }
+        }
     }
 
     private func isAdmitted(_ index: Int, _ inOrder: [Record]) -> Bool {

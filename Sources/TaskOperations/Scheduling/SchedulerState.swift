@@ -126,7 +126,8 @@ extension SchedulerState {
     }
 
     /// An operation has ended, whether it started or not. Constant time, amortised.
-    mutating func end(_ slot: Slot) {
+    @discardableResult
+    mutating func end(_ slot: Slot) -> Element {
         switch records[slot].status {
         case .waiting, .lent: break
         case .ready: leaveLine(slot)
@@ -136,6 +137,7 @@ extension SchedulerState {
         let record = records.remove(at: slot)
         countEnd(of: record.arrival, isBarrier: record.isBarrier)
         if isEmpty, intake == .openUntilEmpty { intake = .shut }
+        return record.element
     }
 
     /// Where the first barrier has ended, what it held back lines up; where it is its turn now, it does so itself.
@@ -175,6 +177,22 @@ extension SchedulerState {
     mutating func refuseStart(_ slot: Slot) {
         permits.giveBack()
         records[slot].status = .waiting
+    }
+
+    /// What starts next, in this order, each in place of one that executes and ends, as long as nothing else happens:
+    /// no more than `count`, and none where it is not plain to see.
+    func upcoming(_ count: Int) -> (level: PriorityLevel, entries: ArraySlice<ReadyOrder.Entry>)? {
+        guard readyCount > 0, !isHalted, returningCount == 0, permits.taken == permits.capacity, barriers.isEmpty,
+            ready.abandoned == 0, let level = ready.head?.level
+        else { return nil }
+        return (level, ready.first(count, of: level))
+    }
+
+    /// An operation that executed has ended, and its permit went to the first of `upcoming`, of this level.
+    mutating func handOver(_ slot: Slot, at level: PriorityLevel) -> Element {
+        let element = end(slot)
+        precondition(nextStart(at: level) != nil, "nothing starts in place of \(element)")
+        return element
     }
 
     /// The first ready operation. Skips what is no longer current.

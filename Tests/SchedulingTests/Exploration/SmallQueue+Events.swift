@@ -7,6 +7,10 @@ extension SmallQueue {
         case look(Int)
         /// A worker asks for something to run.
         case start
+        /// A worker whose operation has ended takes what comes next, without a word to the queue.
+        case take(inPlaceOf: Int)
+        /// The worker looks whether what it took can start.
+        case begin(Int)
         /// A body is done.
         case finish(Int)
         /// The queue learns that an operation has ended.
@@ -29,10 +33,10 @@ extension SmallQueue: Explorable {
 
     func isProgress(_ event: Event) -> Bool {
         switch event {
-        case .add, .look, .start, .leave, .endWait, .setSuspended(false): true
+        case .add, .look, .start, .begin, .leave, .endWait, .setSuspended(false): true
         // A body that ends before its own waits have is possible, but nothing to rely on.
         case .finish(let number): status(number) == .executing
-        case .cancel, .setSuspended, .setWidth, .setLevel, .depend, .undepend, .beginWait, .shutDown: false
+        case .take, .cancel, .setSuspended, .setWidth, .setLevel, .depend, .undepend, .beginWait, .shutDown: false
         }
     }
 
@@ -66,9 +70,13 @@ extension SmallQueue: Explorable {
     private func appendEvents(of number: Int, to events: inout [Event]) {
         let operation = operations[number]
         switch operation.phase {
-        case .made, .pending: if plan.kinds.contains(.cancelling) { events.append(.cancel(number)) }
+        case .made, .pending, .taken: if plan.kinds.contains(.cancelling) { events.append(.cancel(number)) }
         case .executing: events.append(.finish(number))
         case .finished: if operation.slot != nil { events.append(.leave(number)) }
+        }
+        if operation.phase == .taken { events.append(.begin(number)) }
+        if operation.phase == .finished, status(number) == .executing, comingUp != nil {
+            events.append(.take(inPlaceOf: number))
         }
         guard let slot = operation.slot else { return }
         let record = state.records[slot]
@@ -81,7 +89,7 @@ extension SmallQueue: Explorable {
     }
 
     private func appendEdges(of number: Int, to events: inout [Event]) {
-        guard edgeChanges > 0, operations[number].phase == .pending else { return }
+        guard edgeChanges > 0, operations[number].phase.mayStart else { return }
         for other in operations.indices {
             if operations[number].dependencies.contains(other) {
                 events.append(.undepend(number, on: other))
@@ -109,6 +117,8 @@ extension SmallQueue: Explorable {
         case .add(let number): add(number)
         case .look(let number): state.setReady(operations[number].slot!, isReady(number))
         case .start: start()
+        case .take(let number): take(inPlaceOf: number)
+        case .begin(let number): begin(number)
         case .finish(let number), .cancel(let number): finish(number)
         case .leave(let number): leave(number)
         case .setSuspended(let isSuspended): state.isSuspended = isSuspended
@@ -134,7 +144,8 @@ extension SmallQueue: Explorable {
         added += 1
         if state.intake == .shut { return finish(number) }
         if operations[number].phase == .finished {
-            return state.end(state.add(number, isBarrier: plan.barriers.contains(number)))
+            state.end(state.add(number, isBarrier: plan.barriers.contains(number)))
+            return
         }
         if reaches(number, from: barriers(before: number)) { return finish(number) }
         operations[number].phase = .pending
@@ -151,6 +162,31 @@ extension SmallQueue: Explorable {
             operations[number].phase = .executing
         } else {
             state.refuseStart(slot)
+        }
+    }
+
+    private mutating func take(inPlaceOf number: Int) {
+        let (next, level) = comingUp!
+        let left = state.handOver(operations[number].slot!, at: level)
+        operations[number].slot = nil
+        operations[next].phase = .taken
+        if left != number { violations.append("\(left) left, not \(number)") }
+        if status(next) != .executing { violations.append("\(next) is \(status(next), default: "gone") and was taken") }
+    }
+
+    /// What starts for certain once something ends.
+    private var comingUp: (number: Int, level: PriorityLevel)? {
+        guard let (level, entries) = state.upcoming(1), let entry = entries.first else { return nil }
+        return (state.records[entry.slot].element, level)
+    }
+
+    private mutating func begin(_ number: Int) {
+        if isReady(number) {
+            operations[number].phase = .executing
+        } else {
+            operations[number].phase = .pending
+            state.refuseStart(operations[number].slot!)
+            state.setReady(operations[number].slot!, isReady(number))
         }
     }
 

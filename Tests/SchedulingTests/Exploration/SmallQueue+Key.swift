@@ -34,7 +34,7 @@ extension SmallQueue {
     }
 
     private func add(_ operation: Operation, to key: inout Key) {
-        key.add(operation.phase.rawValue, bits: 2)
+        key.add(operation.phase.rawValue, bits: 3)
         key.add(operation.dependencies.bits, bits: operations.count)
         key.add(operation.awaited.bits, bits: operations.count)
         key.add(operation.levelChanges, bits: 2)

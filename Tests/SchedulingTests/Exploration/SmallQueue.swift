@@ -42,8 +42,13 @@ struct SmallQueue {
         /// Not added, and not finished.
         case made
         case pending
+        /// A worker has taken it, in place of one that ended, and has not looked whether it can start.
+        case taken
         case executing
         case finished
+
+        /// Added, and not started.
+        var mayStart: Bool { self == .pending || self == .taken }
     }
 
     struct Operation {
@@ -101,7 +106,8 @@ struct NumberSet: Hashable, Sendable {
 
 extension SmallQueue {
     func isReady(_ number: Int) -> Bool {
-        operations[number].phase == .pending && unfinished(operations[number].dependencies).isEmpty
+        let operation = operations[number]
+        return operation.phase.mayStart && unfinished(operation.dependencies).isEmpty
     }
 
     /// Whether a number is among these or among what they wait for, and so on.
@@ -130,7 +136,7 @@ extension SmallQueue {
         if operation.phase == .finished { return NumberSet() }
         var waitedFor = unfinished(operation.dependencies)
         waitedFor.formUnion(operation.awaited)
-        if operation.phase == .pending { waitedFor.formUnion(barriers(before: number)) }
+        if operation.phase.mayStart { waitedFor.formUnion(barriers(before: number)) }
         return waitedFor
     }
 

@@ -13,6 +13,8 @@ enum SchedulerEvent {
     case startAt(PriorityLevel)
     case refuse(Int)
     case end(Int)
+    /// An operation that executes ends, and what comes up starts in its place.
+    case handOver(Int)
     case beginWait(Int)
     case endWait(Int)
     /// Whoever is next has its permit back.
@@ -58,7 +60,7 @@ struct SideBySide {
         case .shutDown(let whenEmpty):
             state.shutDown(whenEmpty: whenEmpty)
             naive.shutDown(whenEmpty: whenEmpty)
-        case .start, .startAt, .refuse:
+        case .start, .startAt, .refuse, .handOver:
             try applyStart(event)
         case .beginWait, .endWait, .takeReturn:
             try applyLending(event)
@@ -75,6 +77,13 @@ struct SideBySide {
         case .refuse(let id):
             state.refuseStart(slots[id]!)
             naive[id].status = .waiting
+        case .handOver(let id):
+            let level = state.upcoming(1)!.level
+            naive.end(id)
+            try agree(on: "the level that comes up", level, naive.nextStart?.level)
+            try agree(on: "what has left", state.handOver(slots.removeValue(forKey: id)!, at: level), id)
+            naive[naive.nextStart!.id].status = .executing
+            starts += 1
         default:
             preconditionFailure("\(event) is no start")
         }
