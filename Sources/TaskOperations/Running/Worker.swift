@@ -8,7 +8,7 @@ final class Worker: Sendable {
     let runner = OperationRunner()
     private let scheduler: Scheduler
 
-    private init(for scheduler: Scheduler, level: PriorityLevel) {
+    init(for scheduler: Scheduler, level: PriorityLevel) {
         self.scheduler = scheduler
         self.level = level
     }

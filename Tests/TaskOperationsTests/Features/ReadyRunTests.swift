@@ -81,8 +81,10 @@ struct ReadyRunTests {
             }
             group.addTask {
                 while !line.isAllTaken() {
-                    line.close()
-                    line.open(64)
+                    for _ in 0..<100 {
+                        line.close()
+                        line.open(64)
+                    }
                     await Task.yield()
                 }
                 return []

@@ -49,15 +49,23 @@ struct StartingNextTests {
         #expect(starts == others.prefix(position + 1) + [Self.count - 1] + others.dropFirst(position + 1))
     }
 
-    @Test("What is added takes its turn by its priority, also where that changes at once", arguments: positions)
+    @Test("What is added takes its turn by its priority", arguments: positions)
     func adding(position: Int) async throws {
         let starts = try await starts(position) { scene in
-            for priority in [TaskPriority.low, .medium, .high] { scene.add(Int(priority.rawValue), priority) }
-            scene.add(100, .low).priority = TaskPriority(rawValue: 33)
+            scene.add(100, .low)
+            scene.add(101, .medium)
+            scene.add(102, .high)
         }
-        let added = [TaskPriority.high, .medium, .low].map { Int($0.rawValue) }
-        let (before, after) = (Self.all.prefix(position + 1), Self.all.dropFirst(position + 1))
-        #expect(starts == before + [100, added[0]] + after + added.dropFirst())
+        #expect(starts == Self.all.prefix(position + 1) + [102] + Self.all.dropFirst(position + 1) + [101, 100])
+    }
+
+    @Test("What is added and becomes more urgent is next", arguments: positions)
+    func addingAndRaising(position: Int) async throws {
+        let starts = try await starts(position) { scene in
+            scene.add(100, .low)
+            scene.add(101, .low).priority = .high
+        }
+        #expect(starts == Self.all.prefix(position + 1) + [101] + Self.all.dropFirst(position + 1) + [100])
     }
 
     @Test("What is given a dependency waits for it", arguments: positions.dropLast())

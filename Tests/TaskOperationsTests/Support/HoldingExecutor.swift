@@ -1,0 +1,28 @@
+@testable import TaskOperations
+
+/// Runs nothing until it is told to.
+final class HoldingExecutor: TaskExecutor {
+    private let held = Lock<[UnownedJob]?>([])
+
+    /// The priorities of the jobs that are held.
+    var priorities: [TaskPriority] {
+        held.withLock { $0 ?? [] }.map { TaskPriority($0.priority) ?? .medium }
+    }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        let isHeld = held.withLock { held in
+            held?.append(job)
+            return held != nil
+        }
+        if !isHeld { run(job) }
+    }
+
+    func letGo() {
+        for job in held.withLock({ $0.take() ?? [] }) { run(job) }
+    }
+
+    private func run(_ job: UnownedJob) {
+        Task.detached { [self] in job.runSynchronously(on: asUnownedTaskExecutor()) }
+    }
+}
