@@ -1,3 +1,4 @@
+import Synchronization
 import TaskOperationsTesting
 import Testing
 
@@ -72,7 +73,7 @@ struct ReadyRunTests {
             for number in 0..<4 {
                 group.addTask {
                     var taker = Taker(number: number, in: line)
-                    while !line.isAllTaken() {
+                    while !line.isFinished.load(ordering: .relaxed) {
                         if taker.take() == nil { await Task.yield() }
                         if taker.isHalfway { line.prolong(to: 64) }
                     }
@@ -80,18 +81,18 @@ struct ReadyRunTests {
                 }
             }
             group.addTask {
-                while !line.isAllTaken() {
+                while line.madeRoom.count < line.count {
                     for _ in 0..<100 {
                         line.close()
                         line.open(64)
                     }
                     await Task.yield()
                 }
+                line.isFinished.store(true, ordering: .relaxed)
                 return []
             }
             return await group.reduce(into: [[Int]]()) { $0.append($1) }
         }
-        line.close()
         // Which end made room for what is the same for who took it and for who looked at it afterwards.
         #expect(taken.joined().sorted() == Array(0..<line.count))
         for sequence in taken {
@@ -113,6 +114,8 @@ private final class OfferedLine: Sendable {
 
     let run = ReadyRun()
     let operations: [AnyTaskOperation]
+    /// Whether everything was taken.
+    let isFinished = Atomic(false)
     private let state = Lock(State())
 
     init(count: Int) {
@@ -122,14 +125,6 @@ private final class OfferedLine: Sendable {
     var count: Int { operations.count }
     var madeRoom: [Int] { state.withLock { $0.madeRoom } }
     var length: Int { state.withLock { $0.notes.length } }
-
-    /// Looks at what was taken, and says whether that is all.
-    func isAllTaken() -> Bool {
-        state.withLock { state in
-            if state.notes.level != nil { run.follow(&state.notes) { state.madeRoom.append($0) } }
-            return state.madeRoom.count == count
-        }
-    }
 
     func open(_ length: Int) {
         state.withLock { offer(length, &$0) }
