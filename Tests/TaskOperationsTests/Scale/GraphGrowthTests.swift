@@ -135,7 +135,7 @@ struct GraphGrowthTests {
     private func time(_ count: Int, _ prepare: (_ count: Int) -> Prepared) -> Duration {
         let (queue, work) = prepare(count)
         defer { queue.cancelAllOperations() }
-        return ContinuousClock().measure(work)
+        return processorTime(work)
     }
 
     private typealias Prepared = (queue: TaskOperationQueue, work: () -> Void)

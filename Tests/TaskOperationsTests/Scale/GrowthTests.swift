@@ -2,14 +2,6 @@ import TaskOperations
 import TaskOperationsTesting
 import Testing
 
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
-
 /// Guards the shape of the costs, not the clock: what is linear must stay so, on whatever machine.
 ///
 /// Each cost is the best of several attempts at both sizes, as others may use the machine meanwhile. The suite is
@@ -218,19 +210,4 @@ private func crowd(_ count: Int) -> (TaskOperationQueue, [AnyTaskOperation]) {
     let operations = (0..<count).map { _ in queue.addOperation {} }
     precondition(queue.operationCount == count)
     return (queue, operations)
-}
-
-// MARK: - Measuring
-
-/// What the calling thread has computed during something that does not suspend; other threads do not count.
-private func processorTime(_ work: () -> Void) -> Duration {
-    let start = threadTime()
-    work()
-    return threadTime() - start
-}
-
-private func threadTime() -> Duration {
-    var time = timespec()
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-    return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
 }
