@@ -126,7 +126,7 @@ struct GraphGrowthTests {
         growthUpTo limit: Double, from small: Int, _ sourceLocation: SourceLocation,
         _ prepare: (_ count: Int) -> Prepared
     ) async {
-        let ratio = await bestRatio(within: limit, attempts: 1...5) { isLarge in
+        let ratio = await bestRatio(within: limit) { isLarge in
             time(isLarge ? small * 8 : small, prepare)
         }
         #expect(ratio < limit, sourceLocation: sourceLocation)

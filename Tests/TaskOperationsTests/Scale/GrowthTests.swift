@@ -10,7 +10,7 @@ import Testing
 struct GrowthTests {
     @Test("An operation of 100,000 costs about what one of 10,000 does", arguments: Workload.all)
     func workIsLinear(workload: Workload) async throws {
-        let ratio = try await bestRatio(within: limit, attempts: 2...6) { isLarge in
+        let ratio = try await bestRatio(within: limit, attempts: 2...20) { isLarge in
             let count = isLarge ? Size.large : Size.small
             let elapsed = try await ContinuousClock().measure { try await workload.run(count) }
             return elapsed / count
