@@ -39,10 +39,11 @@ extension Scheduler {
     /// The operation that executed, and was taken out of the turn, has ended, and made others ready. The worker gets the
     /// next one, or yields.
     ///
-    /// The caller keeps the operation: if this freed it, its outcome would be freed under the lock.
+    /// The caller keeps the operation, and this what was refused: neither must be freed under the lock.
     func finish(_ turn: inout Turn, readied: Few<AnyTaskOperation>, by worker: Worker, _ release: Release) {
+        let refused = turn.refused.take()
         apply { storage in
-            if let refused = turn.refused.take() {
+            if let refused {
                 storage.refuseStart(of: refused, at: turn.slot)
             } else {
                 storage.remove(at: turn.slot)

@@ -191,7 +191,8 @@ extension SchedulerState {
     /// An operation that executed has ended, and its permit went to the first of `upcoming`, of this level.
     mutating func handOver(_ slot: Slot, at level: PriorityLevel) -> Element {
         let element = end(slot)
-        precondition(nextStart(at: level) != nil, "nothing starts in place of \(element)")
+        let next = nextStart(at: level)
+        precondition(next != nil, "nothing starts in place of \(element)")
         return element
     }
 

@@ -40,6 +40,7 @@ struct BlockingWaitTests {
         let gate = Gate()
         let queue = TaskOperationQueue(name: "queue")
         let operation = queue.addOperation(name: "slow") { await gate.pass() }
+        await gate.waitForArrivals(1)
         await #expect(throws: BridgeError.timedOut(waitingFor: "\"slow\"", after: .milliseconds(1))) {
             try await onThread { try operation.waitUntilFinishedBlocking(timeout: .milliseconds(1)) }
         }
