@@ -10,8 +10,6 @@ import Testing
 struct GrowthTests {
     @Test("An operation of 100,000 costs about what one of 10,000 does", arguments: Workload.all)
     func workIsLinear(workload: Workload) async throws {
-        // Wider than for the calls: what fits into the caches alone does not where four suites run at once.
-        let limit = 6.0
         let ratio = try await bestRatio(within: limit, attempts: 2...20) { isLarge in
             let count = isLarge ? Size.large : Size.small
             let elapsed = try await ContinuousClock().measure { try await workload.run(count) }
