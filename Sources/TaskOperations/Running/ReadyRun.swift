@@ -144,11 +144,6 @@ extension ReadyRun {
 
         /// Fewer are not worth it.
         static let shortest = 4
-
-        fileprivate mutating func sawTaken() {
-            first &+= 1
-            count -= 1
-        }
     }
 
     /// Opens a run, or offers more behind what is offered.
@@ -172,12 +167,7 @@ extension ReadyRun {
 
     /// Looks at what was taken, in order, and leaves the run open.
     func follow(_ notes: inout Notes, _ wasTaken: (_ ended: Int) -> Void) {
-        while notes.count > 0 {
-            let word = OfferWord(bits: offer(notes.first).pointee.word.load(ordering: .acquiring))
-            if !word.isTaken { break }
-            notes.sawTaken()
-            wasTaken(word.slot)
-        }
+        look(&notes, wasTaken) { OfferWord(bits: $0.pointee.word.load(ordering: .acquiring)) }
         notes.length = min(2 * notes.length, Self.capacity)
     }
 
@@ -185,23 +175,32 @@ extension ReadyRun {
     func close(_ notes: inout Notes, _ wasTaken: (_ ended: Int) -> Void) {
         header.store(RunHeader.closed.bits, ordering: .relaxed)
         let count = notes.count
-        while notes.count > 0 {
-            let offer = offer(notes.first)
-            var word = OfferWord(bits: offer.pointee.word.load(ordering: .acquiring))
-            if !word.isTaken {
-                // Not the number that whoever comes to this place expects.
-                let closed = OfferWord(number: notes.first &- 1, slot: 0, isTaken: false)
-                word = OfferWord(bits: offer.pointee.word.exchange(closed.bits, ordering: .acquiringAndReleasing))
-                if !word.isTaken { break }
-            }
-            notes.sawTaken()
-            wasTaken(word.slot)
+        look(&notes, wasTaken) { offer in
+            let word = OfferWord(bits: offer.pointee.word.load(ordering: .acquiring))
+            if word.isTaken { return word }
+            // Not the number that whoever comes to this place expects.
+            let closed = OfferWord(number: word.number &- 1, slot: 0, isTaken: false)
+            return OfferWord(bits: offer.pointee.word.exchange(closed.bits, ordering: .acquiringAndReleasing))
         }
         notes.length = min(max(2 * (count - notes.count), Notes.shortest), Self.capacity)
         // What is left keeps its numbers: they are not used again.
         notes.first &+= UInt32(notes.count)
         notes.count = 0
         notes.level = nil
+    }
+
+    /// Goes through what was taken, up to the first offer that reads as left.
+    @inline(__always)
+    private func look(
+        _ notes: inout Notes, _ wasTaken: (_ ended: Int) -> Void, read: (UnsafeMutablePointer<Offer>) -> OfferWord
+    ) {
+        while notes.count > 0 {
+            let word = read(offer(notes.first))
+            if !word.isTaken { return }
+            notes.first &+= 1
+            notes.count -= 1
+            wasTaken(word.slot)
+        }
     }
 
     private func makeOffers() {
