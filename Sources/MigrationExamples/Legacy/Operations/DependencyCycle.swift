@@ -24,6 +24,7 @@ extension Legacy {
             journal.write("\(steps.total) of 2 steps with the cycle")
             queue.isSuspended = true  // or one would start when the other is cancelled, before it is itself
             queue.cancelAllOperations()
+            queue.maxConcurrentOperationCount = 1  // or both would end at once, and each wait for the other's lock
             queue.isSuspended = false
             hasEnded.wait()
         }
