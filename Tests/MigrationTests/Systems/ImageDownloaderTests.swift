@@ -132,6 +132,9 @@ struct ImageDownloaderTests {
     func storm() async {
         for side in Side.allCases {
             let downloader = side.downloader(width: 4)
+            // On Linux, cancelling a transfer in the moment of its end stops the process:
+            // https://github.com/swiftlang/swift-corelibs-foundation/issues/3296
+            server.isPaused = true
             await withTaskGroup { group in
                 for number in 0..<200 {
                     group.addTask { [urls] in
@@ -140,6 +143,7 @@ struct ImageDownloaderTests {
                     }
                 }
             }
+            server.isPaused = false
             #expect(await eventually(within: patience) { await downloader.runningCount == 0 })
             let kept = Set((0..<200).filter { $0 % 3 != 0 }.map { Answer("\($0)", "1000 bytes") })
             #expect(await eventually(within: patience) { kept.isSubset(of: downloader.answers.events) })
