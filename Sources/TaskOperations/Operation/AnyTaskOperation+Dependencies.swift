@@ -12,9 +12,10 @@ extension AnyTaskOperation {
     /// - Throws: `TaskOperationError.dependencyCycle` where the dependency waits for this operation already, and
     ///   `.alreadyStarted` where this operation has started or finished. Nothing changes then.
     public func addDependency(_ dependency: AnyTaskOperation) throws(TaskOperationError) {
-        let isSubmitted = try WaitGraph.exclusively { () throws(TaskOperationError) in
+        let isSubmitted = try WaitGraph.exclusively { graph throws(TaskOperationError) in
             try record.withLock { record throws(TaskOperationError) in try checkNotStarted(record.phase) }
-            if let cycle = WaitGraph.cycle(closedBy: self, waitingFor: [.operation(dependency)]) {
+            dependency.record.withLock { $0.isWaitedFor = true }
+            if let cycle = graph.cycle(closedBy: self, waitingFor: [.operation(dependency)]) {
                 throw .dependencyCycle(cycle)
             }
             return try insertDependency(dependency)
@@ -42,12 +43,10 @@ extension AnyTaskOperation {
 
     /// Returns whether the operation is submitted, so that the edge must be linked.
     private func insertDependency(_ dependency: AnyTaskOperation) throws(TaskOperationError) -> Bool {
-        let isSubmitted = try record.withLock { record throws(TaskOperationError) in
+        try record.withLock { record throws(TaskOperationError) in
             try checkNotStarted(record.phase)
             return record.madeLinks().dependencies.insert(dependency) && record.phase == .submitted
         }
-        dependency.record.withLock { $0.isWaitedFor = true }
-        return isSubmitted
     }
 
     private func checkNotStarted(_ phase: OperationRecord.Phase) throws(TaskOperationError) {

@@ -47,13 +47,14 @@ extension AnyTaskOperation {
         }
     }
 
-    /// Undoes a claim, where another operation of the same step was refused.
+    /// Undoes a claim, where the operation, or another one of the same step, was refused.
     func unclaim() {
         record.withLock { record in
             record.wasSubmitted = false
             if record.phase == .submitted {
                 record.phase = .created
                 record.host = nil
+                record.slot = -1
             }
         }
     }

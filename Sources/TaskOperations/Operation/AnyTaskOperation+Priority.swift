@@ -28,10 +28,12 @@ extension AnyTaskOperation {
 
     /// Raises what something waits for that has a level already.
     private static func escalate(_ target: WaitTarget, to level: PriorityLevel) {
-        var search = WaitSearch()
-        var risen = [target]
-        while let target = risen.popLast() {
-            risen += search.waited(for: target).filter { $0.operation?.rise(to: level) ?? true }
+        WaitGraph.inPassing { graph in
+            var search = WaitSearch()
+            var risen = [target]
+            while let target = risen.popLast() {
+                risen += search.waited(for: target, in: &graph).filter { $0.operation?.rise(to: level) ?? true }
+            }
         }
     }
 

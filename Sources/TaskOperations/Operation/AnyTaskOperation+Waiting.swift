@@ -34,7 +34,9 @@ extension AnyTaskOperation {
         _ target: WaitTarget, wait: () async -> Void
     ) async throws(TaskOperationError) {
         guard let waiter = executing, !waiter.isFinished else { return await wait() }
-        let host = try WaitGraph.exclusively { () throws(TaskOperationError) in try waiter.insertWait(target) }
+        let host = try WaitGraph.exclusively { graph throws(TaskOperationError) in
+            try waiter.insertWait(target, &graph)
+        }
         host?.beginWait(within: waiter)
         await wait()
         waiter.removeWait(target)
@@ -61,12 +63,14 @@ extension AnyTaskOperation {
         return result
     }
 
-    private func insertWait(_ target: WaitTarget) throws(TaskOperationError) -> (any OperationHost)? {
-        if let cycle = WaitGraph.cycle(closedBy: self, waitingFor: [target]) { throw .waitCycle(cycle) }
+    private func insertWait(
+        _ target: WaitTarget, _ graph: inout WaitGraph
+    ) throws(TaskOperationError) -> (any OperationHost)? {
         switch target {
         case .operation(let operation): operation.record.withLock { $0.isWaitedFor = true }
         case .host(let host): host.willBeAwaited()
         }
+        if let cycle = graph.cycle(closedBy: self, waitingFor: [target]) { throw .waitCycle(cycle) }
         return record.withLock { record in
             if record.phase != .finished { record.madeLinks().waits.append(target) }
             return record.host

@@ -1,4 +1,5 @@
-/// What an operation tells whoever runs it: the scheduler of its queue. All of it is called with no lock held.
+/// What an operation tells whoever runs it: the scheduler of its queue. All of it is called with no lock held, but for
+/// what is seen in the wait graph.
 protocol OperationHost: AnyObject, Sendable {
     /// Dependencies may all be finished now, or no longer; the operation knows.
     func readinessChanged(of operation: AnyTaskOperation)
@@ -18,7 +19,7 @@ protocol OperationHost: AnyObject, Sendable {
     /// What the operation waits for because of barriers, where it arrived after a number. `end` is the arrival up to
     /// which that is everything that there is in the host; 0 where it is not.
     func operationsHoldingBack(
-        _ operation: AnyTaskOperation, after arrival: UInt64
+        _ operation: AnyTaskOperation, after arrival: UInt64, seenIn graph: inout WaitGraph
     ) -> (operations: [AnyTaskOperation], end: UInt64)
 
     /// Whether an operation of this host may be waited for by more than what names it: by a barrier or by what
@@ -32,7 +33,7 @@ protocol OperationHost: AnyObject, Sendable {
     func reasonToWait(of operation: AnyTaskOperation) -> String
 
     /// All operations that have not ended, in the order of adding.
-    var operations: [AnyTaskOperation] { get }
+    func operations(seenIn graph: inout WaitGraph) -> [AnyTaskOperation]
 
     /// Where handlers are called of operations that never started; nil for the cooperative pool.
     var handlerExecutor: (any HandlerExecutor)? { get }

@@ -4,19 +4,50 @@
 /// that stands behind a barrier, or is one. An edge that could close a cycle is inserted only under one lock for
 /// the whole process, so that two threads cannot close one together. Operations that nothing waits for, which is
 /// nearly all of them when their edges are made, never search.
-enum WaitGraph {
+///
+/// Who makes an edge says first that something is waited for, and searches then; who adds an operation puts it into its
+/// queue first, and looks then whether something waits for it. So of two who do both at once, one sees the other.
+struct WaitGraph: ~Copyable {
     /// What it holds means nothing; the thread sanitizer takes the place of an empty value for that of its owner.
     private static let lock = Lock(false)
 
+    /// What hosts that were looked at have to do, such as starting a task: not with a lock held.
+    private var postponed: [() -> Void] = []
+
+    private init() {}
+
+    /// Gives access to the graph that nobody else has meanwhile.
     static func exclusively<Result: Sendable>(
-        _ body: () throws(TaskOperationError) -> Result
+        _ body: (inout WaitGraph) throws(TaskOperationError) -> Result
     ) throws(TaskOperationError) -> Result {
-        try lock.withLock { _ throws(TaskOperationError) in try body() }
+        var graph = WaitGraph()
+        defer { graph.doPostponed() }
+        return try lock.withLock { _ throws(TaskOperationError) in try body(&graph) }
     }
 
+    /// Gives access to the graph while others change it.
+    static func inPassing(_ body: (inout WaitGraph) -> Void) {
+        var graph = WaitGraph()
+        body(&graph)
+        graph.doPostponed()
+    }
+
+    /// Has something done after the graph is left.
+    mutating func postpone(_ action: @escaping () -> Void) {
+        postponed.append(action)
+    }
+
+    private func doPostponed() {
+        for action in postponed { action() }
+    }
+}
+
+// MARK: - Cycles
+
+extension WaitGraph {
     /// The operations on the cycle that would be closed if `waiter` waited for the targets, beginning and ending
     /// with `waiter`; nil if there would be none. Linear in what the targets wait for.
-    static func cycle(closedBy waiter: AnyTaskOperation, waitingFor targets: [WaitTarget]) -> [OperationLabel]? {
+    mutating func cycle(closedBy waiter: AnyTaskOperation, waitingFor targets: [WaitTarget]) -> [OperationLabel]? {
         if targets.contains(where: { $0.operation === waiter }) {
             return [OperationLabel(waiter), OperationLabel(waiter)]
         }
@@ -27,17 +58,17 @@ enum WaitGraph {
 
     /// The operations on a cycle that would be closed if all of the waiters waited for the targets, beginning and
     /// ending with one of the waiters; nil if there would be none. Linear in what the targets wait for.
-    static func cycle(
+    mutating func cycle(
         closedByAny waiters: some Collection<AnyTaskOperation>, waitingFor targets: [WaitTarget]
     ) -> [OperationLabel]? {
         let goals = Set(waiters.map { ObjectIdentifier($0) })
         guard let path = path(from: targets, to: goals), let waiter = path.last?.operation else { return nil }
-        return labels(of: path.dropLast(), around: waiter)
+        return Self.labels(of: path.dropLast(), around: waiter)
     }
 
     /// The operations on a cycle that would be closed if a host, which a body awaits as a whole, came to hold the
     /// newcomers; nil if there would be none. Linear in what they wait for.
-    static func cycle(
+    mutating func cycle(
         closedByAdding newcomers: some Collection<AnyTaskOperation>, to host: any OperationHost
     ) -> [OperationLabel]? {
         var waiters: [ObjectIdentifier: AnyTaskOperation] = [:]
@@ -50,19 +81,19 @@ enum WaitGraph {
             }
         }
         guard let path = path(from: targets, to: [ObjectIdentifier(host)]) else { return nil }
-        return labels(of: path.dropLast(), around: waiters[path[0].identity]!)
+        return Self.labels(of: path.dropLast(), around: waiters[path[0].identity]!)
     }
 
     /// How one of the targets waits for one of the goals: all on the way, from the target to the goal.
-    private static func path(from targets: [WaitTarget], to goals: Set<ObjectIdentifier>) -> [WaitTarget]? {
+    private mutating func path(from targets: [WaitTarget], to goals: Set<ObjectIdentifier>) -> [WaitTarget]? {
         var search = WaitSearch()
         var cameFrom: [ObjectIdentifier: WaitTarget?] = [:]
         for target in targets { cameFrom.updateValue(nil, forKey: target.identity) }
         var unexplored = targets
         while let target = unexplored.popLast() {
-            for next in search.waited(for: target) where cameFrom[next.identity] == nil {
+            for next in search.waited(for: target, in: &self) where cameFrom[next.identity] == nil {
                 cameFrom[next.identity] = target
-                if goals.contains(next.identity) { return wayBack(from: next, cameFrom) }
+                if goals.contains(next.identity) { return Self.wayBack(from: next, cameFrom) }
                 unexplored.append(next)
             }
         }
@@ -93,10 +124,10 @@ struct WaitSearch {
     private var looked: [ObjectIdentifier: UInt64] = [:]
 
     /// What has to end before the target can; not again what stands before a barrier and was given for another one.
-    mutating func waited(for target: WaitTarget) -> [WaitTarget] {
+    mutating func waited(for target: WaitTarget, in graph: inout WaitGraph) -> [WaitTarget] {
         switch target {
         case .host(let host):
-            return host.operations.map(WaitTarget.operation)
+            return host.operations(seenIn: &graph).map(WaitTarget.operation)
         case .operation(let operation):
             let (dependencies, waits, host) = operation.record.withLock { record in
                 (
@@ -105,13 +136,15 @@ struct WaitSearch {
                 )
             }
             return dependencies.map(WaitTarget.operation) + waits
-                + (host.map { heldBack(operation, by: $0) } ?? []).map(WaitTarget.operation)
+                + (host.map { heldBack(operation, by: $0, in: &graph) } ?? []).map(WaitTarget.operation)
         }
     }
 
-    private mutating func heldBack(_ operation: AnyTaskOperation, by host: any OperationHost) -> [AnyTaskOperation] {
+    private mutating func heldBack(
+        _ operation: AnyTaskOperation, by host: any OperationHost, in graph: inout WaitGraph
+    ) -> [AnyTaskOperation] {
         let seen = looked[ObjectIdentifier(host)] ?? 0
-        let (operations, end) = host.operationsHoldingBack(operation, after: seen)
+        let (operations, end) = host.operationsHoldingBack(operation, after: seen, seenIn: &graph)
         if end > seen { looked[ObjectIdentifier(host)] = end }
         return operations
     }

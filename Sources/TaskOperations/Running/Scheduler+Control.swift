@@ -10,6 +10,9 @@ extension Scheduler {
         set { apply { $0.state.isSuspended = newValue && !$0.isClosing } }
     }
 
+    /// All operations that have not ended, in the order of adding.
+    var operations: [AnyTaskOperation] { apply { $0.state.elements } }
+
     var operationCount: Int { apply { $0.state.records.count } }
 
     /// Cancels every operation that has not ended. `andAdded`: and any that is added from now on.

@@ -15,7 +15,7 @@ extension Scheduler {
     }
 
     func endedBeforeStart(_ operation: AnyTaskOperation) {
-        apply { $0.removeUnstarted(operation) }
+        _ = apply { $0.removeUnstarted(operation) }
     }
 
     func beginWait(within operation: AnyTaskOperation) {
@@ -39,9 +39,9 @@ extension Scheduler {
     }
 
     func operationsHoldingBack(
-        _ operation: AnyTaskOperation, after arrival: UInt64
+        _ operation: AnyTaskOperation, after arrival: UInt64, seenIn graph: inout WaitGraph
     ) -> (operations: [AnyTaskOperation], end: UInt64) {
-        apply { storage in
+        apply(in: &graph) { storage in
             guard let slot = storage.slot(of: operation) else { return ([], 0) }
             let record = storage.state.records[slot]
             return (storage.state.elementsHoldingBack(slot, after: arrival), record.isBarrier ? record.arrival : 0)
@@ -56,7 +56,9 @@ extension Scheduler {
         isAwaitedByBodies.store(true, ordering: .sequentiallyConsistent)
     }
 
-    var operations: [AnyTaskOperation] { apply { $0.state.elements } }
+    func operations(seenIn graph: inout WaitGraph) -> [AnyTaskOperation] {
+        apply(in: &graph) { $0.state.elements }
+    }
 
     func reasonToWait(of operation: AnyTaskOperation) -> String {
         let (barrier, isSuspended) = apply { storage in

@@ -9,15 +9,12 @@ extension Scheduler {
         _ operation: AnyTaskOperation, isBarrier: Bool = false, mustBeReady: Bool = false
     ) throws(TaskOperationError) {
         let standing = try claim(operation, mustBeReady: mustBeReady)
-        guard isBarrier || standing.isWaitedFor || standing.hasDependencies && isAwaited else {
-            return send(operation)
+        if isBarrier || mayCloseCycle(standing) {
+            return try insertChecked(CollectionOfOne(operation), isBarrier: isBarrier)
         }
-        do {
-            try insertChecked(CollectionOfOne(operation), isBarrier: isBarrier)
-        } catch {
-            operation.unclaim()
-            throw error
-        }
+        send(operation)
+        // Whoever came to wait for it between the claim and the mailbox did not find it here.
+        if hasImplicitEdges, mayCloseCycle(operation.standing) { try checkSent(operation) }
     }
 
     /// Puts an operation into the mailbox, and takes in what is there unless whoever works for the queue will do so in
@@ -34,19 +31,22 @@ extension Scheduler {
     /// - Throws: As for one operation. Then none has been added.
     func submit(_ operations: [AnyTaskOperation]) throws(TaskOperationError) {
         var claimed = 0
-        var mayCloseCycle = isAwaited
         do {
             for operation in operations {
-                if try claim(operation).isWaitedFor { mayCloseCycle = true }
+                _ = try claim(operation)
                 claimed += 1
             }
-            if mayCloseCycle { return try insertChecked(operations, isBarrier: false) }
         } catch {
             for operation in operations.prefix(claimed) { operation.unclaim() }
             throw error
         }
         // Not through the mailbox: that would go through all of them twice more, and there is one lock to take anyway.
-        apply { $0.insert(operations, isBarrier: false) }
+        let isInserted = apply { storage in
+            if hasImplicitEdges, operations.contains(where: { mayCloseCycle($0.standing) }) { return false }
+            storage.insert(operations, isBarrier: false)
+            return true
+        }
+        if !isInserted { try insertChecked(operations, isBarrier: false) }
     }
 
     private func claim(
@@ -58,18 +58,50 @@ extension Scheduler {
         return standing
     }
 
-    /// Puts claimed operations into the state that could close a cycle, because of barriers or because a body awaits
-    /// the whole queue. That is looked into first, and others are kept out meanwhile.
+    /// Puts claimed operations into the state that may close a cycle, because of barriers or because a body awaits the
+    /// whole queue. That is looked into first, and others who might are kept out meanwhile.
     private func insertChecked(
         _ operations: some Collection<AnyTaskOperation>, isBarrier: Bool
     ) throws(TaskOperationError) {
-        let effects = try WaitGraph.exclusively { () throws(TaskOperationError) in
-            try checkBarriers(operations, isBarrier: isBarrier)
-            try checkBodies(operations)
-            return enter { $0.insert(operations, isBarrier: isBarrier) }.effects
+        if isBarrier { hasHadBarriers.store(true, ordering: .sequentiallyConsistent) }
+        try WaitGraph.exclusively { graph throws(TaskOperationError) in
+            var cycle = isAwaited ? graph.cycle(closedByAdding: operations, to: self) : nil
+            var seen: UInt64 = 0
+            while cycle == nil {
+                let before = apply(in: &graph) { storage in
+                    let before = storage.elementsHoldingBackNext(operations, isBarrier: isBarrier, after: &seen)
+                    if before.isEmpty { storage.insert(operations, isBarrier: isBarrier) }
+                    return before
+                }
+                if before.isEmpty { return }
+                cycle = graph.cycle(closedByAny: operations.filter(\.holdsOthersUp), waitingFor: before)
+            }
+            for operation in operations { operation.unclaim() }
+            throw .dependencyCycle(cycle!)
         }
-        carryOut(effects)
     }
+
+    /// Takes an operation back that was put into the mailbox and closes a cycle.
+    private func checkSent(_ operation: AnyTaskOperation) throws(TaskOperationError) {
+        try WaitGraph.exclusively { graph throws(TaskOperationError) in
+            let before = operationsHoldingBack(operation, after: 0, seenIn: &graph).operations
+            let cycle =
+                graph.cycle(closedBy: operation, waitingFor: before.map(WaitTarget.operation))
+                ?? graph.cycle(closedByAdding: CollectionOfOne(operation), to: self)
+            // Where it has started, or has ended, whoever closed the cycle has gone out of it.
+            guard let cycle, apply(in: &graph, { $0.removeUnstarted(operation) }) else { return }
+            operation.unclaim()
+            throw .dependencyCycle(cycle)
+        }
+    }
+
+    /// Whether an operation is waited for by more than what names it, or waits for more than it names.
+    private func mayCloseCycle(_ standing: AnyTaskOperation.Standing) -> Bool {
+        standing.isWaitedFor && hasHadBarriers.load(ordering: .sequentiallyConsistent)
+            || standing.hasDependencies && isAwaited
+    }
+
+    private var hasImplicitEdges: Bool { isAwaited || hasHadBarriers.load(ordering: .sequentiallyConsistent) }
 
     private var isAwaited: Bool { isAwaitedByBodies.load(ordering: .sequentiallyConsistent) }
 
@@ -79,34 +111,29 @@ extension Scheduler {
         let label = OperationLabel(operation)
         operation.endBeforeStart(TaskOperationError.queueShutDown(label, queueName: queueName), isCancellation: false)
     }
+}
 
-    /// - Throws: `TaskOperationError.dependencyCycle` where an operation would stand behind a barrier, or be one,
-    ///   and what stands before it waits for it.
-    private func checkBarriers(
-        _ operations: some Collection<AnyTaskOperation>, isBarrier: Bool
-    ) throws(TaskOperationError) {
-        // One that was cancelled before holds nobody up, though who depends on it and is not added does not know yet.
-        let waitedFor = operations.filter { operation in
-            let standing = operation.standing
-            return standing.isWaitedFor && !standing.hasEnded
-        }
-        if waitedFor.isEmpty { return }
-        let before = apply { $0.state.elementsHoldingBackNext(isBarrier: isBarrier) }
-        if before.isEmpty { return }
-        if let cycle = WaitGraph.cycle(closedByAny: waitedFor, waitingFor: before.map(WaitTarget.operation)) {
-            throw .dependencyCycle(cycle)
-        }
-    }
-
-    /// - Throws: `TaskOperationError.dependencyCycle` where an operation waits for a body that awaits the end of
-    ///   all in this queue.
-    private func checkBodies(_ operations: some Collection<AnyTaskOperation>) throws(TaskOperationError) {
-        guard isAwaited else { return }
-        if let cycle = WaitGraph.cycle(closedByAdding: operations, to: self) { throw .dependencyCycle(cycle) }
+extension AnyTaskOperation {
+    /// One that was cancelled before holds nobody up, though who depends on it and is not added does not know yet.
+    fileprivate var holdsOthersUp: Bool {
+        let standing = standing
+        return standing.isWaitedFor && !standing.hasEnded
     }
 }
 
 extension Scheduler.Storage {
+    /// What would hold operations back that are added now, where they hold others up.
+    ///
+    /// - Parameter seen: Leaves out what arrived by then, and becomes the last arrival.
+    fileprivate func elementsHoldingBackNext(
+        _ operations: some Collection<AnyTaskOperation>, isBarrier: Bool, after seen: inout UInt64
+    ) -> [WaitTarget] {
+        if !operations.contains(where: \.holdsOthersUp) { return [] }
+        let elements = state.elementsHoldingBackNext(isBarrier: isBarrier, after: seen)
+        seen = state.arrivals
+        return elements.map(WaitTarget.operation)
+    }
+
     fileprivate mutating func insert(_ operations: some Collection<AnyTaskOperation>, isBarrier: Bool) {
         for operation in operations { insert(operation, isBarrier: isBarrier) }
     }

@@ -55,6 +55,8 @@ final class Scheduler: OperationHost {
     let urgentLevel: Atomic<UInt8>
     /// Set for good when a body awaits that the queue is empty.
     let isAwaitedByBodies = Atomic(false)
+    /// Set for good when a barrier is added.
+    let hasHadBarriers = Atomic(false)
 
     init(queueName: String?, width: Int, place: Place, isSuspended: Bool, taskLocals: [CarriedTaskLocal]) {
         self.queueName = queueName
@@ -111,6 +113,13 @@ extension Scheduler {
     func apply<Result: Sendable>(_ event: (inout Storage) -> Result) -> Result {
         let (result, effects) = enter(event)
         carryOut(effects)
+        return result
+    }
+
+    /// Applies an event within a look at who waits for whom: what follows is carried out when that is over.
+    func apply<Result: Sendable>(in graph: inout WaitGraph, _ event: (inout Storage) -> Result) -> Result {
+        let (result, effects) = enter(event)
+        if let effects { graph.postpone { self.carryOut(effects) } }
         return result
     }
 
@@ -229,9 +238,12 @@ extension Scheduler.Storage {
         state.records.holds(slot) && state.records[slot].element === operation
     }
 
-    /// Removes an operation that ended before it started. Where a worker has taken it meanwhile, that does so.
-    mutating func removeUnstarted(_ operation: AnyTaskOperation) {
-        if let slot = slot(of: operation), state.records[slot].status != .executing { remove(at: slot) }
+    /// Removes an operation that has not started, and returns whether it was there. Where a worker has taken it
+    /// meanwhile, that does so.
+    mutating func removeUnstarted(_ operation: AnyTaskOperation) -> Bool {
+        guard let slot = slot(of: operation), state.records[slot].status != .executing else { return false }
+        remove(at: slot)
+        return true
     }
 
     mutating func remove(at slot: Int) {

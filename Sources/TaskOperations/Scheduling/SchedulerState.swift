@@ -55,7 +55,7 @@ struct SchedulerState<Element: Sendable>: Sendable {
     /// Operations that want their permit back.
     var returning = ReadyOrder()
     var returningCount = 0
-    private var arrivals: UInt64 = 0
+    private(set) var arrivals: UInt64 = 0
 
     init(width: Int, isSuspended: Bool = false) {
         permits = Permits(capacity: width)
@@ -228,8 +228,8 @@ extension SchedulerState {
     }
 
     /// What would hold an operation back that was added now.
-    func elementsHoldingBackNext(isBarrier: Bool) -> [Element] {
-        elementsHoldingBack(arrivals + 1, isBarrier: isBarrier, after: 0)
+    func elementsHoldingBackNext(isBarrier: Bool, after arrival: UInt64) -> [Element] {
+        elementsHoldingBack(arrivals + 1, isBarrier: isBarrier, after: arrival)
     }
 
     private func elementsHoldingBack(_ arrival: UInt64, isBarrier: Bool, after seen: UInt64) -> [Element] {

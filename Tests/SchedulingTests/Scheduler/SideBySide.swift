@@ -133,7 +133,7 @@ extension SideBySide {
         try agree(on: "whether it is empty", state.isEmpty, naive.operations.isEmpty)
         try agree(on: "the intake", state.intake, naive.intake)
         let barriers = naive.operations.filter(\.isBarrier).map(\.id)
-        try agree(on: "what holds back the next", state.elementsHoldingBackNext(isBarrier: false), barriers)
+        try agree(on: "what holds back the next", state.elementsHoldingBackNext(isBarrier: false, after: 0), barriers)
         for operation in naive.operations {
             let record = state.records[slots[operation.id]!]
             try agree(on: "the status of \(operation.id)", record.status, operation.status)

@@ -1,0 +1,157 @@
+import Synchronization
+import TaskOperations
+import TaskOperationsExpectations
+import TaskOperationsTesting
+import Testing
+
+@testable import TaskOperations
+
+/// An executor is called in the middle of whatever starts a task. So it can do there what another thread might.
+@Suite("Dependency cycles that are closed from two sides at once", .timeLimit(.minutes(10)))
+struct CycleRaceTests {
+    @Test("Where an operation comes to be waited for while it is added behind a barrier that waits, it is refused")
+    func behindABarrier() async throws {
+        let queue = TaskOperationQueue(isSuspended: true)
+        let before = queue.addOperation(name: "before") {}
+        queue.addBarrier(name: "barrier") {}
+        let late = try operation("late") { late in try! before.addDependency(late) }
+        #expect(refusal { try queue.addOperation(late) }?.dependencyCycle == ["late", "barrier", "before", "late"])
+        #expect(before.dependencies == [late])
+        #expect(queue.operationCount == 2)
+        try TaskOperationQueue().addOperation(late)
+        queue.isSuspended = false
+        try await queue.waitUntilAllOperationsAreFinished()
+    }
+
+    @Test("Where one of a batch comes to be waited for while it is added behind a barrier that waits, none is added")
+    func batchBehindABarrier() async throws {
+        let queue = TaskOperationQueue(isSuspended: true)
+        let before = queue.addOperation(name: "before") {}
+        queue.addBarrier(name: "barrier") {}
+        let late = try operation("late") { late in try! before.addDependency(late) }
+        let others = (0..<3).map { _ in TaskOperation {} }
+        let error = refusal { try queue.addOperations(others + [late]) }
+        #expect(error?.dependencyCycle == ["late", "barrier", "before", "late"])
+        #expect(queue.operationCount == 2)
+        try TaskOperationQueue().addOperations(others + [late])
+        queue.isSuspended = false
+        try await queue.waitUntilAllOperationsAreFinished()
+    }
+
+    @Test("Where a barrier comes to be waited for by something before it while it is added, it is refused")
+    func barrier() async throws {
+        let queue = TaskOperationQueue(isSuspended: true)
+        let before = queue.addOperation(name: "before") {}
+        let barrier = try operation("barrier") { barrier in try! before.addDependency(barrier) }
+        #expect(refusal { try queue.addBarrier(barrier) }?.dependencyCycle == ["barrier", "before", "barrier"])
+        #expect(queue.operations == [before])
+        try TaskOperationQueue().addOperation(barrier)
+        queue.isSuspended = false
+        try await before.value
+    }
+
+    @Test("Where a body comes to await a queue while something is added to it that waits for the body, one is refused")
+    func awaitedQueue() async throws {
+        let queue = TaskOperationQueue(isSuspended: true)
+        queue.addOperation {}
+        let gate = Gate()
+        let body = TaskOperationQueue().addOperation(name: "body") {
+            await gate.pass()
+            try await queue.waitUntilAllOperationsAreFinished()
+        }
+        await gate.waitForArrivals(1)
+        let late = try operation("late", dependencies: [body]) { _ in
+            gate.open()
+            while !queue.scheduler.isAwaitedByBodies.load(ordering: .sequentiallyConsistent) {}
+        }
+        var refusals: [[String?]?] = []
+        do { try queue.addOperation(late) } catch { refusals.append(error.dependencyCycle) }
+        queue.isSuspended = false
+        if case .failure(let error as TaskOperationError) = await body.result { refusals.append(error.waitCycle) }
+        #expect(refusals == [["late", "body", "late"]] || refusals == [["body", "late", "body"]])
+        try await queue.waitUntilAllOperationsAreFinished()
+    }
+
+    @Test("What is added while a barrier is looked into stands behind it, and may depend on it")
+    func addedMeanwhile() async throws {
+        let barrier = TaskOperation(name: "barrier") {}
+        let adding = Lock<TaskOperationQueue?>(nil)
+        let executor = MeddlingExecutor {
+            adding.withLock { $0.take() }!.addOperation(name: "behind", dependencies: [barrier]) {}
+        }
+        let queue = TaskOperationQueue(executor: executor)
+        adding.withLock { $0 = queue }
+        try put(TaskOperation(name: "before") {}, intoTheMailboxOf: queue)
+        let dependent = TaskOperationQueue().addOperation(dependencies: [barrier]) {}
+        try queue.addBarrier(barrier)
+        try await queue.waitUntilAllOperationsAreFinished()
+        try await dependent.value
+    }
+
+    @Test("What a search leads to is started after it: an executor may add dependencies when it is called")
+    func searchingWithinASearch() async throws {
+        let (first, second) = (TaskOperation {}, TaskOperation {})
+        let queue = TaskOperationQueue(executor: MeddlingExecutor { try! second.addDependency(first) })
+        let pending = queue.addOperation(dependencies: [first]) {}
+        let sent = TaskOperation {}
+        try put(sent, intoTheMailboxOf: queue)
+        let waiting = TaskOperation {}
+        let last = TaskOperation(dependencies: [waiting]) {}
+        try waiting.addDependency(pending)
+        try await sent.value
+        #expect(second.dependencies == [first])
+        try TaskOperationQueue().addOperations([first, second, waiting, last])
+        try await last.value
+    }
+}
+
+// MARK: - In the middle
+
+/// An operation during whose addition something is done, after it was found that nothing speaks against it: it raises
+/// a dependency, and that has a task started.
+private func operation(
+    _ name: String, dependencies: [AnyTaskOperation] = [], meddle: @escaping @Sendable (AnyTaskOperation) -> Void
+) throws -> AnyTaskOperation {
+    let operation = Lock<AnyTaskOperation?>(nil)
+    let executor = MeddlingExecutor(after: 1) { meddle(operation.withLock { $0 }!) }
+    let raised = TaskOperationQueue(executor: executor).addOperation(priority: .low) {}
+    let made = TaskOperation(name: name, priority: .high, dependencies: dependencies + [raised]) {}
+    operation.withLock { $0 = made }
+    return made
+}
+
+/// Leaves an operation where a thread would that was interrupted while it added it.
+private func put(_ operation: AnyTaskOperation, intoTheMailboxOf queue: TaskOperationQueue) throws {
+    _ = try operation.claim(for: queue.scheduler, bindings: [], mustBeReady: false)
+    queue.scheduler.mailbox.put(operation)
+}
+
+/// Does something when it gets its first job, or the first after some, and runs jobs only from then on.
+private final class MeddlingExecutor: TaskExecutor {
+    private struct State {
+        var held: [UnownedJob] = []
+        var meddle: (@Sendable () -> Void)?
+        var skipped: Int
+    }
+
+    private let state: Lock<State>
+
+    init(after skipped: Int = 0, _ meddle: @escaping @Sendable () -> Void) {
+        state = Lock(State(meddle: meddle, skipped: skipped))
+    }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        let (jobs, meddle) = state.withLock { state -> ([UnownedJob], (@Sendable () -> Void)?) in
+            state.held.append(job)
+            if state.skipped > 0 {
+                state.skipped -= 1
+                return ([], nil)
+            }
+            defer { state.held = [] }
+            return (state.held, state.meddle.take())
+        }
+        meddle?()
+        for job in jobs { Task.detached { [self] in job.runSynchronously(on: asUnownedTaskExecutor()) } }
+    }
+}
