@@ -241,9 +241,14 @@ extension Scheduler.Storage {
     /// Removes an operation that has not started, and returns whether it was there. Where a worker has taken it
     /// meanwhile, that does so.
     mutating func removeUnstarted(_ operation: AnyTaskOperation) -> Bool {
-        guard let slot = slot(of: operation), state.records[slot].status != .executing else { return false }
-        remove(at: slot)
-        return true
+        guard let slot = slot(of: operation) else { return false }
+        switch state.records[slot].status {
+        case .waiting, .ready:
+            state.end(slot)
+            return true
+        case .executing, .lent, .returning:
+            return false
+        }
     }
 
     mutating func remove(at slot: Int) {
