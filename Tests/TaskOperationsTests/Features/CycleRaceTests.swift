@@ -14,7 +14,7 @@ struct CycleRaceTests {
         let queue = TaskOperationQueue(isSuspended: true)
         let before = queue.addOperation(name: "before") {}
         queue.addBarrier(name: "barrier") {}
-        let late = try operation("late") { late in try! before.addDependency(late) }
+        let late = operation("late") { late in try! before.addDependency(late) }
         #expect(refusal { try queue.addOperation(late) }?.dependencyCycle == ["late", "barrier", "before", "late"])
         #expect(before.dependencies == [late])
         #expect(queue.operationCount == 2)
@@ -28,7 +28,7 @@ struct CycleRaceTests {
         let queue = TaskOperationQueue(isSuspended: true)
         let before = queue.addOperation(name: "before") {}
         queue.addBarrier(name: "barrier") {}
-        let late = try operation("late") { late in try! before.addDependency(late) }
+        let late = operation("late") { late in try! before.addDependency(late) }
         let others = (0..<3).map { _ in TaskOperation {} }
         let error = refusal { try queue.addOperations(others + [late]) }
         #expect(error?.dependencyCycle == ["late", "barrier", "before", "late"])
@@ -42,7 +42,7 @@ struct CycleRaceTests {
     func barrier() async throws {
         let queue = TaskOperationQueue(isSuspended: true)
         let before = queue.addOperation(name: "before") {}
-        let barrier = try operation("barrier") { barrier in try! before.addDependency(barrier) }
+        let barrier = operation("barrier") { barrier in try! before.addDependency(barrier) }
         #expect(refusal { try queue.addBarrier(barrier) }?.dependencyCycle == ["barrier", "before", "barrier"])
         #expect(queue.operations == [before])
         try TaskOperationQueue().addOperation(barrier)
@@ -60,7 +60,7 @@ struct CycleRaceTests {
             try await queue.waitUntilAllOperationsAreFinished()
         }
         await gate.waitForArrivals(1)
-        let late = try operation("late", dependencies: [body]) { _ in
+        let late = operation("late", dependencies: [body]) { _ in
             gate.open()
             while !queue.scheduler.isAwaitedByBodies.load(ordering: .sequentiallyConsistent) {}
         }
@@ -111,7 +111,7 @@ struct CycleRaceTests {
 /// a dependency, and that has a task started.
 private func operation(
     _ name: String, dependencies: [AnyTaskOperation] = [], meddle: @escaping @Sendable (AnyTaskOperation) -> Void
-) throws -> AnyTaskOperation {
+) -> AnyTaskOperation {
     let operation = Lock<AnyTaskOperation?>(nil)
     let executor = MeddlingExecutor(after: 1) { meddle(operation.withLock { $0 }!) }
     let raised = TaskOperationQueue(executor: executor).addOperation(priority: .low) {}
