@@ -45,14 +45,11 @@ struct Rule08Tests {
     func lentPermitComesBack() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
         let gate = Gate()
-        let elsewhere = TaskOperationQueue().addOperation { await gate.pass() }
-        let executing = queue.addOperation { try await elsewhere.value }
-        let waiting = queue.addOperation(dependencies: [elsewhere]) {}
-        await gate.waitForArrivals(1)
-        await until { queue.description.contains("1 awaiting others") }
+        let executing = try await LentBody(on: queue, until: gate)
+        let waiting = queue.addOperation(dependencies: [executing.awaited]) {}
         queue.isSuspended = true
         gate.open()
-        try await executing.value
+        try await executing.body.value
         await letOthersRun()
         #expect(waiting.state == .ready)
         queue.isSuspended = false

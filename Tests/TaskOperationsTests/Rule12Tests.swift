@@ -55,20 +55,16 @@ struct Rule12Tests {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
         let order = Recorder<String>()
         let (awaited, blocking) = (Gate(), Gate())
-        let elsewhere = TaskOperationQueue().addOperation { await awaited.pass() }
-        let outer = queue.addOperation {
-            try await elsewhere.value
-            order.record("goes on")
-        }
+        let outer = try await LentBody(on: queue, until: awaited) { order.record("goes on") }
         queue.addOperation { await blocking.pass() }
         await blocking.waitForArrivals(1)
         let urgent = queue.addOperation(priority: .high) { order.record("starts") }
         awaited.open()
-        try await elsewhere.value
+        try await outer.awaited.value
         await letOthersRun()
         #expect(order.events == [])
         blocking.open()
-        try await outer.value
+        try await outer.body.value
         try await urgent.value
         #expect(order.events == ["goes on", "starts"])
     }

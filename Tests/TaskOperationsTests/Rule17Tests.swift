@@ -124,6 +124,6 @@ struct Rule17Tests {
 
     /// Whether a task stands suspended in a wait for the operation.
     private func isAwaited(_ operation: AnyTaskOperation) -> Bool {
-        operation.record.withLock { !($0.links?.continuations.isEmpty ?? true) }
+        operation.record.withLock { !($0.links?.waiters.isEmpty ?? true) }
     }
 }

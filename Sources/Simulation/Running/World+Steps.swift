@@ -49,7 +49,7 @@ extension World {
         case .call(let call): perform(call)
         case .await(let other, let insists):
             try await wait(for: .operation(other), in: number) { () async throws(TaskOperationError) in
-                try await operations[other].waitUntilFinished()
+                try await operations[other].waitToTheEnd()
             }
             if insists, operations[other].failure != nil { throw StepFailure() }
         case .awaitAll(let queue):

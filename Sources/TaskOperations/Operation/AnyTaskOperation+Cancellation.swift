@@ -38,6 +38,7 @@ extension AnyTaskOperation {
     func carryOutUnstarted(_ ending: OperationEnding, _ host: (any OperationHost)?) {
         discardBody()
         host?.endedBeforeStart(self)
+        ending.leaveDependencies(self)
         if ending.hasHandlers {
             Task.detached(executorPreference: host?.handlerExecutor, priority: effectivePriority) { [self] in
                 ending.callHandlers(self)
@@ -49,7 +50,7 @@ extension AnyTaskOperation {
     }
 
     private func letOthersGoOn(_ ending: OperationEnding) {
-        for dependent in ending.dependents { dependent.dependencyFinished(self)?.readinessChanged(of: dependent) }
+        ending.forEachDependent { $0.dependencyFinished(self)?.readinessChanged(of: $0) }
         ending.resumeWaiters()
     }
 }

@@ -6,25 +6,20 @@ extension AnyTaskOperation {
     /// Makes this operation start only after another one is finished, whatever comes of it, and on whatever queue
     /// it is. Adding the same dependency again changes nothing.
     ///
-    /// Constant time where nothing waits for this operation yet; otherwise it looks for a cycle among what
-    /// `dependency` waits for.
+    /// Constant time if nothing waits for this operation and it has not been added, or if the dependency is older.
+    /// Otherwise it looks for a cycle among what the dependency waits for; see `WaitOrder`.
     ///
-    /// - Throws: `TaskOperationError.dependencyCycle` where the dependency waits for this operation already, and
-    ///   `.alreadyStarted` where this operation has started or finished. Nothing changes then.
+    /// - Throws: `TaskOperationError.dependencyCycle` if the dependency waits for this operation already, and
+    ///   `.alreadyStarted` if this operation has started or finished. Nothing changes then.
     public func addDependency(_ dependency: AnyTaskOperation) throws(TaskOperationError) {
-        let isSubmitted = try WaitGraph.exclusively { graph throws(TaskOperationError) in
-            try record.withLock { record throws(TaskOperationError) in try checkNotStarted(record.phase) }
-            dependency.record.withLock { $0.isWaitedFor = true }
-            if let cycle = graph.cycle(closedBy: self, waitingFor: [.operation(dependency)]) {
-                throw .dependencyCycle(cycle)
-            }
-            return try insertDependency(dependency)
+        dependency.record.withLock { $0.isWaitedFor = true }
+        var isSubmitted = false
+        while let cycle = try insertDependency(dependency, &isSubmitted) {
+            if !Self.lendPermit(on: cycle) { throw .dependencyCycle(Self.labels(of: cycle)) }
         }
         guard isSubmitted else { return }
-        let level = record.withLock { $0.effectiveLevel }
-        link(to: dependency, level: level)
-        let host = record.withLock { $0.settledHost }
-        host?.readinessChanged(of: self)
+        linkDependencies()
+        record.withLock { $0.settledHost }?.readinessChanged(of: self)
     }
 
     /// Drops a dependency, so that this operation no longer waits for it. Where it was the last unfinished one,
@@ -33,19 +28,41 @@ extension AnyTaskOperation {
     ///
     /// - Throws: `TaskOperationError.alreadyStarted` where this operation has started or finished.
     public func removeDependency(_ dependency: AnyTaskOperation) throws(TaskOperationError) {
-        let host = try record.withLock { record throws(TaskOperationError) -> (any OperationHost)? in
+        let (removed, host) = try record.withLock { record throws(TaskOperationError) in
             try checkNotStarted(record.phase)
-            let wasThere = record.links?.dependencies.remove(dependency) ?? false
-            return wasThere ? record.settledHost : nil
+            let removed = record.links?.dependencies.remove(dependency)
+            return (removed, removed == nil ? nil : record.settledHost)
+        }
+        guard let removed else { return }
+        if let level = removed.inherits {
+            leave([removed.operation], [.init(target: .operation(dependency), from: level, to: nil)])
         }
         host?.readinessChanged(of: self)
     }
 
-    /// Returns whether the operation is submitted, so that the edge must be linked.
-    private func insertDependency(_ dependency: AnyTaskOperation) throws(TaskOperationError) -> Bool {
+    /// Makes the edge to a dependency, or returns the cycle that it would close.
+    ///
+    /// - Parameter isSubmitted: Becomes whether the edge must be linked.
+    private func insertDependency(
+        _ dependency: AnyTaskOperation, _ isSubmitted: inout Bool
+    ) throws(TaskOperationError) -> [WaitNode]? {
+        try riseAboveEdges()
+        return try WaitOrder.insert(from: .operation(self), to: [.operation(dependency)]) {
+            () throws(TaskOperationError) in
+            try record.withLock { record throws(TaskOperationError) in
+                try checkNotStarted(record.phase)
+                if dependency.rank.value >= rank.value { return false }
+                isSubmitted = record.madeLinks().dependencies.insert(dependency) && record.phase == .submitted
+                return true
+            }
+        }
+    }
+
+    /// Gives an operation that nothing waits for a rank above all others.
+    private func riseAboveEdges() throws(TaskOperationError) {
         try record.withLock { record throws(TaskOperationError) in
             try checkNotStarted(record.phase)
-            return record.madeLinks().dependencies.insert(dependency) && record.phase == .submitted
+            if record.phase == .created, !record.isWaitedFor { rank.set(Rank.next()) }
         }
     }
 
@@ -57,37 +74,39 @@ extension AnyTaskOperation {
 // MARK: - Edges of submitted operations
 
 extension AnyTaskOperation {
-    /// Links an operation that was just submitted, and that its host has not taken in yet.
+    /// Tells dependencies that this operation, which was submitted, waits for them, and has them inherit its level.
+    /// Dependencies that know of it already are left out.
     func linkDependencies() {
-        let (dependencies, level) = record.withLock { ($0.links?.dependencies, $0.effectiveLevel) }
-        guard let dependencies else { return }
-        for dependency in dependencies.all { link(to: dependency, level: level) }
-    }
-
-    /// Tells a dependency that this operation waits for it, and raises it to the level of this one.
-    private func link(to dependency: AnyTaskOperation, level: PriorityLevel) {
-        switch dependency.addDependent(self, level: level) {
-        case .isFinished: _ = dependencyFinished(dependency)
-        case .mustRise: dependency.escalate(to: level)
-        case .isLinked: break
+        let changes = record.withLock { record in
+            let level = record.effectiveLevel
+            return record.links?.dependencies.handOn(level, linked: false) ?? []
         }
+        for change in changes where change.from == nil { link(to: change.target.operation!) }
+        Inheritance.carryOut(changes)
     }
 
-    private enum Linking: Sendable {
-        case isFinished
-        case isLinked
-        case mustRise
-    }
-
-    private func addDependent(_ dependent: AnyTaskOperation, level: PriorityLevel) -> Linking {
-        record.withLock { record in
-            if record.phase == .finished { return .isFinished }
-            record.madeLinks().dependents.append(dependent)
-            if level > record.effectiveLevel { return .mustRise }
-            // What it has of its own may be lowered later.
-            record.escalation = max(record.escalation, level)
-            return .isLinked
+    private func link(to dependency: AnyTaskOperation) {
+        let isLinked = dependency.record.withLock { record in
+            if record.phase == .finished { return false }
+            record.madeLinks().dependents.append(self, ())
+            return true
         }
+        if !isLinked { _ = dependencyFinished(dependency) }
+    }
+
+    /// Undoes `linkDependencies`.
+    func unlinkDependencies() {
+        let changes = record.withLock { $0.links?.dependencies.handOn(nil, linked: true) ?? [] }
+        leave(changes.compactMap(\.target.operation), changes)
+    }
+
+    /// Dependencies no longer wait to tell this operation that they have finished, and no longer inherit from it.
+    func leave(_ dependencies: [AnyTaskOperation], _ changes: [Inheritance.Change]) {
+        for dependency in dependencies {
+            let removed = dependency.record.withLock { $0.links?.dependents.remove(self) }
+            extendLifetime(removed)
+        }
+        Inheritance.carryOut(changes)
     }
 
     /// Returns the host that has to learn of it where that was the last unfinished dependency.

@@ -15,7 +15,7 @@ extension AnyTaskOperation: CustomStringConvertible, CustomDebugStringConvertibl
         case .pending, .ready:
             parts.append(waitingDescription)
         case .executing:
-            let waits = record.withLock { $0.links?.waitsCopy ?? [] }
+            let waits = record.withLock { $0.links?.waits.map(\.target) ?? [] }
             if !waits.isEmpty { parts.append("awaits \(waits.map(\.description).joined(separator: ", "))") }
         case .finished:
             parts.append(failure.map { "failed: \($0)" } ?? "succeeded")
@@ -30,18 +30,4 @@ extension AnyTaskOperation: CustomStringConvertible, CustomDebugStringConvertibl
         }
         return record.withLock { $0.host }?.reasonToWait(of: self) ?? "not added to a queue"
     }
-}
-
-extension WaitTarget: CustomStringConvertible {
-    var description: String {
-        switch self {
-        case .operation(let operation): OperationLabel(operation).description
-        case .host(let host): "the end of all in \(host.label)"
-        }
-    }
-}
-
-extension OperationHost {
-    /// What the queue is called in messages.
-    var label: String { queueName.map { "queue \"\($0)\"" } ?? "an unnamed queue" }
 }

@@ -8,8 +8,6 @@ extension AnyTaskOperation {
         let isReady: Bool
         let hasEnded: Bool
         let level: PriorityLevel
-        /// Something waits for the operation, so that it can be part of a cycle.
-        let isWaitedFor: Bool
         let hasDependencies: Bool
     }
 
@@ -27,44 +25,71 @@ extension AnyTaskOperation {
 
     /// The operation is added to a host. One that was cancelled before has ended, and stays so.
     ///
-    /// - Throws: `TaskOperationError.alreadyAdded`, and `.notReady` where it must be ready and is not.
+    /// - Throws: `TaskOperationError.alreadyAdded`; `.notReady` if it must be ready and is not; `.dependencyCycle` if it
+    ///   waits for a permit that something keeps which waits for it.
     func claim(
         for host: any OperationHost, bindings: [TaskLocalBinding], mustBeReady: Bool
     ) throws(TaskOperationError) -> Standing {
         let unfinished = mustBeReady ? dependencies.filter { !$0.isFinished } : []
-        return try record.withLock { record throws(TaskOperationError) in
-            if record.wasSubmitted { throw .alreadyAdded(OperationLabel(self)) }
-            if !unfinished.isEmpty, record.phase == .created {
-                throw .notReady(OperationLabel(self), waitingFor: unfinished.map { OperationLabel($0) })
+        while true {
+            let standing = try record.withLock { record throws(TaskOperationError) -> Standing? in
+                if record.wasSubmitted { throw .alreadyAdded(OperationLabel(self)) }
+                if !unfinished.isEmpty, record.phase == .created {
+                    throw .notReady(OperationLabel(self), waitingFor: unfinished.map { OperationLabel($0) })
+                }
+                if let permit = host.permit, permit.rank.value >= rank.value { return nil }
+                record.submit(to: host, bindings)
+                return record.standing
             }
-            record.wasSubmitted = true
-            if record.phase == .created {
-                record.phase = .submitted
-                record.host = host
-                if !bindings.isEmpty { record.madeLinks().bindings = bindings }
+            if let standing { return standing }
+            if let cycle = WaitOrder.sink([.permit(host.permit!)], below: .operation(self)) {
+                if !Self.lendPermit(on: cycle) { throw .dependencyCycle(Self.labels(of: cycle)) }
             }
-            return record.standing
         }
     }
 
     /// Undoes a claim, where the operation, or another one of the same step, was refused.
     func unclaim() {
-        record.withLock { record in
+        unlinkDependencies()
+        let bindings = record.withLock { record -> [TaskLocalBinding] in
             record.wasSubmitted = false
             if record.phase == .submitted {
                 record.phase = .created
                 record.host = nil
                 record.slot = -1
             }
+            defer { record.links?.bindings = [] }
+            return record.links?.bindings ?? []
         }
+        extendLifetime(bindings)
     }
 
     /// The host has taken the operation in at a slot. Whatever changes from here on finds it there.
-    func settle(at slot: Int) -> Standing {
+    ///
+    /// - Returns: Also whether the operation ranks between what it waits for in its host and what waits for it there.
+    func settle(at slot: Int, in place: HostPlace) -> (standing: Standing, isInOrder: Bool) {
         record.withLock { record in
             record.slot = Int32(slot)
-            return record.standing
+            return (record.standing, fits(place, record))
         }
+    }
+
+    /// Whether the operation ranks, or can, between what it would wait for in a host and what would wait for it there.
+    func fits(_ place: HostPlace) -> Bool { record.withLock { fits(place, $0) } }
+
+    private func fits(_ place: HostPlace, _ record: borrowing OperationRecord) -> Bool {
+        if record.phase == .finished { return true }
+        if place.endRank == .max {
+            if place.before.isEmpty { return true }
+            // Nothing waits for it, so it may rise.
+            if !record.isWaitedFor {
+                rank.set(Rank.next())
+                return true
+            }
+        } else if !lowerRank(to: place.endRank - 1, record) {
+            return false
+        }
+        return place.before.allSatisfy { $0.rank.value < rank.value }
     }
 
     /// The host is about to run the body on a task of this level.
@@ -85,24 +110,36 @@ extension AnyTaskOperation {
     ///
     /// Where it is isolated is said here, and not inherited, as `withValue` wants it said: the compiler sees then that
     /// both are the same, and leaves out two of four checks of where the task runs.
-    func run(isolation: isolated (any Actor)? = #isolation) async -> Outcome? {
-        await Self.$executing.withValue(self, operation: { await runBody() }, isolation: isolation)
+    func run(on runner: OperationRunner, isolation: isolated (any Actor)? = #isolation) async -> Outcome? {
+        await Self.$executing.withValue(
+            self,
+            operation: {
+                runner.binding = BodyBinding.current
+                return await runBody()
+            }, isolation: isolation)
     }
 
     /// Runs the body as the current operation, with the task locals that it was added with.
-    func runWithTaskLocals(onMainActor: Bool) async -> Outcome? {
+    func runWithTaskLocals(on runner: OperationRunner, onMainActor: Bool) async -> Outcome? {
         let bindings = record.withLock { $0.links?.bindings ?? [] }
-        return await run(within: bindings[...], onMainActor: onMainActor)
+        return await run(on: runner, within: bindings[...], onMainActor: onMainActor)
     }
 
-    private func run(within bindings: ArraySlice<TaskLocalBinding>, onMainActor: Bool) async -> Outcome? {
-        guard let binding = bindings.first else { return await onMainActor ? runOnMainActor() : run() }
-        return await binding { await run(within: bindings.dropFirst(), onMainActor: onMainActor) }
+    private func run(
+        on runner: OperationRunner, within bindings: ArraySlice<TaskLocalBinding>, onMainActor: Bool
+    ) async -> Outcome? {
+        guard let binding = bindings.first else {
+            return await onMainActor ? runOnMainActor(runner) : run(on: runner)
+        }
+        return await binding { await run(on: runner, within: bindings.dropFirst(), onMainActor: onMainActor) }
     }
 
     @MainActor
-    private func runOnMainActor() async -> Outcome? {
-        await Self.$executing.withValue(self) { @MainActor in await runBody() }
+    private func runOnMainActor(_ runner: OperationRunner) async -> Outcome? {
+        await Self.$executing.withValue(self) { @MainActor in
+            runner.binding = BodyBinding.current
+            return await runBody()
+        }
     }
 
     /// The body is done.
@@ -111,10 +148,35 @@ extension AnyTaskOperation {
     }
 }
 
+/// What surrounds an operation in its host, without being named by it.
+struct HostPlace {
+    /// What barriers make it wait for.
+    var before: [AnyTaskOperation] = []
+    /// The rank of the end of the host, which waits for it; `Int.max` if nothing awaits that.
+    var endRank = Int.max
+
+    /// The edges that are out of order, if the operation has this place.
+    func disorder(of operation: AnyTaskOperation, in host: any OperationHost) -> (waiter: WaitNode, targets: [WaitNode])? {
+        if operation.isFinished { return nil }
+        let rank = operation.rank.value
+        if rank >= endRank { return (.end(host), [.operation(operation)]) }
+        let high = before.filter { $0.rank.value >= rank }
+        return high.isEmpty ? nil : (.operation(operation), high.map(WaitNode.operation))
+    }
+}
+
 extension OperationRecord {
+    fileprivate mutating func submit(to newHost: any OperationHost, _ bindings: [TaskLocalBinding]) {
+        wasSubmitted = true
+        guard phase == .created else { return }
+        phase = .submitted
+        host = newHost
+        if !bindings.isEmpty { madeLinks().bindings = bindings }
+    }
+
     var standing: AnyTaskOperation.Standing {
         AnyTaskOperation.Standing(
             slot: Int(slot), isReady: isReady, hasEnded: phase == .finished, level: effectiveLevel,
-            isWaitedFor: isWaitedFor, hasDependencies: links.map { !$0.dependencies.isEmpty } ?? false)
+            hasDependencies: links.map { !$0.dependencies.isEmpty } ?? false)
     }
 }

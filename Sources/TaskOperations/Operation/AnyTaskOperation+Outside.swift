@@ -22,7 +22,7 @@ extension AnyTaskOperation {
     /// Waits for the end as `waitUntilFinished` does, but the body that waits keeps its permit: what it waits for
     /// is a part of its own work.
     package func waitUntilFinishedKeepingPermit() async {
-        await Self.whileKeepingPermit(.operation(self)) { await suspendUntilFinished() }
+        await Self.whileKeepingPermit(.operation(self)) { _ = await suspendUntilFinished(endsEarly: false) }
     }
 
     /// Has the body run on an executor in queues that have none themselves. What comes after it there, and wants the same

@@ -1,87 +1,294 @@
 extension AnyTaskOperation {
     /// Waits until the operation is finished, in whatever way, without blocking a thread.
     ///
-    /// Whoever waits hands its priority on to the operation and all that it waits for, also where that priority
-    /// rises during the wait. The wait itself cannot be cancelled. A body that waits lends its permit out
-    /// meanwhile, so that a queue cannot deadlock on itself.
+    /// The task that waits hands its priority on to the operation and all that it waits for, also if that priority
+    /// rises during the wait. Cancelling the task ends the wait, and the operation goes on.
     ///
-    /// - Throws: `TaskOperationError.waitCycle` where a body awaits what cannot end before the body does.
-    public func waitUntilFinished() async throws(TaskOperationError) {
+    /// A body that waits keeps its permit, unless what it awaits needs one of the same queue, directly or through
+    /// others: then it lends its own out until the wait is over, so that a queue cannot deadlock on itself. So it is for
+    /// a wait by a child task of the body, which may go on meanwhile. An unstructured task is not the body, even if the
+    /// body awaits that: it has only inherited the task locals, and nothing is lent for it.
+    ///
+    /// - Throws: `CancellationError` if the task is cancelled before the operation is finished;
+    ///   `TaskOperationError.waitCycle` if a body awaits what cannot end before the body does.
+    public func waitUntilFinished() async throws {
         if isFinished { return }
-        try await Self.whileAwaiting(.operation(self)) { await suspendUntilFinished() }
+        var isOver = true
+        try await Self.whileAwaiting(.operation(self)) { isOver = await suspendUntilFinished(endsEarly: true) }
+        if !isOver { throw CancellationError() }
     }
 
-    func suspendUntilFinished() async {
-        await withEscalationHandler {
-            // In here, so that no escalation falls between this look and the handler.
-            escalate(to: PriorityLevel(Task.currentPriority))
-            await withCheckedContinuation { continuation in
-                let isFinished = record.withLock { record in
-                    if record.phase == .finished { return true }
-                    record.madeLinks().continuations.append(continuation)
-                    return false
-                }
-                if isFinished { continuation.resume() }
+    /// As `waitUntilFinished()`, but cancelling the task does not end the wait.
+    package func waitToTheEnd() async throws(TaskOperationError) {
+        if isFinished { return }
+        try await Self.whileAwaiting(.operation(self)) { _ = await suspendUntilFinished(endsEarly: false) }
+    }
+
+    /// Suspends the task until the operation is finished.
+    ///
+    /// - Parameter endsEarly: Whether it ends when the task is cancelled.
+    /// - Returns: Whether the operation is finished.
+    func suspendUntilFinished(endsEarly: Bool) async -> Bool {
+        let number = Rank.next()
+        var isFinished = false
+        await withTaskCancellationHandler {
+            await withEscalationHandler {
+                isFinished = await withCheckedContinuation { arrive($0, number, endsEarly: endsEarly) }
+            } onEscalated: { [self] priority in
+                raiseWaiter(number, to: PriorityLevel(priority))
             }
-        } onEscalated: { [self] priority in
-            escalate(to: PriorityLevel(priority))
+        } onCancel: {
+            if endsEarly { leave(number) }
         }
+        return isFinished
     }
 
-    /// Does the waiting for a target. Within a body, the wait is known to the search for cycles while it lasts,
-    /// and the body's permit is lent out.
-    static func whileAwaiting(
-        _ target: WaitTarget, wait: () async -> Void
+    private func arrive(_ continuation: CheckedContinuation<Bool, Never>, _ number: Int, endsEarly: Bool) {
+        let level = PriorityLevel(Task.currentPriority)
+        let isFinished = record.withLock { record in
+            if record.phase == .finished { return true }
+            record.madeLinks().waiters.append(continuation, number: number, level: level)
+            return false
+        }
+        if isFinished { return continuation.resume(returning: true) }
+        Inheritance.carryOut([.init(target: .operation(self), from: nil, to: level)])
+        // If the task was cancelled or escalated before the waiter was there, the handlers did not find it.
+        raiseWaiter(number, to: PriorityLevel(Task.currentPriority))
+        if endsEarly, Task.isCancelled { leave(number) }
+    }
+
+    private func raiseWaiter(_ number: Int, to level: PriorityLevel) {
+        guard let before = record.withLock({ $0.links?.waiters.raise(number, to: level) }) else { return }
+        Inheritance.carryOut([.init(target: .operation(self), from: before, to: level)])
+    }
+
+    private func leave(_ number: Int) {
+        guard let (continuation, level) = record.withLock({ $0.links?.waiters.remove(number) }) else { return }
+        Inheritance.carryOut([.init(target: .operation(self), from: level, to: nil)])
+        continuation.resume(returning: false)
+    }
+}
+
+// MARK: - Waits of bodies
+
+extension AnyTaskOperation {
+    /// The operation whose body runs in the calling task, or in a task of which that is a child; nil anywhere else.
+    package static var awaiting: AnyTaskOperation? {
+        if let representedBody { return representedBody }
+        guard let operation = executing else { return nil }
+        let binding = BodyBinding.current
+        return operation.record.withLock { $0.runner?.binding == binding } ? operation : nil
+    }
+
+    /// The body for which the calling task waits, while that blocks a thread.
+    @TaskLocal private static var representedBody: AnyTaskOperation?
+
+    /// Waits in place of a body, if there is one, that blocks its thread until the wait is over.
+    package static func representing(
+        _ body: AnyTaskOperation?, wait: () async throws(TaskOperationError) -> Void
     ) async throws(TaskOperationError) {
-        guard let waiter = executing, !waiter.isFinished else { return await wait() }
-        let host = try WaitGraph.exclusively { graph throws(TaskOperationError) in
-            try waiter.insertWait(target, &graph)
+        var result = Result<Void, TaskOperationError>.success(())
+        await $representedBody.withValue(body) {
+            do throws(TaskOperationError) { try await wait() } catch { result = .failure(error) }
         }
-        host?.beginWait(within: waiter)
-        await wait()
-        waiter.removeWait(target)
-        await host?.endWait(within: waiter)
+        try result.get()
     }
 
-    /// Does the waiting for a target that is part of the body's own work: descriptions and the search for cycles
-    /// know of it while it lasts, and the body keeps its permit.
-    static func whileKeepingPermit(_ target: WaitTarget, wait: () async -> Void) async {
-        guard let waiter = executing, !waiter.isFinished else { return await wait() }
-        waiter.record.withLock { $0.madeLinks().waits.append(target) }
+    /// Waits for a target. If a body does so, the wait is an edge of the wait graph while it lasts.
+    static func whileAwaiting(_ target: WaitNode, wait: () async -> Void) async throws(TaskOperationError) {
+        guard let waiter = awaiting else { return await wait() }
+        try waiter.begin(OperationLinks.Wait(target: target, handedOn: nil), isLending: true)
         await wait()
-        waiter.removeWait(target)
+        await waiter.endWait(target)
     }
 
-    /// Does something at whose end a new host is waited for. Within a body, the search for cycles knows of that
-    /// wait from the start, so that what the host runs cannot come to await the body.
+    /// As `whileAwaiting`, for what is a part of the body's own work: the body keeps its permit, whatever it awaits.
+    static func whileKeepingPermit(_ target: WaitNode, wait: () async -> Void) async {
+        guard let waiter = awaiting else { return await wait() }
+        waiter.beginKeepingPermit(target)
+        await wait()
+        await waiter.endWait(target)
+    }
+
+    /// Does something at whose end a new host is waited for. Within a body, that wait is an edge from the start, so that
+    /// what the host runs cannot come to await the body.
     static func asScope<Result>(of host: any OperationHost, _ work: () async -> Result) async -> Result {
-        guard let waiter = executing, !waiter.isFinished else { return await work() }
-        waiter.record.withLock { $0.madeLinks().waits.append(.host(host)) }
-        host.willBeAwaited()
+        guard let waiter = awaiting else { return await work() }
+        waiter.beginKeepingPermit(.end(host))
         let result = await work()
-        waiter.removeWait(.host(host))
+        await waiter.endWait(.end(host))
         return result
     }
 
-    private func insertWait(
-        _ target: WaitTarget, _ graph: inout WaitGraph
-    ) throws(TaskOperationError) -> (any OperationHost)? {
-        switch target {
-        case .operation(let operation): operation.record.withLock { $0.isWaitedFor = true }
-        case .host(let host): host.willBeAwaited()
-        }
-        if let cycle = graph.cycle(closedBy: self, waitingFor: [target]) { throw .waitCycle(cycle) }
-        return record.withLock { record in
-            if record.phase != .finished { record.madeLinks().waits.append(target) }
-            return record.host
+    /// Begins a wait for something that cannot wait for the body.
+    private func beginKeepingPermit(_ target: WaitNode) {
+        do {
+            try begin(OperationLinks.Wait(target: target, handedOn: nil), isLending: false)
+        } catch {
+            preconditionFailure("a part of the body waits for the body: \(error)")
         }
     }
 
-    private func removeWait(_ target: WaitTarget) {
-        record.withLock { record in
-            if let index = record.links?.waits.firstIndex(where: { $0.identity == target.identity }) {
-                record.links?.waits.remove(at: index)
+    /// Begins a wait of the body.
+    ///
+    /// - Throws: `TaskOperationError.waitCycle`.
+    private func begin(_ wait: OperationLinks.Wait, isLending: Bool) throws(TaskOperationError) {
+        wait.target.willBeAwaited()
+        while let cycle = insert(wait) {
+            if Self.lendPermit(on: cycle) { continue }
+            wait.target.isNoLongerAwaited()
+            throw .waitCycle(Self.labels(of: cycle))
+        }
+        let level = record.withLock { record -> PriorityLevel? in
+            record.links?.handOn(record.effectiveLevel, to: wait.target)
+        }
+        if let level { Inheritance.carryOut([.init(target: wait.target, from: nil, to: level)]) }
+        do {
+            if isLending { try keepPermit() }
+        } catch {
+            remove(wait.target)
+            throw error
+        }
+    }
+
+    /// Makes the edge of a wait, or returns the cycle that it would close.
+    private func insert(_ wait: OperationLinks.Wait) -> [WaitNode]? {
+        WaitOrder.insert(from: .operation(self), to: [wait.target]) {
+            record.withLock { record in
+                guard record.phase == .executing else { return true }
+                if wait.target.rank >= rank.value { return false }
+                record.madeLinks().waits.append(wait)
+                return true
             }
         }
+    }
+
+    /// Notes that the body keeps its permit while it awaits; or lends it, if what it awaits needs it.
+    ///
+    /// - Throws: `TaskOperationError.waitCycle` if it has to lend it and the queue does not.
+    private func keepPermit() throws(TaskOperationError) {
+        guard let host = record.withLock({ $0.host }), let permit = host.permit else { return }
+        if isPermitLent, host.beginWait(within: self) { return }
+        while let cycle = WaitOrder.insert(from: .permit(permit), to: [.operation(self)], make: { permit.insert(self) }) {
+            if permit.isLendable {
+                return lendPermit(from: .held)
+            } else if !Self.lendPermit(on: cycle) {
+                throw .waitCycle(Self.labels(of: cycle))
+            }
+        }
+    }
+
+    private func endWait(_ target: WaitNode) async {
+        let lender = remove(target)
+        await lender?.endWait(within: self, target)
+    }
+
+    /// Removes a wait; returns the host that has to do so, if the permit is lent.
+    @discardableResult
+    private func remove(_ target: WaitNode) -> (any OperationHost)? {
+        defer { target.isNoLongerAwaited() }
+        let (lender, keeper, change) = record.withLock { record in record.removeWait(for: target) }
+        keeper?.permit?.remove(self)
+        if let change { Inheritance.carryOut([change]) }
+        return lender
+    }
+}
+
+extension OperationLinks {
+    /// Notes which level a target inherits. Returns it; nil if there is no such wait, or it inherits one.
+    fileprivate func handOn(_ level: PriorityLevel, to target: WaitNode) -> PriorityLevel? {
+        // Waiting for a whole queue raises only what the waiter has inherited: otherwise all in the queue would be at
+        // one level, and lose its order.
+        guard let index = waits.firstIndex(where: { $0.handedOn == nil && $0.target.identity == target.identity })
+        else { return nil }
+        if case .end = target { return nil }
+        waits[index].handedOn = level
+        return level
+    }
+}
+
+extension OperationRecord {
+    /// Removes a wait, unless the permit is lent: then the host does so, which is returned first. Second the host whose
+    /// permit is no longer kept for it, and then what the target no longer inherits.
+    fileprivate mutating func removeWait(
+        for target: WaitNode
+    ) -> (lender: (any OperationHost)?, keeper: (any OperationHost)?, change: Inheritance.Change?) {
+        guard phase == .executing, let links else { return (nil, nil, nil) }
+        if links.permit == .lent { return (host, nil, nil) }
+        let change = links.removeWait(for: target)
+        guard links.waits.isEmpty, links.permit != .held else { return (nil, nil, change) }
+        links.permit = .held
+        return (nil, host, change)
+    }
+}
+
+extension OperationLinks {
+    /// Removes a wait. Returns what its target no longer inherits.
+    func removeWait(for target: WaitNode) -> Inheritance.Change? {
+        guard let index = waits.firstIndex(where: { $0.target.identity == target.identity }) else { return nil }
+        let wait = waits.remove(at: index)
+        return wait.handedOn.map { Inheritance.Change(target: wait.target, from: $0, to: nil) }
+    }
+}
+
+// MARK: - Lending
+
+extension AnyTaskOperation {
+    /// Has a body on a cycle lend its permit, so that the cycle is none. Returns false if nobody on it can.
+    static func lendPermit(on cycle: [WaitNode]) -> Bool {
+        for (waiter, holder) in zip(cycle, cycle.dropFirst()) {
+            if case .permit(let permit) = waiter, permit.isLendable, let holder = holder.operation {
+                holder.lendPermit(from: .kept)
+                return true
+            }
+        }
+        return false
+    }
+
+    /// Lends the permit of a body that awaits, unless the wait is over or the permit is lent already.
+    private func lendPermit(from use: PermitUse) {
+        let host = record.withLock { record -> (any OperationHost)? in
+            guard let links = record.links, links.permit == use, !links.waits.isEmpty else { return nil }
+            links.permit = .lending
+            return record.host
+        }
+        guard let host, let permit = host.permit else { return }
+        permit.remove(self)
+        repeat {
+            while let cycle = WaitOrder.sink([.permit(permit)], below: .operation(self)) {
+                _ = Self.lendPermit(on: cycle)
+            }
+        } while !host.lendPermit(of: self)
+    }
+
+    var isPermitLent: Bool { record.withLock { $0.links?.permit == .lent } }
+
+    /// The host lends the permit.
+    ///
+    /// - Returns: How many waits are in progress, 0 if they are over; nil if the permits do not rank below the operation,
+    ///   which waits for one from now on.
+    func permitWasLent(by permit: PermitNode) -> Int? {
+        record.withLock { record in
+            guard let links = record.links, links.permit == .lending else { return 0 }
+            if permit.rank.value >= rank.value { return nil }
+            links.permit = .lent
+            return links.waits.count
+        }
+    }
+
+    /// A wait of an operation that has lent its permit is over. Returns what the target no longer inherits.
+    func removeLentWait(for target: WaitNode) -> Inheritance.Change? {
+        record.withLock { $0.links?.removeWait(for: target) }
+    }
+
+    /// The host has given the permit back.
+    func permitWasReturned() {
+        record.withLock { $0.links?.permit = .held }
+    }
+
+    /// The names of the operations on a cycle, beginning and ending with the first.
+    static func labels(of cycle: [WaitNode]) -> [OperationLabel] {
+        let operations = cycle.dropLast().compactMap(\.operation)
+        return (operations + operations.prefix(1)).map { OperationLabel($0) }
     }
 }

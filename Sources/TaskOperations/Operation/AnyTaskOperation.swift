@@ -10,6 +10,9 @@ public class AnyTaskOperation: @unchecked Sendable {
 
     let record: Lock<OperationRecord>
 
+    /// The operation's place in the order of the wait graph.
+    let rank: Rank
+
     /// What is behind this operation in the mailbox that it is in. A mailbox owns what is in it.
     final var nextInMailbox: Unmanaged<AnyTaskOperation>?
 
@@ -19,6 +22,8 @@ public class AnyTaskOperation: @unchecked Sendable {
             OperationRecord(
                 level: PriorityLevel(priority),
                 links: dependencies.isEmpty ? nil : OperationLinks(dependencies: dependencies)))
+        // Drawn last: from now on no dependency can rise above it.
+        rank = Rank()
     }
 
     /// Runs the body. Called once at most.

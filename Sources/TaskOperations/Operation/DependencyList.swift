@@ -1,77 +1,69 @@
 /// What an operation depends on, in the order of adding, and how much of it is unfinished.
 ///
-/// Each call is constant time, amortised: short lists are searched from the front, and long ones have an index.
+/// Each call is constant time, amortised, unless it says otherwise.
 struct DependencyList: Sendable {
-    private struct Entry {
-        /// Nil where the dependency was removed.
-        var operation: AnyTaskOperation?
+    private struct Note: Sendable {
         var isFinished = false
+        /// The level that the dependency inherits from the operation; nil until both are linked.
+        var handedOn: PriorityLevel?
     }
 
-    private var entries = Few<Entry>()
-    private var index: [ObjectIdentifier: Int]?
+    private var list = OperationList<Note>()
     private(set) var unfinishedCount = 0
 
-    var isEmpty: Bool { entries.isEmpty }
+    var isEmpty: Bool { list.isEmpty }
 
-    var all: some Sequence<AnyTaskOperation> { entries.lazy.compactMap { $0.operation } }
+    var operations: [AnyTaskOperation] { list.operations }
 
-    var operations: [AnyTaskOperation] { Array(all) }
+    /// Dependencies that have not been reported as finished. Linear.
+    var unfinished: [AnyTaskOperation] { list.compactMap { $1.isFinished ? nil : $0 } }
 
-    /// Dependencies that have not been reported as finished.
-    var unfinished: [AnyTaskOperation] { entries.compactMap { $0.isFinished ? nil : $0.operation } }
-
-    func contains(_ operation: AnyTaskOperation) -> Bool { position(of: operation) != nil }
+    /// Whether all dependencies satisfy a condition that have not been reported as finished. Linear.
+    func allUnfinished(_ predicate: (AnyTaskOperation) -> Bool) -> Bool {
+        list.allSatisfy { $1.isFinished || predicate($0) }
+    }
 
     /// Adds a dependency as unfinished; one that is there already changes nothing and returns false.
     mutating func insert(_ operation: AnyTaskOperation) -> Bool {
-        if contains(operation) { return false }
-        index?[ObjectIdentifier(operation)] = entries.count
-        entries.append(Entry(operation: operation))
+        if list.contains(operation) { return false }
+        list.append(operation, Note())
         unfinishedCount += 1
-        if index == nil, entries.count > Self.searchedCount { makeIndex() }
         return true
     }
 
-    /// Removes a dependency. Returns false where it is not there.
-    mutating func remove(_ operation: AnyTaskOperation) -> Bool {
-        guard let position = position(of: operation) else { return false }
-        if !entries[position].isFinished { unfinishedCount -= 1 }
-        if index == nil {
-            entries.remove(at: position)
-        } else {
-            entries[position] = Entry(operation: nil, isFinished: true)
-            index?[ObjectIdentifier(operation)] = nil
-            if index!.count * 2 < entries.count { closeGaps() }
-        }
-        return true
+    /// Removes a dependency.
+    ///
+    /// - Returns: The dependency, which must be kept until all locks are left, and the level that it inherits; nil if it
+    ///   is not in the list.
+    mutating func remove(
+        _ operation: AnyTaskOperation
+    ) -> (operation: AnyTaskOperation, inherits: PriorityLevel?)? {
+        guard let (removed, note) = list.remove(operation) else { return nil }
+        if !note.isFinished { unfinishedCount -= 1 }
+        return (removed, note.isFinished ? nil : note.handedOn)
     }
 
     /// Marks a dependency as finished; one that is not there, or is marked, changes nothing.
     mutating func markFinished(_ operation: AnyTaskOperation) {
-        guard let position = position(of: operation), !entries[position].isFinished else { return }
-        entries[position].isFinished = true
-        unfinishedCount -= 1
-    }
-
-    private func position(of operation: AnyTaskOperation) -> Int? {
-        if let index { return index[ObjectIdentifier(operation)] }
-        return entries.firstIndex { $0.operation === operation }
-    }
-
-    private mutating func closeGaps() {
-        entries = Few(entries.filter { $0.operation != nil })
-        index = nil
-        if entries.count > Self.searchedCount { makeIndex() }
-    }
-
-    private mutating func makeIndex() {
-        var index = [ObjectIdentifier: Int](minimumCapacity: entries.count * 2)
-        for (position, entry) in entries.enumerated() {
-            if let operation = entry.operation { index[ObjectIdentifier(operation)] = position }
+        let isNew = list.update(operation) { note in
+            defer { note.isFinished = true }
+            return !note.isFinished
         }
-        self.index = index
+        if isNew == true { unfinishedCount -= 1 }
     }
 
-    private static var searchedCount: Int { 8 }
+    /// Notes that unfinished dependencies inherit a level, or none. Linear.
+    ///
+    /// - Parameter linked: Whether only those change that inherit a level already.
+    /// - Returns: The changes.
+    mutating func handOn(_ level: PriorityLevel?, linked: Bool) -> [Inheritance.Change] {
+        if unfinishedCount == 0 { return [] }
+        var changes: [Inheritance.Change] = []
+        list.update { operation, note in
+            if note.isFinished || note.handedOn == level || linked && note.handedOn == nil { return }
+            changes.append(.init(target: .operation(operation), from: note.handedOn, to: level))
+            note.handedOn = level
+        }
+        return changes
+    }
 }

@@ -1,5 +1,4 @@
-/// What an operation tells whoever runs it: the scheduler of its queue. All of it is called with no lock held, but for
-/// what is seen in the wait graph.
+/// What an operation tells whoever runs it: the scheduler of its queue. All of it is called with no lock held.
 protocol OperationHost: AnyObject, Sendable {
     /// Dependencies may all be finished now, or no longer; the operation knows.
     func readinessChanged(of operation: AnyTaskOperation)
@@ -10,34 +9,58 @@ protocol OperationHost: AnyObject, Sendable {
     /// The operation ended before it started.
     func endedBeforeStart(_ operation: AnyTaskOperation)
 
-    /// A task of the executing operation begins to await another operation.
-    func beginWait(within operation: AnyTaskOperation)
-
-    /// The wait is over; returns once the task may go on.
-    nonisolated(nonsending) func endWait(within operation: AnyTaskOperation) async
-
-    /// What the operation waits for because of barriers, where it arrived after a number. `end` is the arrival up to
-    /// which that is everything that there is in the host; 0 where it is not.
-    func operationsHoldingBack(
-        _ operation: AnyTaskOperation, after arrival: UInt64, seenIn graph: inout WaitGraph
-    ) -> (operations: [AnyTaskOperation], end: UInt64)
-
-    /// Whether an operation of this host may be waited for by more than what names it: by a barrier or by what
-    /// stands behind one, or by a body that awaits that the queue is empty.
-    var hasImplicitWaits: Bool { get }
-
-    /// A body is about to await that the queue is empty.
-    func willBeAwaited()
-
     /// Why an operation that is ready has not started, in words.
     func reasonToWait(of operation: AnyTaskOperation) -> String
 
     /// All operations that have not ended, in the order of adding.
-    func operations(seenIn graph: inout WaitGraph) -> [AnyTaskOperation]
+    var operations: [AnyTaskOperation] { get }
 
     /// Where handlers are called of operations that never started; nil for the cooperative pool.
     var handlerExecutor: (any HandlerExecutor)? { get }
 
     /// How the queue is called in messages; nil where there is no queue.
     var queueName: String? { get }
+
+    // MARK: The permit of a body that awaits
+
+    /// The permits, as something to wait for; nil if nothing ever waits for one.
+    var permit: PermitNode? { get }
+
+    /// An executing operation is to lend its permit, if it still awaits. Returns false if the permits do not rank below
+    /// it.
+    func lendPermit(of operation: AnyTaskOperation) -> Bool
+
+    /// A wait has begun in an operation that has lent its permit. Returns false if it has the permit back.
+    func beginWait(within operation: AnyTaskOperation) -> Bool
+
+    /// A wait of an operation that has lent its permit is over. Removes it, and returns once the task may go on.
+    nonisolated(nonsending) func endWait(within operation: AnyTaskOperation, _ target: WaitNode) async
+
+    // MARK: What is waited for without being named
+
+    /// Whether there is a barrier, or was one.
+    var hasBarriers: Bool { get }
+
+    /// What an operation waits for because of barriers: the barrier before it, and for a barrier everything between.
+    func operationsHoldingBack(_ operation: AnyTaskOperation) -> [AnyTaskOperation]
+
+    /// Looks at what an operation waits for because of barriers, while none of that changes.
+    func whileHoldingBack(_ operation: AnyTaskOperation, _ body: ([AnyTaskOperation]) -> Bool) -> Bool
+
+    /// A body is about to await that the queue is empty.
+    func willBeAwaited()
+
+    /// A body no longer awaits that.
+    func isNoLongerAwaited()
+
+    /// The rank of the end of all operations.
+    var endRank: Int { get }
+
+    /// Lowers that rank, if it stays above that of all operations. Returns whether it does.
+    func lowerEnd(to rank: Int) -> Bool
+}
+
+extension OperationHost {
+    /// What the queue is called in messages.
+    var label: String { queueName.map { "queue \"\($0)\"" } ?? "an unnamed queue" }
 }

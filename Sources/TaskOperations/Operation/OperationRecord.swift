@@ -1,27 +1,33 @@
 /// All that changes in an operation, behind the operation's lock. Not copyable, so that nobody looks at a copy, and
 /// none is paid for.
 struct OperationRecord: ~Copyable, Sendable {
-    enum Phase: Comparable, Sendable {
+    enum Phase: UInt8, Comparable, Sendable {
         /// Made, and nowhere added.
         case created
         /// Added to a queue, or started by hand; its body has not begun.
         case submitted
         case executing
         case finished
+
+        static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+    }
+
+    /// Facts that need a bit each: an operation has no room for more, see `Outcome`.
+    private struct Marks: OptionSet, Sendable {
+        let rawValue: UInt8
+
+        static let isCancelled = Marks(rawValue: 1)
+        static let wasSubmitted = Marks(rawValue: 2)
+        static let isWaitedFor = Marks(rawValue: 4)
+        static let isRunnerWorn = Marks(rawValue: 8)
     }
 
     var phase = Phase.created
     /// The level that was asked for.
     var level: PriorityLevel
-    /// The highest level of what waits for the operation.
-    var escalation = PriorityLevel.background
-    var isCancelled = false
-    /// Set for good when the operation is added, also where it had ended before.
-    var wasSubmitted = false
-    /// Set for good when anything comes to wait for the operation: until then it cannot be part of a cycle.
-    var isWaitedFor = false
-    /// The runner's task was, or is about to be, cancelled or escalated for this operation, and must run no other.
-    var isRunnerWorn = false
+    /// The highest level that anything hands on to the operation.
+    var inherited = PriorityLevel.background
+    private var marks: Marks = []
     /// The host's number for the operation; negative until the host has taken it in.
     var slot: Int32 = -1
     /// Made when the first link is. An operation without any is 100 bytes smaller for it.
@@ -41,8 +47,35 @@ struct OperationRecord: ~Copyable, Sendable {
         self.links = links
     }
 
+    var isCancelled: Bool {
+        get { marks.contains(.isCancelled) }
+        set { set(.isCancelled, newValue) }
+    }
+
+    /// Set for good when the operation is added, also if it had ended before.
+    var wasSubmitted: Bool {
+        get { marks.contains(.wasSubmitted) }
+        set { set(.wasSubmitted, newValue) }
+    }
+
+    /// Set for good when anything comes to wait for the operation: its rank no longer rises.
+    var isWaitedFor: Bool {
+        get { marks.contains(.isWaitedFor) }
+        set { set(.isWaitedFor, newValue) }
+    }
+
+    /// The runner's task was, or is about to be, cancelled or escalated for this operation, and must run no other.
+    var isRunnerWorn: Bool {
+        get { marks.contains(.isRunnerWorn) }
+        set { set(.isRunnerWorn, newValue) }
+    }
+
+    private mutating func set(_ mark: Marks, _ isSet: Bool) {
+        if isSet { marks.insert(mark) } else { marks.remove(mark) }
+    }
+
     /// The level that counts.
-    var effectiveLevel: PriorityLevel { max(level, escalation) }
+    var effectiveLevel: PriorityLevel { max(level, inherited) }
 
     var isReady: Bool { phase == .submitted && !hasUnfinishedDependencies }
 
@@ -69,40 +102,6 @@ struct OperationRecord: ~Copyable, Sendable {
     }
 }
 
-/// What ties an operation to others and to those who wait for it.
-final class OperationLinks: @unchecked Sendable {
-    // One record owns it, and reaches it under its lock only. That is also why accesses are not checked while running:
-    // it would be a tenth of what a link of a chain costs.
-
-    @exclusivity(unchecked) var dependencies = DependencyList()
-    /// Submitted operations that depend on this one. One that dropped the dependency may still be in here.
-    @exclusivity(unchecked) var dependents = Few<AnyTaskOperation>()
-    /// Called when the operation has finished, in the order of adding.
-    @exclusivity(unchecked) var handlers: [@Sendable (AnyTaskOperation) -> Void] = []
-    /// Tasks that await the end.
-    @exclusivity(unchecked) var continuations: [CheckedContinuation<Void, Never>] = []
-    /// What the executing body, and tasks within it, await.
-    @exclusivity(unchecked) var waits: [WaitTarget] = []
-    /// Where the body runs in a queue that does not say so itself.
-    @exclusivity(unchecked) var executor: (any TaskExecutor)?
-    /// Task locals carried from where the operation was added.
-    @exclusivity(unchecked) var bindings: [TaskLocalBinding] = []
-    /// What runs beside the first body.
-    @exclusivity(unchecked) var addedBodies: AddedBodies?
-
-    /// The waits in memory of their own: the thread sanitizer does not see that the last reader of a shared array
-    /// hands it back to its writer, and would report that.
-    var waitsCopy: [WaitTarget] { waits.map { $0 } }
-
-    init() {}
-
-    init(dependencies operations: [AnyTaskOperation]) {
-        for operation in operations where dependencies.insert(operation) {
-            operation.record.withLock { $0.isWaitedFor = true }
-        }
-    }
-}
-
 /// What came of a body, without its type; nil stands for success without a value.
 ///
 /// It is an object so that an operation that is not finished has only a reference for it: up to 120 bytes, memory
@@ -113,36 +112,5 @@ final class Outcome: Sendable {
 
     init(_ result: Result<any Sendable, any Error>) {
         self.result = result
-    }
-}
-
-/// Runs a body with a task local set.
-typealias TaskLocalBinding = @Sendable (_ body: () async -> Outcome?) async -> Outcome?
-
-/// What a finished operation lets go of. It is carried out, and freed, after the operation's lock is left.
-struct OperationEnding: Sendable {
-    private let links: OperationLinks?
-    let isRunnerWorn: Bool
-
-    init(links: OperationLinks?, isRunnerWorn: Bool) {
-        self.links = links
-        self.isRunnerWorn = isRunnerWorn
-    }
-
-    /// Whether anything but the host has to learn of the end.
-    var hasLinks: Bool { links != nil }
-
-    var dependents: Few<AnyTaskOperation> { links?.dependents ?? Few() }
-
-    var hasHandlers: Bool { links.map { !$0.handlers.isEmpty } ?? false }
-
-    func callHandlers(_ operation: AnyTaskOperation) {
-        guard let links else { return }
-        for handler in links.handlers { handler(operation) }
-    }
-
-    func resumeWaiters() {
-        guard let links else { return }
-        for continuation in links.continuations { continuation.resume() }
     }
 }

@@ -17,6 +17,10 @@ final class OperationRunner: Sendable {
 
     private let state = Lock(State())
 
+    /// Where the task that runs the body finds the current operation. Written by that task before each body, and read
+    /// under the lock of an operation that has this runner, by tasks that have begun within the body.
+    nonisolated(unsafe) var binding = BodyBinding.none
+
     /// Does work in the task that calls this, where others can reach it meanwhile.
     @concurrent
     func run(_ work: @Sendable () async -> Void) async {

@@ -134,13 +134,16 @@ extension TaskOperation {
         return isFinished ? .success(() as! Success) : nil
     }
 
-    /// Waits for the end without blocking a thread, and returns the value.
+    /// Waits for the end without blocking a thread, and returns the value. What a wait does to priorities and permits
+    /// is as for `waitUntilFinished()`.
     ///
-    /// The wait itself cannot be cancelled; `TaskOperationQueue.run` passes the caller's cancellation on.
-    /// A body that awaits another operation lends its permit out meanwhile.
+    /// Cancelling the task that waits ends the wait, and the operation goes on: a task that is cancelled can end at
+    /// once, whatever it awaits. `result` waits for the end in any case; `TaskOperationQueue.run` passes the
+    /// cancellation on to the operation.
     ///
-    /// - Throws: What the body threw, `CancellationError` where the operation was cancelled before its start, or
-    ///   `TaskOperationError.waitCycle` where a body awaits what cannot end before the body does.
+    /// - Throws: What the body threw; `CancellationError` if the operation was cancelled before its start, or the task
+    ///   before the operation is finished; `TaskOperationError.waitCycle` if a body awaits what cannot end before the
+    ///   body does.
     public var value: Success {
         get async throws {
             try await waitUntilFinished()
@@ -148,14 +151,14 @@ extension TaskOperation {
         }
     }
 
-    /// Waits for the end without blocking a thread, and returns the outcome.
+    /// Waits for the end without blocking a thread, and returns the outcome. Cancelling the task does not end the wait.
     ///
     /// Where a body awaits what cannot end before the body does, that is a failure with
     /// `TaskOperationError.waitCycle`.
     public var result: Result<Success, any Error> {
         get async {
             do {
-                try await waitUntilFinished()
+                try await waitToTheEnd()
                 return outcome!
             } catch {
                 return .failure(error)

@@ -11,5 +11,5 @@ extension AnyTaskOperation {
 extension Scheduler {
     /// Runs what is started by hand.
     static let withoutQueue = Scheduler(
-        queueName: nil, width: .max, place: .pool, isSuspended: false, taskLocals: [])
+        queueName: nil, width: .max, place: .pool, isSuspended: false, taskLocals: [], permit: nil)
 }

@@ -111,7 +111,7 @@ extension TaskOperationQueue {
         let operation = addOperation(
             name: name, priority: priority ?? Task.currentPriority, dependencies: dependencies, body: body)
         return try await withTaskCancellationHandler {
-            try await operation.value
+            try await operation.result.get()
         } onCancel: {
             operation.cancel()
         }

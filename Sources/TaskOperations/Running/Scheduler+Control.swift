@@ -53,7 +53,7 @@ extension Scheduler {
     /// - Throws: `TaskOperationError.waitCycle` within a body that an operation of this queue waits for, or is.
     func waitUntilEmpty() async throws(TaskOperationError) {
         if operationCount == 0 { return }
-        try await AnyTaskOperation.whileAwaiting(.host(self)) { await suspendUntilEmpty() }
+        try await AnyTaskOperation.whileAwaiting(.end(self)) { await suspendUntilEmpty() }
     }
 
     /// Finishes what is left, suspended or not, and takes nothing once the queue is empty.

@@ -18,46 +18,81 @@ extension Scheduler {
         _ = apply { $0.removeUnstarted(operation) }
     }
 
-    func beginWait(within operation: AnyTaskOperation) {
+    func lendPermit(of operation: AnyTaskOperation) -> Bool {
         apply { storage in
-            guard let slot = storage.slot(of: operation) else { return }
-            if storage.state.beginWait(slot) == .taskGoesOn {
-                storage.freed.append(storage.returns.removeValue(forKey: slot)!)
-            }
+            guard let slot = storage.slot(of: operation) else { return true }
+            guard let count = operation.permitWasLent(by: permit!) else { return false }
+            for _ in 0..<count { _ = storage.state.beginWait(slot) }
+            return true
         }
     }
 
-    func endWait(within operation: AnyTaskOperation) async {
-        await withCheckedContinuation { continuation in
-            let mustWait = apply { storage in
-                guard let slot = storage.slot(of: operation), storage.state.endWait(slot) else { return false }
-                storage.returns[slot] = continuation
-                return true
+    func beginWait(within operation: AnyTaskOperation) -> Bool {
+        apply { storage in
+            guard let slot = storage.slot(of: operation), operation.isPermitLent else { return false }
+            if storage.state.beginWait(slot) == .taskGoesOn {
+                storage.freed.append(storage.returns.removeValue(forKey: slot)!)
             }
+            return true
+        }
+    }
+
+    func endWait(within operation: AnyTaskOperation, _ target: WaitNode) async {
+        await withCheckedContinuation { continuation in
+            let (mustWait, change) = apply { storage in
+                guard let slot = storage.slot(of: operation) else { return (false, nil as Inheritance.Change?) }
+                let change = operation.removeLentWait(for: target)
+                guard storage.state.endWait(slot) else { return (false, change) }
+                storage.returns[slot] = continuation
+                return (true, change)
+            }
+            if let change { Inheritance.carryOut([change]) }
             if !mustWait { continuation.resume() }
         }
     }
 
-    func operationsHoldingBack(
-        _ operation: AnyTaskOperation, after arrival: UInt64, seenIn graph: inout WaitGraph
-    ) -> (operations: [AnyTaskOperation], end: UInt64) {
-        apply(in: &graph) { storage in
-            guard let slot = storage.slot(of: operation) else { return ([], 0) }
-            let record = storage.state.records[slot]
-            return (storage.state.elementsHoldingBack(slot, after: arrival), record.isBarrier ? record.arrival : 0)
+    // MARK: Barriers
+
+    var hasBarriers: Bool { hasHadBarriers.load(ordering: .sequentiallyConsistent) }
+
+    func operationsHoldingBack(_ operation: AnyTaskOperation) -> [AnyTaskOperation] {
+        apply { storage in storage.slot(of: operation).map { storage.state.elementsHoldingBack($0) } ?? [] }
+    }
+
+    func whileHoldingBack(_ operation: AnyTaskOperation, _ body: ([AnyTaskOperation]) -> Bool) -> Bool {
+        apply { storage in
+            body(storage.slot(of: operation).map { storage.state.elementsHoldingBack($0) } ?? [])
         }
     }
 
-    var hasImplicitWaits: Bool {
-        isAwaitedByBodies.load(ordering: .sequentiallyConsistent) || storage.withLock { !$0.state.barriers.isEmpty }
-    }
+    // MARK: The end of all
+
+    var isAwaited: Bool { isAwaitedByBodies.load(ordering: .sequentiallyConsistent) }
+
+    var endRank: Int { end.value }
 
     func willBeAwaited() {
-        isAwaitedByBodies.store(true, ordering: .sequentiallyConsistent)
+        apply { storage in
+            storage.awaitingBodyCount += 1
+            if isAwaited { return }
+            // Said before the mailbox is emptied: what is put in later is looked at by the thread that adds it.
+            isAwaitedByBodies.store(true, ordering: .sequentiallyConsistent)
+            takeMail(into: &storage)
+            end.set(Rank.next())
+        }
     }
 
-    func operations(seenIn graph: inout WaitGraph) -> [AnyTaskOperation] {
-        apply(in: &graph) { $0.state.elements }
+    func isNoLongerAwaited() {
+        apply { $0.awaitingBodyCount -= 1 }
+    }
+
+    func lowerEnd(to rank: Int) -> Bool {
+        apply { storage in
+            if end.value <= rank { return true }
+            guard storage.state.records.all.allSatisfy({ $0.element.rank.value < rank }) else { return false }
+            end.set(rank)
+            return true
+        }
     }
 
     func reasonToWait(of operation: AnyTaskOperation) -> String {

@@ -4,17 +4,20 @@ extension Scheduler {
     /// Takes one operation in.
     ///
     /// - Throws: `TaskOperationError.alreadyAdded`, `.notReady` where it must be ready, or `.dependencyCycle`
-    ///   where a barrier closes one.
+    ///   where a barrier closes one, or a wait for the end of the queue, or for a permit that is never lent.
     func submit(
         _ operation: AnyTaskOperation, isBarrier: Bool = false, mustBeReady: Bool = false
     ) throws(TaskOperationError) {
-        let standing = try claim(operation, mustBeReady: mustBeReady)
-        if isBarrier || mayCloseCycle(standing) {
-            return try insertChecked(CollectionOfOne(operation), isBarrier: isBarrier)
+        let standing = try operation.claim(for: self, bindings: capturedTaskLocals, mustBeReady: mustBeReady)
+        if standing.hasDependencies { operation.linkDependencies() }
+        if isBarrier {
+            hasHadBarriers.store(true, ordering: .sequentiallyConsistent)
+            return try insertInOrder(CollectionOfOne(operation), isBarrier: true)
         }
         send(operation)
-        // Whoever came to wait for it between the claim and the mailbox did not find it here.
-        if hasImplicitEdges, mayCloseCycle(operation.standing) { try checkSent(operation) }
+        // If a barrier was added before the operation, or a body awaits the queue, what follows from that was not looked
+        // into. Each of them is said before the mailbox is emptied, so that one of both sees the other.
+        if hasBarriers || isAwaited { try putInOrder(operation) }
     }
 
     /// Puts an operation into the mailbox, and takes in what is there unless whoever works for the queue will do so in
@@ -33,77 +36,92 @@ extension Scheduler {
         var claimed = 0
         do {
             for operation in operations {
-                _ = try claim(operation)
+                _ = try operation.claim(for: self, bindings: capturedTaskLocals, mustBeReady: false)
                 claimed += 1
             }
         } catch {
             for operation in operations.prefix(claimed) { operation.unclaim() }
             throw error
         }
+        for operation in operations { operation.linkDependencies() }
         // Not through the mailbox: that would go through all of them twice more, and there is one lock to take anyway.
-        let isInserted = apply { storage in
-            if hasImplicitEdges, operations.contains(where: { mayCloseCycle($0.standing) }) { return false }
-            storage.insert(operations, isBarrier: false)
-            return true
-        }
-        if !isInserted { try insertChecked(operations, isBarrier: false) }
+        try insertInOrder(operations, isBarrier: false)
     }
 
-    private func claim(
-        _ operation: AnyTaskOperation, mustBeReady: Bool = false
-    ) throws(TaskOperationError) -> AnyTaskOperation.Standing {
-        let bindings = taskLocals.isEmpty ? [] : taskLocals.map { $0.capture() }
-        let standing = try operation.claim(for: self, bindings: bindings, mustBeReady: mustBeReady)
-        if standing.hasDependencies { operation.linkDependencies() }
-        return standing
-    }
+    private var capturedTaskLocals: [TaskLocalBinding] { taskLocals.isEmpty ? [] : taskLocals.map { $0.capture() } }
 
-    /// Puts claimed operations into the state that may close a cycle, because of barriers or because a body awaits the
-    /// whole queue. That is looked into first, and others who might are kept out meanwhile.
-    private func insertChecked(
+    /// Puts claimed operations into the state, in one step, once that closes no cycle.
+    private func insertInOrder(
         _ operations: some Collection<AnyTaskOperation>, isBarrier: Bool
     ) throws(TaskOperationError) {
-        if isBarrier { hasHadBarriers.store(true, ordering: .sequentiallyConsistent) }
-        try WaitGraph.exclusively { graph throws(TaskOperationError) in
-            var cycle = isAwaited ? graph.cycle(closedByAdding: operations, to: self) : nil
-            var seen: UInt64 = 0
-            while cycle == nil {
-                let before = apply(in: &graph) { storage in
-                    let before = storage.elementsHoldingBackNext(operations, isBarrier: isBarrier, after: &seen)
-                    if before.isEmpty { storage.insert(operations, isBarrier: isBarrier) }
-                    return before
+        var late: [AnyTaskOperation] = []
+        while true {
+            let disorder = apply { storage -> (waiter: WaitNode, targets: [WaitNode])? in
+                if hasBarriers || isAwaited {
+                    let place = nextPlace(in: storage, isBarrier: isBarrier)
+                    for operation in operations where !operation.fits(place) {
+                        if let disorder = place.disorder(of: operation, in: self) { return disorder }
+                    }
                 }
-                if before.isEmpty { return }
-                cycle = graph.cycle(closedByAny: operations.filter(\.holdsOthersUp), waitingFor: before)
+                for operation in operations where !insert(operation, isBarrier: isBarrier, into: &storage) {
+                    late.append(operation)
+                }
+                return nil
             }
-            for operation in operations { operation.unclaim() }
-            throw .dependencyCycle(cycle!)
+            guard let disorder else { break }
+            do {
+                try resolve(disorder)
+            } catch {
+                for operation in operations { operation.unclaim() }
+                throw error
+            }
+        }
+        for operation in late { try putInOrder(operation) }
+    }
+
+    /// Looks into what an operation waits for in the queue, and what waits for it there. Takes it back if it closes a
+    /// cycle.
+    private func putInOrder(_ operation: AnyTaskOperation) throws(TaskOperationError) {
+        while let disorder = apply({ storage in disorder(of: operation, in: storage) }) {
+            do {
+                try resolve(disorder)
+            } catch {
+                // Where it has started, or has ended, whoever closed the cycle has gone out of it.
+                guard apply({ $0.removeUnstarted(operation) }) else { return }
+                operation.unclaim()
+                throw error
+            }
         }
     }
 
-    /// Takes an operation back that was put into the mailbox and closes a cycle.
-    private func checkSent(_ operation: AnyTaskOperation) throws(TaskOperationError) {
-        try WaitGraph.exclusively { graph throws(TaskOperationError) in
-            let before = operationsHoldingBack(operation, after: 0, seenIn: &graph).operations
-            let cycle =
-                graph.cycle(closedBy: operation, waitingFor: before.map(WaitTarget.operation))
-                ?? graph.cycle(closedByAdding: CollectionOfOne(operation), to: self)
-            // Where it has started, or has ended, whoever closed the cycle has gone out of it.
-            guard let cycle, apply(in: &graph, { $0.removeUnstarted(operation) }) else { return }
-            operation.unclaim()
-            throw .dependencyCycle(cycle)
+    private func disorder(
+        of operation: AnyTaskOperation, in storage: borrowing Storage
+    ) -> (waiter: WaitNode, targets: [WaitNode])? {
+        guard let slot = storage.slot(of: operation) else { return nil }
+        let place = HostPlace(before: storage.state.elementsHoldingBack(slot), endRank: end.value)
+        return place.disorder(of: operation, in: self)
+    }
+
+    /// Has targets rank below what waits for them.
+    ///
+    /// - Throws: `TaskOperationError.dependencyCycle`.
+    private func resolve(_ disorder: (waiter: WaitNode, targets: [WaitNode])) throws(TaskOperationError) {
+        while let cycle = WaitOrder.sink(disorder.targets, below: disorder.waiter) {
+            if !AnyTaskOperation.lendPermit(on: cycle) { throw .dependencyCycle(AnyTaskOperation.labels(of: cycle)) }
         }
     }
 
-    /// Whether an operation is waited for by more than what names it, or waits for more than it names.
-    private func mayCloseCycle(_ standing: AnyTaskOperation.Standing) -> Bool {
-        standing.isWaitedFor && hasHadBarriers.load(ordering: .sequentiallyConsistent)
-            || standing.hasDependencies && isAwaited
+    /// The place of what is added now.
+    private func nextPlace(in storage: borrowing Storage, isBarrier: Bool) -> HostPlace {
+        HostPlace(before: storage.state.elementsHoldingBackNext(isBarrier: isBarrier), endRank: end.value)
     }
 
-    private var hasImplicitEdges: Bool { isAwaited || hasHadBarriers.load(ordering: .sequentiallyConsistent) }
-
-    private var isAwaited: Bool { isAwaitedByBodies.load(ordering: .sequentiallyConsistent) }
+    /// Puts an operation into the state. Returns false if it is not in the order of the wait graph yet.
+    @discardableResult
+    func insert(_ operation: AnyTaskOperation, isBarrier: Bool = false, into storage: inout Storage) -> Bool {
+        let place = hasBarriers || isAwaited ? nextPlace(in: storage, isBarrier: isBarrier) : HostPlace()
+        return storage.insert(operation, isBarrier: isBarrier, in: place)
+    }
 
     /// Ends an operation that came too late.
     func reject(_ operation: AnyTaskOperation) {
@@ -113,40 +131,20 @@ extension Scheduler {
     }
 }
 
-extension AnyTaskOperation {
-    /// One that was cancelled before holds nobody up, though who depends on it and is not added does not know yet.
-    fileprivate var holdsOthersUp: Bool {
-        let standing = standing
-        return standing.isWaitedFor && !standing.hasEnded
-    }
-}
-
 extension Scheduler.Storage {
-    /// What would hold operations back that are added now, where they hold others up.
-    ///
-    /// - Parameter seen: Leaves out what arrived by then, and becomes the last arrival.
-    fileprivate func elementsHoldingBackNext(
-        _ operations: some Collection<AnyTaskOperation>, isBarrier: Bool, after seen: inout UInt64
-    ) -> [WaitTarget] {
-        if !operations.contains(where: \.holdsOthersUp) { return [] }
-        let elements = state.elementsHoldingBackNext(isBarrier: isBarrier, after: seen)
-        seen = state.arrivals
-        return elements.map(WaitTarget.operation)
-    }
-
-    fileprivate mutating func insert(_ operations: some Collection<AnyTaskOperation>, isBarrier: Bool) {
-        for operation in operations { insert(operation, isBarrier: isBarrier) }
-    }
-
-    mutating func insert(_ operation: AnyTaskOperation, isBarrier: Bool) {
-        if state.intake == .shut || cancelsAdded { return rejected.append(operation) }
+    fileprivate mutating func insert(_ operation: AnyTaskOperation, isBarrier: Bool, in place: HostPlace) -> Bool {
+        if state.intake == .shut || cancelsAdded {
+            rejected.append(operation)
+            return true
+        }
         let slot = state.add(operation, isBarrier: isBarrier)
-        let standing = operation.settle(at: slot)
+        let (standing, isInOrder) = operation.settle(at: slot, in: place)
         if standing.hasEnded {
             state.end(slot)
-            return
+            return true
         }
         state.setLevel(slot, standing.level)
         if standing.isReady { state.setReady(slot, true) }
+        return isInOrder
     }
 }

@@ -28,6 +28,8 @@ final class Scheduler: OperationHost {
         var freed: [CheckedContinuation<Void, Never>] = []
         /// Tasks that wait until the queue is empty.
         var emptyWaiters: [CheckedContinuation<Void, Never>] = []
+        /// How many bodies await that.
+        var awaitingBodyCount = 0
         /// Operations are cancelled as they are added.
         var cancelsAdded = false
         /// A scope is being left that waits for what is in the queue: nothing may hold that up for good.
@@ -53,13 +55,21 @@ final class Scheduler: OperationHost {
     let mailbox = Mailbox()
     /// `Storage.urgentLevel` as it was when the lock was left, for who adds.
     let urgentLevel: Atomic<UInt8>
-    /// Set for good when a body awaits that the queue is empty.
+    /// Whether a body awaits that the queue is empty, or has since it last was.
     let isAwaitedByBodies = Atomic(false)
+    /// The rank of the end of all operations, which is above them; `Int.max` if it is not awaited.
+    let end = Rank(.max)
+    /// What an operation waits for that has no permit.
+    let permit: PermitNode?
     /// Set for good when a barrier is added.
     let hasHadBarriers = Atomic(false)
 
-    init(queueName: String?, width: Int, place: Place, isSuspended: Bool, taskLocals: [CarriedTaskLocal]) {
+    init(
+        queueName: String?, width: Int, place: Place, isSuspended: Bool, taskLocals: [CarriedTaskLocal],
+        permit: PermitNode? = PermitNode(isLendable: true)
+    ) {
         self.queueName = queueName
+        self.permit = permit
         self.place = place
         self.taskLocals = taskLocals
         if case .executor(let executor as any SliceDecidingExecutor) = place {
@@ -87,8 +97,8 @@ extension Scheduler {
     }
 
     /// Runs a body with what this queue puts around it.
-    func run(_ operation: AnyTaskOperation) async -> Outcome? {
-        await operation.runWithTaskLocals(onMainActor: runsOnMainActor)
+    func run(_ operation: AnyTaskOperation, on runner: OperationRunner) async -> Outcome? {
+        await operation.runWithTaskLocals(on: runner, onMainActor: runsOnMainActor)
     }
 }
 
@@ -113,13 +123,6 @@ extension Scheduler {
     func apply<Result: Sendable>(_ event: (inout Storage) -> Result) -> Result {
         let (result, effects) = enter(event)
         carryOut(effects)
-        return result
-    }
-
-    /// Applies an event within a look at who waits for whom: what follows is carried out when that is over.
-    func apply<Result: Sendable>(in graph: inout WaitGraph, _ event: (inout Storage) -> Result) -> Result {
-        let (result, effects) = enter(event)
-        if let effects { graph.postpone { self.carryOut(effects) } }
         return result
     }
 
@@ -154,13 +157,20 @@ extension Scheduler {
         repeat {
             if storage.keptAlive == nil, !storage.state.isEmpty { storage.keptAlive = self }
             if storage.hasEffects { storage.collect(into: &effects) }
+            if storage.state.isEmpty, isAwaited, storage.awaitingBodyCount == 0 { forgetAwaiting() }
             openRun(&storage)
         } while takeLateMail(into: &storage, &ended)
         return effects
     }
 
-    private func takeMail(into storage: inout Storage) {
-        mailbox.empty { storage.insert($0, isBarrier: false) }
+    /// Nothing waits for the end of all any more: its rank may rise again.
+    private func forgetAwaiting() {
+        end.set(.max)
+        isAwaitedByBodies.store(false, ordering: .sequentiallyConsistent)
+    }
+
+    func takeMail(into storage: inout Storage) {
+        mailbox.empty { insert($0, into: &storage) }
     }
 
     /// Says what is urgent now, and takes in what was added before that was said. Returns whether anything was.
@@ -201,7 +211,10 @@ extension Scheduler.Storage {
         let effects = collected ?? Scheduler.Effects()
         collected = effects
         effects.observation = observer.map { Scheduler.Observation(observer: $0, counts: state.counts) }
-        while let slot = state.nextReturn() { effects.resumed.append(returns.removeValue(forKey: slot)!) }
+        while let slot = state.nextReturn() {
+            state.records[slot].element.permitWasReturned()
+            effects.resumed.append(returns.removeValue(forKey: slot)!)
+        }
         if let level = state.nextLevel {
             let count = max(0, min(state.startableCount, processorCount) - starting[level])
             starting.add(count, at: level)

@@ -50,7 +50,7 @@ extension Worker {
     private func runOperations(on executor: (any TaskExecutor)?, _ turn: inout Scheduler.Turn) async {
         let isPlain = scheduler.runsPlainly
         while turn.executor === executor, let operation = turn.operation {
-            conclude(&turn, await isPlain ? operation.run(isolation: nil) : scheduler.run(operation))
+            conclude(&turn, await isPlain ? operation.run(on: runner, isolation: nil) : scheduler.run(operation, on: runner))
             if turn.mustYield {
                 await Task.yield()
                 turn.slice = makeSlice()
@@ -81,8 +81,8 @@ extension Worker {
         if ending.hasLinks {
             ending.callHandlers(operation)
             var readied = Few<AnyTaskOperation>()
-            for dependent in ending.dependents {
-                guard let host = dependent.dependencyFinished(operation) else { continue }
+            ending.forEachDependent { dependent in
+                guard let host = dependent.dependencyFinished(operation) else { return }
                 if host === scheduler { readied.append(dependent) } else { host.readinessChanged(of: dependent) }
             }
             scheduler.finish(&turn, readied: readied, by: self, release)

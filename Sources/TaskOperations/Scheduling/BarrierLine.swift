@@ -30,10 +30,9 @@ struct BarrierLine: Hashable, Sendable {
         return arrival < first.arrival || (arrival == first.arrival && first.unfinishedBefore == 0)
     }
 
-    /// The slots of all barriers that hold an arrival back, without those up to another arrival. Linear in their
-    /// number.
-    func barriers(after seen: UInt64 = 0, before arrival: UInt64) -> [Int] {
-        barriers[index(ofFirstFrom: seen + 1)..<index(ofFirstFrom: arrival)].filter { !$0.hasEnded }.map(\.slot)
+    /// The slot of the last barrier before an arrival that has not ended.
+    func last(before arrival: UInt64) -> Int? {
+        barriers[firstIndex..<index(ofFirstFrom: arrival)].last { !$0.hasEnded }?.slot
     }
 
     mutating func operationArrived() { unfinishedBehind += 1 }

@@ -219,23 +219,20 @@ extension SchedulerState {
     /// How many operations were ever added, and how many of them have not ended.
     var counts: (added: Int, unfinished: Int) { (Int(arrivals), records.count) }
 
-    /// What must end before barriers let an operation start: all before it for a barrier, and for any other the
-    /// barriers before it. All of these and not only the nearest: that one may be cancelled at any moment.
-    ///
-    /// - Parameter arrival: Leaves out what arrived by then. Constant time where that is everything before.
-    func elementsHoldingBack(_ slot: Slot, after arrival: UInt64 = 0) -> [Element] {
-        elementsHoldingBack(records[slot].arrival, isBarrier: records[slot].isBarrier, after: arrival)
+    /// What must end before barriers let an operation start: the barrier before it, and for a barrier everything
+    /// between. The barrier before waits for what stands before that.
+    func elementsHoldingBack(_ slot: Slot) -> [Element] {
+        elementsHoldingBack(records[slot].arrival, isBarrier: records[slot].isBarrier)
     }
 
     /// What would hold an operation back that was added now.
-    func elementsHoldingBackNext(isBarrier: Bool, after arrival: UInt64) -> [Element] {
-        elementsHoldingBack(arrivals + 1, isBarrier: isBarrier, after: arrival)
+    func elementsHoldingBackNext(isBarrier: Bool) -> [Element] {
+        elementsHoldingBack(arrivals + 1, isBarrier: isBarrier)
     }
 
-    private func elementsHoldingBack(_ arrival: UInt64, isBarrier: Bool, after seen: UInt64) -> [Element] {
-        if seen + 1 >= arrival { return [] }
-        return isBarrier
-            ? inOrder { $0.arrival > seen && $0.arrival < arrival }
-            : barriers.barriers(after: seen, before: arrival).map { records[$0].element }
+    private func elementsHoldingBack(_ arrival: UInt64, isBarrier: Bool) -> [Element] {
+        let barrier = barriers.last(before: arrival).map { records[$0] }
+        let between = isBarrier ? inOrder { $0.arrival > barrier?.arrival ?? 0 && $0.arrival < arrival } : []
+        return (barrier.map { [$0.element] } ?? []) + between
     }
 }

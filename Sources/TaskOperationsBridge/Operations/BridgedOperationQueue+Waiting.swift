@@ -37,7 +37,7 @@ extension BridgedOperationQueue {
             mayBeMore = false
             for operation in taskQueue.operations where operation !== own {
                 do {
-                    try await operation.waitUntilFinished()
+                    try await operation.waitToTheEnd()
                     mayBeMore = true
                 } catch {
                     continue  // It waits for `own`.

@@ -11,8 +11,8 @@ extension Foundation.Operation {
         if isFinished { return }
         do {
             // What stands for an operation of ours finishes a little later than that.
-            if let standIn = self as? OperationStandIn { try await standIn.operation.waitUntilFinished() }
-            if !isFinished { try await end.waitUntilFinished() }
+            if let standIn = self as? OperationStandIn { try await standIn.operation.waitToTheEnd() }
+            if !isFinished { try await end.waitToTheEnd() }
         } catch {
             fatalError("\(error)")
         }

@@ -17,7 +17,7 @@ internal import TaskOperations
             let observation = legacy.observe(\.isReady, options: .initial) { legacy, _ in
                 if legacy.isReady { ready.endFromOutside() }
             }
-            try? await ready.waitUntilFinished()
+            try? await ready.waitToTheEnd()
             observation.invalidate()
             await LegacyThreads.shared.call { [legacy] in legacy.start() }
         }
@@ -44,7 +44,7 @@ internal import TaskOperations
         func run() async {
             queue.addOperation(ReadinessListener(to: legacy, ending: ready))
             queue.addOperation(legacy)
-            try? await ready.waitUntilFinished()
+            try? await ready.waitToTheEnd()
             gate.activate()
             await legacy.end.waitUntilFinishedKeepingPermit()
         }

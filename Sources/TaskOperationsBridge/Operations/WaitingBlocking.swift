@@ -14,7 +14,7 @@ extension AnyTaskOperation {
     public func waitUntilFinishedBlocking(timeout: Duration? = nil) throws {
         if isFinished { return }
         try block(until: "\(OperationLabel(self))", timeout: timeout) { () throws(TaskOperationError) in
-            try await self.waitUntilFinished()
+            try await self.waitToTheEnd()
         }
     }
 }

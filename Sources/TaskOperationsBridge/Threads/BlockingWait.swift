@@ -11,20 +11,18 @@ final class BlockingWait: Sendable {
 
     /// Begins a wait.
     ///
-    /// - Parameter isUnlimited: Whether the thread will block until the wait is over. Only then the task inherits
-    ///   which body waits, so that the permit is lent out: otherwise it may still wait when the body has gone on, and
-    ///   the permit would be missing.
+    /// - Parameter isUnlimited: Whether the thread will block until the wait is over. Only then the task waits in place of
+    ///   the body: otherwise it may still wait when the body has gone on, and the permit would be missing.
     init(isUnlimited: Bool, _ wait: @escaping @Sendable () async throws(TaskOperationError) -> Void) {
-        if isUnlimited {
-            Task(executorPreference: bridgeExecutor) { await self.perform(wait) }
-        } else {
-            Task.detached(executorPreference: bridgeExecutor) { await self.perform(wait) }
-        }
+        let body = isUnlimited ? AnyTaskOperation.awaiting : nil
+        Task.detached(executorPreference: bridgeExecutor) { await self.perform(for: body, wait) }
     }
 
-    private func perform(_ wait: () async throws(TaskOperationError) -> Void) async {
+    private func perform(
+        for body: AnyTaskOperation?, _ wait: () async throws(TaskOperationError) -> Void
+    ) async {
         do throws(TaskOperationError) {
-            try await wait()
+            try await AnyTaskOperation.representing(body, wait: wait)
         } catch {
             self.error.withLock { $0 = error }
         }

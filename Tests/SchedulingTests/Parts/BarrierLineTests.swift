@@ -36,9 +36,9 @@ struct BarrierLineTests {
         if line.open?.arrival != counting.open?.number { return "\(line.open, default: "none") is open" }
         for number in 1...last {
             if line.admits(number) != counting.admits(number) { return "admits(\(number)) is \(line.admits(number))" }
-            let barriers = line.barriers(before: number).map(UInt64.init)
-            if barriers != counting.barriers(before: number) {
-                return "before \(number) are \(barriers)"
+            let barrier = line.last(before: number).map(UInt64.init)
+            if barrier != counting.barriers(before: number).last {
+                return "before \(number) stands \(barrier, default: "none")"
             }
         }
         return nil

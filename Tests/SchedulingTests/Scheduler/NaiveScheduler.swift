@@ -51,6 +51,14 @@ struct NaiveScheduler {
         return before.filter(\.isBarrier).map(\.id)
     }
 
+    /// The last barrier before an operation, and for a barrier everything behind that one; in order of their numbers.
+    func nearestHoldingBack(_ id: Int) -> [Int] {
+        let before = operations[..<index(id)]
+        let barrier = before.lastIndex(where: \.isBarrier)
+        let behind = operations[index(id)].isBarrier ? before[(barrier.map { $0 + 1 } ?? 0)...].map(\.id) : []
+        return ((barrier.map { [operations[$0].id] } ?? []) + behind).sorted()
+    }
+
     private func first(of candidates: [Operation]) -> Operation? {
         let highest = candidates.map(\.level).max()
         return candidates.first { $0.level == highest }

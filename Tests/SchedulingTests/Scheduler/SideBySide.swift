@@ -133,13 +133,14 @@ extension SideBySide {
         try agree(on: "whether it is empty", state.isEmpty, naive.operations.isEmpty)
         try agree(on: "the intake", state.intake, naive.intake)
         let barriers = naive.operations.filter(\.isBarrier).map(\.id)
-        try agree(on: "what holds back the next", state.elementsHoldingBackNext(isBarrier: false, after: 0), barriers)
+        try agree(
+            on: "what holds back the next", state.elementsHoldingBackNext(isBarrier: false), Array(barriers.suffix(1)))
         for operation in naive.operations {
             let record = state.records[slots[operation.id]!]
             try agree(on: "the status of \(operation.id)", record.status, operation.status)
             try agree(on: "the level of \(operation.id)", record.level, operation.level)
             let holdingBack = state.elementsHoldingBack(slots[operation.id]!).sorted()
-            try agree(on: "what holds \(operation.id) back", holdingBack, naive.holdingBack(operation.id).sorted())
+            try agree(on: "what holds \(operation.id) back", holdingBack, naive.nearestHoldingBack(operation.id))
         }
         let violations = state.violations
         if !violations.isEmpty { throw Disagreement(description: violations.joined(separator: "; ")) }

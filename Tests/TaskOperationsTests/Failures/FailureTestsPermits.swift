@@ -34,13 +34,11 @@ struct FailureTestsPermits {
     func cancelledOperations() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 3)
         let gate = Gate()
-        let elsewhere = TaskOperationQueue().addOperation { await gate.pass() }
         let executing = queue.addOperation { await gate.pass() }
-        let awaiting = queue.addOperation { try await elsewhere.value }
+        let awaiting = try await LentBody(on: queue, until: gate)
         await gate.waitForArrivals(2)
-        let waiting = (0..<10).map { _ in queue.addOperation(dependencies: [elsewhere]) {} }
-        await until { queue.description.contains("1 awaiting others") }
-        for operation in waiting + [executing, awaiting] { operation.cancel() }
+        let waiting = (0..<10).map { _ in queue.addOperation(dependencies: [awaiting.awaited]) {} }
+        for operation in waiting + [executing, awaiting.body] { operation.cancel() }
         gate.open()
         try await queue.waitUntilAllOperationsAreFinished()
         try await expectAllPermits(of: queue)

@@ -4,6 +4,8 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
+@testable import TaskOperations
+
 @Suite("What went wrong elsewhere: waiting", .timeLimit(.minutes(10)))
 struct FailureTestsWaiting {
     @Test("Elsewhere awaiting scheduled work from scheduled work deadlocked")
@@ -41,7 +43,7 @@ struct FailureTestsWaiting {
             }
         }
         await gate.waitForArrivals(100)
-        await until { queue.description.contains("100 awaiting others") }
+        await until { awaited.record.withLock { $0.links?.waiters.count } == 100 }
         #expect(try await TaskOperationQueue().run { 1 } == 1)
         #expect(await Task.detached { 2 }.value == 2)
         gate.open()

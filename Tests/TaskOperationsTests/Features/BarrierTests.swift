@@ -146,9 +146,7 @@ struct BarrierTests {
     func lentPermitBeforeABarrier() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
         let gate = Gate()
-        let elsewhere = TaskOperationQueue().addOperation { await gate.pass() }
-        let before = queue.addOperation { try await elsewhere.value }
-        await until { queue.description.contains("1 awaiting others") }
+        let before = try await LentBody(on: queue, until: gate).body
         let barrier = queue.addBarrier { before.isFinished }
         await letOthersRun()
         #expect(barrier.isReady)
@@ -163,7 +161,7 @@ struct BarrierTests {
         let elsewhere = TaskOperationQueue().addOperation { await gate.pass() }
         let barrier = queue.addBarrier { try await elsewhere.value }
         let after = queue.addOperation { barrier.isFinished }
-        await until { queue.description.contains("1 awaiting others") }
+        await until { barrier.isExecuting }
         await letOthersRun()
         #expect(after.isReady)
         gate.open()

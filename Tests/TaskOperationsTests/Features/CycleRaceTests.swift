@@ -62,7 +62,7 @@ struct CycleRaceTests {
         await gate.waitForArrivals(1)
         let late = operation("late", dependencies: [body]) { _ in
             gate.open()
-            while !queue.scheduler.isAwaitedByBodies.load(ordering: .sequentiallyConsistent) {}
+            while !queue.scheduler.isAwaited {}
         }
         var refusals: [[String?]?] = []
         do { try queue.addOperation(late) } catch { refusals.append(error.dependencyCycle) }

@@ -113,15 +113,12 @@ struct DescriptionTests {
         #expect(unlimited.description == "an unnamed queue (width unlimited, 0 executing, 0 ready, 0 pending)")
     }
 
-    @Test("A body that awaits others is counted as such, not as executing")
+    @Test("A body that has lent its permit is counted as such, not as executing")
     func lentPermits() async throws {
         let queue = TaskOperationQueue(name: "q", maxConcurrentOperationCount: 1)
         let gate = Gate()
-        let elsewhere = TaskOperationQueue().addOperation { await gate.pass() }
-        let operation = queue.addOperation { try await elsewhere.value }
-        await until {
-            queue.description == "queue \"q\" (width 1, 0 executing, 1 awaiting others, 0 ready, 0 pending)"
-        }
+        let operation = try await LentBody(on: queue, until: gate).body
+        #expect(queue.description == "queue \"q\" (width 1, 0 executing, 1 awaiting others, 0 ready, 0 pending)")
         gate.open()
         try await operation.value
     }

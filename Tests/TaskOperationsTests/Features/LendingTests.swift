@@ -47,8 +47,9 @@ struct LendingTests {
     func lastOfSeveralWaits() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
         let gates = [Gate(), Gate()]
+        let need = TaskOperation {}
         let elsewhere = TaskOperationQueue(maxConcurrentOperationCount: 2)
-        let awaited = gates.map { gate in elsewhere.addOperation { await gate.pass() } }
+        let awaited = gates.map { gate in elsewhere.addOperation(dependencies: [need]) { await gate.pass() } }
         let order = Recorder<String>()
         let body = queue.addOperation {
             async let first: Void = awaited[0].value
@@ -56,7 +57,8 @@ struct LendingTests {
             _ = try await (first, second)
             order.record("goes on")
         }
-        await until { queue.description.contains("1 awaiting others") }
+        try queue.addOperation(need)
+        try await need.value
         let blocking = Gate()
         let meanwhile = queue.addOperation { await blocking.pass() }
         await blocking.waitForArrivals(1)
@@ -94,19 +96,16 @@ struct LendingTests {
     func returningByPriority() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
         let (awaited, blocking) = (Gate(), Gate())
-        let elsewhere = TaskOperationQueue().addOperation(priority: .high) { await awaited.pass() }
         let order = Recorder<TaskPriority>()
+        var elsewhere: [TaskOperation<Void>] = []
         for priority in [.low, .medium, .high] as [TaskPriority] {
-            queue.addOperation(priority: priority) {
-                try await elsewhere.value
-                order.record(priority)
-            }
+            elsewhere.append(
+                try await LentBody(on: queue, priority: priority, until: awaited) { order.record(priority) }.awaited)
         }
-        await until { queue.description.contains("3 awaiting others") }
         queue.addOperation { await blocking.pass() }
         await blocking.waitForArrivals(1)
         awaited.open()
-        try await elsewhere.value
+        for operation in elsewhere { try await operation.value }
         await letOthersRun()
         blocking.open()
         try await queue.waitUntilAllOperationsAreFinished()
@@ -127,37 +126,41 @@ struct LendingTests {
         #expect(try await body.value.value == 1)
     }
 
-    @Test("A body that is cancelled while it awaits goes on when the wait is over, with its permit")
+    @Test("A body that is cancelled while it awaits goes on at once, with its permit, or when the wait is over")
     func cancelledWhileAwaiting() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
         let gate = Gate()
         let elsewhere = TaskOperationQueue().addOperation { await gate.pass() }
-        let body = queue.addOperation {
-            try await elsewhere.value
+        let throwing = queue.addOperation { try await elsewhere.value }
+        await until { throwing.isExecuting }
+        throwing.cancel()
+        await #expect(throws: CancellationError.self) { try await throwing.value }
+        let patient = queue.addOperation {
+            _ = await elsewhere.result
             return Task.isCancelled
         }
-        await until { queue.description.contains("1 awaiting others") }
-        body.cancel()
+        await until { patient.isExecuting }
+        patient.cancel()
         await letOthersRun()
-        #expect(body.isExecuting)
+        #expect(patient.isExecuting)
         gate.open()
-        #expect(try await body.value)
-        #expect(queue.description.contains("0 executing, 0 ready"))
+        #expect(try await patient.value)
         #expect(try await queue.run { 1 } == 1)
     }
 
-    @Test("A task that outlives its body, and awaits still, changes nothing in the queue")
-    func taskOutlivesItsBody() async throws {
+    @Test("An unstructured task of a body is not the body: what it awaits lends nothing, also when it outlives the body")
+    func unstructuredTask() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
         let gate = Gate()
-        let elsewhere = TaskOperationQueue().addOperation { await gate.pass() }
+        let behind = TaskOperation { await gate.pass() }
         let body = queue.addOperation {
-            let task = Task { try await elsewhere.value }
-            await until { queue.description.contains("1 awaiting others") }
+            let task = Task { try await behind.value }
+            try queue.addOperation(behind)
+            await letOthersRun()
+            #expect(!behind.isExecuting)
             return task
         }
         let task = try await body.value
-        #expect(queue.operationCount == 0)
         let meter = ConcurrencyMeter()
         for _ in 0..<20 { queue.addOperation { await meter.measure { await Task.yield() } } }
         gate.open()
@@ -166,34 +169,13 @@ struct LendingTests {
         #expect((meter.total, meter.most) == (20, 1))
     }
 
-    @Test("A task that waits for the permit goes on without it when the body ends: there is none to be given back")
-    func taskWaitsBeyondItsBody() async throws {
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
-        let (awaited, blocking, ending) = (Gate(), Gate(), Gate())
-        let elsewhere = TaskOperationQueue().addOperation { await awaited.pass() }
-        let body = queue.addOperation {
-            let task = Task { try await elsewhere.value }
-            await ending.pass()
-            return task
-        }
-        await until { queue.description.contains("1 awaiting others") }
-        queue.addOperation { await blocking.pass() }
-        await blocking.waitForArrivals(1)
-        awaited.open()
-        try await elsewhere.value
-        await letOthersRun()
-        ending.open()
-        try await body.value.value
-        #expect(!blocking.isOpen && queue.operationCount == 1)
-        blocking.open()
-    }
-
     @Test("A task that waits for the permit goes on without it when another task of the body begins to await")
     func taskWaitsAsAnotherAwaits() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
         let (gates, beginning, blocking) = ([Gate(), Gate()], Gate(), Gate())
+        let need = TaskOperation {}
         let elsewhere = TaskOperationQueue(maxConcurrentOperationCount: 2)
-        let awaited = gates.map { gate in elsewhere.addOperation { await gate.pass() } }
+        let awaited = gates.map { gate in elsewhere.addOperation(dependencies: [need]) { await gate.pass() } }
         let firstIsBack = Gate()
         let body = queue.addOperation {
             async let first: Void = awaited[0].value
@@ -204,7 +186,8 @@ struct LendingTests {
             firstIsBack.open()
             try await second
         }
-        await until { queue.description.contains("1 awaiting others") }
+        try queue.addOperation(need)
+        try await need.value
         queue.addOperation { await blocking.pass() }
         await blocking.waitForArrivals(1)
         gates[0].open()
@@ -222,9 +205,7 @@ struct LendingTests {
     func widthLoweredToZero() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
         let gate = Gate()
-        let elsewhere = TaskOperationQueue().addOperation { await gate.pass() }
-        let body = queue.addOperation { try await elsewhere.value }
-        await until { queue.description.contains("1 awaiting others") }
+        let body = try await LentBody(on: queue, until: gate).body
         queue.maxConcurrentOperationCount = 0
         gate.open()
         let ended = await eventually { body.isFinished }

@@ -123,6 +123,8 @@ private final class HandMovedWorker {
     private func end() -> [AnyTaskOperation] {
         let operation = turn.operation.take()!
         ended.append(operation)
-        return Array(operation.end(nil).dependents)
+        var dependents: [AnyTaskOperation] = []
+        operation.end(nil).forEachDependent { dependents.append($0) }
+        return dependents
     }
 }

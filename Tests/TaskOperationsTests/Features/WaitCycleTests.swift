@@ -230,6 +230,6 @@ private func refusedWait(for operation: AnyTaskOperation) async -> [String?]? {
         try await operation.waitUntilFinished()
         return nil
     } catch {
-        return error.waitCycle
+        return (error as? TaskOperationError)?.waitCycle
     }
 }

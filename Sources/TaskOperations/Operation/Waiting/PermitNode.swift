@@ -1,0 +1,61 @@
+/// The permits of a queue, as a node of the wait graph: what has no permit waits for the bodies that keep theirs while
+/// they await something.
+///
+/// A cycle through such a body is no error if the queue lends permits: the body lends its own, and goes out of the
+/// cycle.
+final class PermitNode: Sendable {
+    /// Whether a body that keeps its permit may be made to lend it.
+    let isLendable: Bool
+    /// Below everything, until something that ranks lower comes to wait for a permit.
+    let rank = Rank(0)
+    private let holders = Lock(OperationList<Void>())
+
+    init(isLendable: Bool) {
+        self.isLendable = isLendable
+    }
+
+    var edges: [WaitNode] { holders.withLock { $0.operations.map(WaitNode.operation) } }
+
+    func lowerRank(to value: Int) -> Bool {
+        holders.withLock { holders in
+            if rank.value <= value { return true }
+            guard holders.operations.allSatisfy({ $0.rank.value < value }) else { return false }
+            rank.set(value)
+            return true
+        }
+    }
+
+    /// Notes that a body keeps its permit while it awaits. Returns false if the body does not rank below the permits.
+    func insert(_ holder: AnyTaskOperation) -> Bool {
+        holders.withLock { holders in
+            let hasBegun = holder.record.withLock { record in
+                guard let links = record.links, links.permit == .held, !links.waits.isEmpty else { return true }
+                if holder.rank.value >= rank.value { return false }
+                links.permit = .kept
+                return true
+            }
+            if hasBegun, !holders.contains(holder) { holders.append(holder, ()) }
+            return hasBegun
+        }
+    }
+
+    /// A body no longer awaits anything, or lends its permit, unless it has begun to keep the permit anew.
+    func remove(_ holder: AnyTaskOperation) {
+        _ = holders.withLock { holders in
+            let isKept = holder.record.withLock { $0.links?.permit == .kept }
+            return isKept ? nil : holders.remove(holder)?.operation
+        }
+    }
+}
+
+/// What becomes of a body's permit while the body awaits something.
+enum PermitUse: Sendable {
+    /// The body does not await anything.
+    case held
+    /// The body awaits something that does not need the permit.
+    case kept
+    /// The body is about to lend the permit.
+    case lending
+    /// The permit is lent, or the body waits to have it back.
+    case lent
+}

@@ -1,0 +1,130 @@
+/// A node of the wait graph: something that waits, or that is waited for.
+///
+/// The edges of a node are the nodes that have to end, or to give way, before it can:
+/// - an operation waits for its dependencies, for the targets that its body awaits, for the barriers before it, as a
+///   barrier for everything before it, and, if it has no permit, for a permit of its queue;
+/// - the end of a queue waits for all operations of the queue;
+/// - a permit waits for the bodies that hold one while they await something.
+enum WaitNode: Sendable {
+    case operation(AnyTaskOperation)
+    /// All operations of a queue have ended.
+    case end(any OperationHost)
+    /// A queue has a permit to give.
+    case permit(PermitNode)
+
+    var operation: AnyTaskOperation? {
+        if case .operation(let operation) = self { operation } else { nil }
+    }
+
+    var identity: ObjectIdentifier {
+        switch self {
+        case .operation(let operation): ObjectIdentifier(operation)
+        case .end(let host): ObjectIdentifier(host)
+        case .permit(let permit): ObjectIdentifier(permit)
+        }
+    }
+
+    var rank: Int {
+        switch self {
+        case .operation(let operation): operation.rank.value
+        case .end(let host): host.endRank
+        case .permit(let permit): permit.rank.value
+        }
+    }
+
+    /// What the node waits for now.
+    var edges: [WaitNode] {
+        switch self {
+        case .operation(let operation): operation.edges
+        case .end(let host): host.operations.map(WaitNode.operation)
+        case .permit(let permit): permit.edges
+        }
+    }
+
+    /// Lowers the rank of the node. Returns false, and changes nothing, if the node waits for something that does not
+    /// rank below the new value.
+    func lower(to value: Int) -> Bool {
+        switch self {
+        case .operation(let operation): operation.lowerRank(to: value)
+        case .end(let host): host.lowerEnd(to: value)
+        case .permit(let permit): permit.lowerRank(to: value)
+        }
+    }
+
+    /// Notes that something waits for the node: its rank no longer rises.
+    func willBeAwaited() {
+        switch self {
+        case .operation(let operation): operation.record.withLock { $0.isWaitedFor = true }
+        case .end(let host): host.willBeAwaited()
+        case .permit: break
+        }
+    }
+
+    /// Something that said `willBeAwaited` no longer waits for the node.
+    func isNoLongerAwaited() {
+        if case .end(let host) = self { host.isNoLongerAwaited() }
+    }
+}
+
+extension WaitNode: CustomStringConvertible {
+    var description: String {
+        switch self {
+        case .operation(let operation): OperationLabel(operation).description
+        case .end(let host): "the end of all in \(host.label)"
+        case .permit: "a permit"
+        }
+    }
+}
+
+// MARK: - Operations
+
+extension AnyTaskOperation {
+    fileprivate var edges: [WaitNode] {
+        let (edges, host) = record.withLock { ($0.edges, $0.phase == .submitted ? $0.host : nil) }
+        guard let host, host.hasBarriers else { return edges }
+        return edges + host.operationsHoldingBack(self).map(WaitNode.operation)
+    }
+
+    fileprivate func lowerRank(to value: Int) -> Bool {
+        let host = record.withLock { $0.phase == .submitted ? $0.host : nil }
+        guard let host, host.hasBarriers else { return record.withLock { lowerRank(to: value, $0) } }
+        return host.whileHoldingBack(self) { before in
+            before.allSatisfy { $0.rank.value < value } && record.withLock { lowerRank(to: value, $0) }
+        }
+    }
+
+    /// As `lowerRank(to:)`, for a caller that holds the lock and has looked at barriers.
+    func lowerRank(to value: Int, _ record: borrowing OperationRecord) -> Bool {
+        if rank.value <= value { return true }
+        guard record.ranksAboveEdges(at: value) else { return false }
+        rank.set(value)
+        return true
+    }
+}
+
+extension OperationRecord {
+    /// What the operation waits for, barriers aside.
+    var edges: [WaitNode] {
+        if phase == .finished { return [] }
+        var edges = links.map { $0.dependencies.unfinished.map(WaitNode.operation) + $0.waits.map(\.target) } ?? []
+        if let permit = missingPermit { edges.append(.permit(permit)) }
+        return edges
+    }
+
+    /// Whether a rank would be above that of everything that the operation waits for, barriers aside.
+    func ranksAboveEdges(at rank: Int) -> Bool {
+        if phase == .finished { return true }
+        if let permit = missingPermit, permit.rank.value >= rank { return false }
+        guard let links else { return true }
+        return links.dependencies.allUnfinished { $0.rank.value < rank } && links.waits.allSatisfy { $0.target.rank < rank }
+    }
+
+    /// The permit that the operation needs before it can start or go on; nil if it holds one, or needs none.
+    private var missingPermit: PermitNode? {
+        switch phase {
+        case .created, .finished: nil
+        case .submitted: host?.permit
+        case .executing: links?.permit == .lent ? host?.permit : nil
+        }
+    }
+}

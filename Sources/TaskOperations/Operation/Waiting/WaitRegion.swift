@@ -1,0 +1,99 @@
+/// The part of the wait graph that has to sink so that an edge can be made.
+final class WaitRegion {
+    private struct Member {
+        let node: WaitNode
+        let edges: [WaitNode]
+        /// The member from which the search came; nil if that was the waiter.
+        let parent: Int?
+    }
+
+    private var members: [Member] = []
+    private var index: [ObjectIdentifier: Int] = [:]
+    /// What members wait for that ranks low enough to stay.
+    private var below: [(node: WaitNode, parent: Int?)] = []
+    /// What was looked at again, to be freed with the region.
+    private var looked: [[WaitNode]] = []
+
+    /// Finds everything that targets wait for and that must sink with them below a bound.
+    ///
+    /// - Returns: The path from one of the targets to the waiter, if there is one.
+    func explore(from targets: [WaitNode], to waiter: WaitNode, bound: Int) -> [WaitNode]? {
+        var unexplored: [(node: WaitNode, parent: Int?)] = targets.map { ($0, nil) }
+        var threshold = bound
+        while true {
+            while let (node, parent) = unexplored.popLast() {
+                if node.identity == waiter.identity { return path(to: parent) + [waiter] }
+                if index[node.identity] != nil { continue }
+                if node.rank < threshold {
+                    below.append((node, parent))
+                    continue
+                }
+                index[node.identity] = members.count
+                let edges = node.edges
+                members.append(Member(node: node, edges: edges, parent: parent))
+                for edge in edges { unexplored.append((edge, members.count - 1)) }
+            }
+            if lowest(below: bound) > threshold { return nil }
+            // It sinks deeper than was looked. Twice as deep next, so that all looks together are linear.
+            threshold = bound - 4 * members.count - 16
+            unexplored = below.filter { $0.node.rank >= threshold }
+            below.removeAll { $0.node.rank >= threshold }
+        }
+    }
+
+    /// Lowers all members, those first that others wait for. Where another thread has changed the graph, some stay.
+    func sink(below bound: Int) {
+        let order = waitedForFirst()
+        var rank = lowest(below: bound)
+        for member in order {
+            if !members[member].node.lower(to: rank) { return }
+            rank += 1
+        }
+    }
+
+    /// Whether the nodes, but for the first, still wait for each other, in this order.
+    func isStill(_ path: [WaitNode]) -> Bool {
+        zip(path, path.dropFirst()).dropFirst().allSatisfy { waiter, target in
+            let edges = waiter.edges
+            looked.append(edges)
+            return edges.contains { $0.identity == target.identity }
+        }
+    }
+
+    /// The rank of the lowest member after sinking. There is room for as many ranks again above the highest.
+    private func lowest(below bound: Int) -> Int { bound - 2 * members.count }
+
+    private func path(to last: Int?) -> [WaitNode] {
+        var path: [WaitNode] = []
+        var step = last
+        while let member = step {
+            path.append(members[member].node)
+            step = members[member].parent
+        }
+        return path.reversed()
+    }
+
+    /// The members, each after all members that it waits for.
+    private func waitedForFirst() -> [Int] {
+        var order: [Int] = []
+        var isSeen = [Bool](repeating: false, count: members.count)
+        var stack: [(member: Int, next: Int)] = []
+        for start in members.indices where !isSeen[start] {
+            isSeen[start] = true
+            stack.append((start, 0))
+            while let (member, next) = stack.last {
+                guard next < members[member].edges.count else {
+                    order.append(member)
+                    stack.removeLast()
+                    continue
+                }
+                stack[stack.count - 1].next += 1
+                if let other = index[members[member].edges[next].identity], !isSeen[other] {
+                    isSeen[other] = true
+                    stack.append((other, 0))
+                }
+            }
+        }
+        return order
+    }
+}

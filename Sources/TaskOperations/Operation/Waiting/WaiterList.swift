@@ -1,0 +1,67 @@
+/// The tasks that await the end of an operation, in the order of arrival.
+///
+/// A waiter is found by its number, which only rises from one to the next, so that it can leave in logarithmic time.
+struct WaiterList: Sendable {
+    private struct Waiter {
+        let number: Int
+        var level: PriorityLevel
+        /// Nil if the waiter has left.
+        var continuation: CheckedContinuation<Bool, Never>?
+    }
+
+    private var waiters: [Waiter] = []
+    private var leftCount = 0
+
+    var count: Int { waiters.count - leftCount }
+
+    var isEmpty: Bool { count == 0 }
+
+    /// Adds a waiter with a number above all before.
+    mutating func append(_ continuation: CheckedContinuation<Bool, Never>, number: Int, level: PriorityLevel) {
+        // Numbers are drawn without a lock: a later one may come first.
+        let position = waiters.last.map { $0.number < number } ?? true ? waiters.count : self.position(of: number)
+        waiters.insert(Waiter(number: number, level: level, continuation: continuation), at: position)
+    }
+
+    /// Removes a waiter. Returns nil if it has left, or never came.
+    mutating func remove(
+        _ number: Int
+    ) -> (continuation: CheckedContinuation<Bool, Never>, level: PriorityLevel)? {
+        let position = position(of: number)
+        guard position < waiters.count, waiters[position].number == number,
+            let continuation = waiters[position].continuation.take()
+        else { return nil }
+        let level = waiters[position].level
+        leftCount += 1
+        if leftCount > 8, leftCount * 2 > waiters.count {
+            waiters.removeAll { $0.continuation == nil }
+            leftCount = 0
+        }
+        return (continuation, level)
+    }
+
+    /// Raises a waiter. Returns its level before; nil if it is not here, or is as urgent already.
+    mutating func raise(_ number: Int, to level: PriorityLevel) -> PriorityLevel? {
+        let position = position(of: number)
+        guard position < waiters.count, waiters[position].number == number, waiters[position].continuation != nil,
+            waiters[position].level < level
+        else { return nil }
+        defer { waiters[position].level = level }
+        return waiters[position].level
+    }
+
+    /// Tells all that the end has come.
+    func resume() {
+        for waiter in waiters { waiter.continuation?.resume(returning: true) }
+    }
+
+    /// The first position with this number or a higher one.
+    private func position(of number: Int) -> Int {
+        var (low, high) = (0, waiters.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if waiters[middle].number < number { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+}

@@ -1,0 +1,30 @@
+import TaskOperations
+import TaskOperationsExpectations
+import TaskOperationsTesting
+import Testing
+
+/// A body that has lent its permit, and awaits an operation of another queue until a gate is opened.
+struct LentBody {
+    let body: TaskOperation<Void>
+    let awaited: TaskOperation<Void>
+
+    /// Adds the body to a queue in which it can start, and has it lend its permit: what it awaits depends on an operation
+    /// that is added to the same queue.
+    ///
+    /// - Parameter goOn: Called when the body has its permit back.
+    init(
+        on queue: TaskOperationQueue, priority: TaskPriority = .medium, until gate: Gate,
+        goOn: @escaping @Sendable () -> Void = {}
+    ) async throws {
+        let need = TaskOperation(priority: .high) {}
+        let awaited = TaskOperationQueue().addOperation(priority: .high, dependencies: [need]) { await gate.pass() }
+        let body = queue.addOperation(priority: priority) {
+            try await awaited.value
+            goOn()
+        }
+        await until { body.isExecuting }
+        try queue.addOperation(need)
+        try await need.value
+        (self.body, self.awaited) = (body, awaited)
+    }
+}
