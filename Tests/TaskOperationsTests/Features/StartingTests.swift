@@ -100,7 +100,7 @@ struct StartingTests {
         #expect(seen[0] == .low || seen[0] == .medium)
     }
 
-    @Test("Cancelling the wait for a value does not cancel the operation")
+    @Test("Cancelling the task that awaits a value ends the wait, and not the operation")
     func cancellingAWait() async throws {
         let gate = Gate()
         let operation = TaskOperationQueue().addOperation {
@@ -108,9 +108,13 @@ struct StartingTests {
             return Task.isCancelled
         }
         let task = Task { try await operation.value }
+        let patient = Task { try await operation.result.get() }
         await gate.waitForArrivals(1)
         task.cancel()
+        patient.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(operation.isExecuting)
         gate.open()
-        #expect(try await task.value == false)
+        #expect(try await patient.value == false)
     }
 }

@@ -25,17 +25,19 @@ final class PermitNode: Sendable {
         }
     }
 
-    /// Notes that a body keeps its permit while it awaits. Returns false if the body does not rank below the permits.
+    /// Notes that a body keeps its permit while it awaits, if it does. Returns false if the body would have to rank below
+    /// the permits, and does not.
     func insert(_ holder: AnyTaskOperation) -> Bool {
         holders.withLock { holders in
-            let hasBegun = holder.record.withLock { record in
-                guard let links = record.links, links.permit == .held, !links.waits.isEmpty else { return true }
-                if holder.rank.value >= rank.value { return false }
+            let (isInOrder, isNew) = holder.record.withLock { record in
+                guard let links = record.links, links.permit == .held, !links.waits.isEmpty else { return (true, false) }
+                if holder.rank.value >= rank.value { return (false, false) }
                 links.permit = .kept
-                return true
+                return (true, true)
             }
-            if hasBegun, !holders.contains(holder) { holders.append(holder, ()) }
-            return hasBegun
+            // It may be there still, from a wait that has just ended.
+            if isNew, !holders.contains(holder) { holders.append(holder, ()) }
+            return isInOrder
         }
     }
 
