@@ -2,12 +2,12 @@ extension Scheduler {
     /// How many bodies may execute at once.
     var width: Int {
         get { storage.withLock { $0.state.permits.capacity } }
-        set { apply { $0.state.setWidth($0.isClosing ? max(1, newValue) : newValue) } }
+        set { apply { $0.state.setWidth(newValue) } }
     }
 
     var isSuspended: Bool {
         get { storage.withLock { $0.state.isSuspended } }
-        set { apply { $0.state.isSuspended = newValue && !$0.isClosing } }
+        set { apply { $0.state.setSuspended(newValue) } }
     }
 
     /// All operations that have not ended, in the order of adding.
@@ -28,19 +28,10 @@ extension Scheduler {
         for operation in operations { operation.cancel() }
     }
 
-    /// The queue that stands for this scheduler.
-    var owner: (any AnyObject & Sendable)? { storage.withLock { $0.owner } }
-
-    func adopt(by owner: any AnyObject & Sendable) {
-        storage.withLock { $0.owner = owner }
-    }
-
-    /// The user has let go of the queue, so nobody could resume it or raise its width from 0 any more: what it
-    /// holds is finished.
-    func wasReleased() {
-        apply { storage in
-            if storage.owner == nil { storage.makeEndable() }
-        }
+    /// The object that owns the queue is being freed, so nobody could resume the queue or raise its width from 0 any
+    /// more: what it holds is finished.
+    func ownerWasReleased() {
+        apply { $0.state.drain() }
     }
 
     /// Takes no operation from now on, or from when the queue is empty.
@@ -61,8 +52,7 @@ extension Scheduler {
     /// Where what is left waits for the body that closes the queue, it could never end, and is cancelled.
     func close() async {
         apply { storage in
-            storage.isClosing = true
-            storage.makeEndable()
+            storage.state.drain()
             storage.state.shutDown(whenEmpty: true)
         }
         do {
@@ -77,13 +67,5 @@ extension Scheduler {
     /// and lose the order that their priorities give them.
     func suspendUntilEmpty() async {
         await withCheckedContinuation { continuation in apply { $0.emptyWaiters.append(continuation) } }
-    }
-}
-
-extension Scheduler.Storage {
-    /// Takes away what would keep a queue that nobody can reach from ending.
-    fileprivate mutating func makeEndable() {
-        state.isSuspended = false
-        if state.permits.capacity == 0 { state.setWidth(1) }
     }
 }

@@ -30,16 +30,12 @@ final class Scheduler: OperationHost {
         var emptyWaiters: [CheckedContinuation<Void, Never>] = []
         /// Operations are cancelled as they are added.
         var cancelsAdded = false
-        /// A scope is being left that waits for what is in the queue: nothing may hold that up for good.
-        var isClosing = false
         /// Operations that came too late, to be ended next.
         var rejected: [AnyTaskOperation] = []
         /// The scheduler itself, as long as it has operations, which do not count it.
         var keptAlive: Scheduler?
         /// Who wants to know how many operations came and went.
         var observer: (any OperationCountObserver)?
-        /// The queue that the user holds; nil when it is released.
-        weak var owner: (any AnyObject & Sendable)?
     }
 
     // In front, away from the mailbox, which others write while workers look whether a run is open.
@@ -57,6 +53,9 @@ final class Scheduler: OperationHost {
     let isAwaitedByBodies = Atomic(false)
     /// Set for good when a barrier is added.
     let hasHadBarriers = Atomic(false)
+    // Written once, before any other thread can know the scheduler. Loaded with no lock held: the load may return what
+    // becomes the last reference, and releasing that enters the scheduler.
+    nonisolated(unsafe) private(set) weak var owner: TaskOperationQueue?
 
     init(queueName: String?, width: Int, place: Place, isSuspended: Bool, taskLocals: [CarriedTaskLocal]) {
         self.queueName = queueName
@@ -69,6 +68,11 @@ final class Scheduler: OperationHost {
         }
         storage = Lock(Storage(state: SchedulerState(width: width, isSuspended: isSuspended)))
         urgentLevel = Atomic(Storage.everyLevel)
+    }
+
+    /// Names the object that owns the queue. To be called by its initialiser only.
+    func setOwner(_ owner: TaskOperationQueue) {
+        self.owner = owner
     }
 }
 

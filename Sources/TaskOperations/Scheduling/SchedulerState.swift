@@ -41,7 +41,10 @@ struct SchedulerState<Element: Sendable>: Sendable {
     var records = SlotMap<Record>()
     var permits: Permits
     private(set) var barriers = BarrierLine()
-    var isSuspended: Bool
+    private(set) var isSuspended: Bool
+    /// Set for good when nobody is left who could resume the queue or raise its width from 0: neither can hold it up
+    /// any more.
+    private(set) var isDraining = false
     /// How many are cancelling everything just now. Nothing starts meanwhile: what waits for an operation that is
     /// cancelled must not begin before it is cancelled itself.
     var holdCount = 0
@@ -77,7 +80,18 @@ struct SchedulerState<Element: Sendable>: Sendable {
 
 extension SchedulerState {
     mutating func setWidth(_ width: Int) {
-        permits.capacity = width
+        permits.capacity = isDraining ? max(1, width) : width
+    }
+
+    mutating func setSuspended(_ isSuspended: Bool) {
+        self.isSuspended = isSuspended && !isDraining
+    }
+
+    /// Nothing holds the queue up from now on: it is resumed, has a width of at least 1, and stays so.
+    mutating func drain() {
+        isDraining = true
+        setSuspended(false)
+        setWidth(permits.capacity)
     }
 
     /// No operation is taken from now on, or from when the queue is empty.

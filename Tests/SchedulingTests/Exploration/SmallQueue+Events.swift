@@ -18,6 +18,7 @@ extension SmallQueue {
         case cancel(Int)
         case setSuspended(Bool)
         case setWidth(Int)
+        case drain
         case setLevel(Int, PriorityLevel)
         case depend(Int, on: Int)
         case undepend(Int, on: Int)
@@ -36,7 +37,8 @@ extension SmallQueue: Explorable {
         case .add, .look, .start, .begin, .leave, .endWait, .setSuspended(false): true
         // A body that ends before its own waits have is possible, but nothing to rely on.
         case .finish(let number): status(number) == .executing
-        case .take, .cancel, .setSuspended, .setWidth, .setLevel, .depend, .undepend, .beginWait, .shutDown: false
+        case .take, .cancel, .setSuspended, .setWidth, .drain, .setLevel, .depend, .undepend, .beginWait, .shutDown:
+            false
         }
     }
 
@@ -56,7 +58,10 @@ extension SmallQueue: Explorable {
             if plan.kinds.contains(.edges) { appendEdges(of: number, to: &events) }
             if plan.kinds.contains(.waits) { appendWaits(of: number, to: &events) }
         }
-        if plan.kinds.contains(.suspending) { events.append(.setSuspended(!state.isSuspended)) }
+        if plan.kinds.contains(.suspending) {
+            events.append(.setSuspended(!state.isSuspended))
+            if !state.isDraining { events.append(.drain) }
+        }
         if plan.kinds.contains(.widths) {
             for width in plan.widths where width != state.permits.capacity { events.append(.setWidth(width)) }
         }
@@ -121,8 +126,9 @@ extension SmallQueue: Explorable {
         case .begin(let number): begin(number)
         case .finish(let number), .cancel(let number): finish(number)
         case .leave(let number): leave(number)
-        case .setSuspended(let isSuspended): state.isSuspended = isSuspended
+        case .setSuspended(let isSuspended): state.setSuspended(isSuspended)
         case .setWidth(let width): state.setWidth(width)
+        case .drain: state.drain()
         case .shutDown(let whenEmpty): state.shutDown(whenEmpty: whenEmpty)
         case .setLevel(let number, let level):
             operations[number].levelChanges -= 1

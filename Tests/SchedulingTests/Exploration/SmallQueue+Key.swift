@@ -23,6 +23,7 @@ extension SmallQueue {
     var key: Key {
         var key = Key()
         key.add(state.isSuspended ? 1 : 0, bits: 1)
+        key.add(state.isDraining ? 1 : 0, bits: 1)
         key.add(state.permits.capacity, bits: 3)
         key.add([.open, .openUntilEmpty, .shut].firstIndex(of: state.intake)!, bits: 2)
         key.add(added, bits: 3)

@@ -16,6 +16,7 @@ struct NaiveScheduler {
     var operations: [Operation] = []
     var width: Int
     var isSuspended: Bool
+    var isDraining = false
     var intake = SchedulerState<Int>.Intake.open
 
     init(width: Int, isSuspended: Bool = false) {
@@ -63,6 +64,16 @@ struct NaiveScheduler {
         case .waiting, .ready: self[id].status = isReady ? .ready : .waiting
         case .executing, .lent, .returning: break
         }
+    }
+
+    mutating func setWidth(_ width: Int) { self.width = width == 0 && isDraining ? 1 : width }
+
+    mutating func setSuspended(_ isSuspended: Bool) { self.isSuspended = isDraining ? false : isSuspended }
+
+    mutating func drain() {
+        isDraining = true
+        isSuspended = false
+        if width == 0 { width = 1 }
     }
 
     mutating func end(_ id: Int) {

@@ -7,6 +7,7 @@ enum SchedulerEvent {
     case setLevel(Int, PriorityLevel)
     case setWidth(Int)
     case setSuspended(Bool)
+    case drain
     /// Whatever is next starts.
     case start
     /// A worker of this level asks what to start.
@@ -50,10 +51,13 @@ struct SideBySide {
             naive[id].level = level
         case .setWidth(let width):
             state.setWidth(width)
-            naive.width = width
+            naive.setWidth(width)
         case .setSuspended(let isSuspended):
-            state.isSuspended = isSuspended
-            naive.isSuspended = isSuspended
+            state.setSuspended(isSuspended)
+            naive.setSuspended(isSuspended)
+        case .drain:
+            state.drain()
+            naive.drain()
         case .end(let id):
             state.end(slots.removeValue(forKey: id)!)
             naive.end(id)
@@ -131,6 +135,8 @@ extension SideBySide {
         try agree(on: "how many can start", state.startableCount, naive.startableCount)
         try agree(on: "the elements", state.elements, naive.operations.map(\.id))
         try agree(on: "whether it is empty", state.isEmpty, naive.operations.isEmpty)
+        try agree(on: "the width", state.permits.capacity, naive.width)
+        try agree(on: "whether it is suspended", state.isSuspended, naive.isSuspended)
         try agree(on: "the intake", state.intake, naive.intake)
         let barriers = naive.operations.filter(\.isBarrier).map(\.id)
         try agree(on: "what holds back the next", state.elementsHoldingBackNext(isBarrier: false, after: 0), barriers)
