@@ -143,6 +143,6 @@ struct OperationEnding: Sendable {
 
     func resumeWaiters() {
         guard let links else { return }
-        for continuation in links.continuations { continuation.resume() }
+        InlineJobs.resume(links.continuations)
     }
 }

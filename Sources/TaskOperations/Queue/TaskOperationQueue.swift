@@ -110,7 +110,7 @@ extension AnyTaskOperation {
 
 extension Scheduler {
     /// The queue as its user knows it: the owner, or a view if the owner is gone.
-    fileprivate var queue: TaskOperationQueue? {
+    fileprivate nonisolated var queue: TaskOperationQueue? {
         if self === Scheduler.withoutQueue { return nil }
         return owner ?? TaskOperationQueue(viewOf: self)
     }

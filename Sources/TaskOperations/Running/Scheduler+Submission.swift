@@ -5,31 +5,22 @@ extension Scheduler {
     ///
     /// - Throws: `TaskOperationError.alreadyAdded`, `.notReady` where it must be ready, or `.dependencyCycle`
     ///   where a barrier closes one.
-    func submit(
+    nonisolated func submit(
         _ operation: AnyTaskOperation, isBarrier: Bool = false, mustBeReady: Bool = false
     ) throws(TaskOperationError) {
         let standing = try claim(operation, mustBeReady: mustBeReady)
         if isBarrier || mayCloseCycle(standing) {
             return try insertChecked(CollectionOfOne(operation), isBarrier: isBarrier)
         }
-        send(operation)
+        if mailbox.put(operation) { apply { _ in } }
         // Whoever came to wait for it between the claim and the mailbox did not find it here.
         if hasImplicitEdges, mayCloseCycle(operation.standing) { try checkSent(operation) }
-    }
-
-    /// Puts an operation into the mailbox, and takes in what is there unless whoever works for the queue will do so in
-    /// time.
-    private func send(_ operation: AnyTaskOperation) {
-        mailbox.put(operation)
-        let urgent = urgentLevel.load(ordering: .sequentiallyConsistent)
-        // The level as it is now: who raised it before the operation was in the mailbox did not find it there.
-        if urgent != Storage.noLevel, operation.standing.level.rawValue >= urgent { apply { _ in } }
     }
 
     /// Takes operations in, in one step: none of them starts before all are weighed.
     ///
     /// - Throws: As for one operation. Then none has been added.
-    func submit(_ operations: [AnyTaskOperation]) throws(TaskOperationError) {
+    nonisolated func submit(_ operations: [AnyTaskOperation]) throws(TaskOperationError) {
         var claimed = 0
         do {
             for operation in operations {
@@ -41,15 +32,16 @@ extension Scheduler {
             throw error
         }
         // Not through the mailbox: that would go through all of them twice more, and there is one lock to take anyway.
-        let isInserted = apply { storage in
-            if hasImplicitEdges, operations.contains(where: { mayCloseCycle($0.standing) }) { return false }
-            storage.insert(operations, isBarrier: false)
+        let isInserted = apply(operations) { scheduler, operations in
+            let mayCloseCycle = operations.contains { scheduler.mayCloseCycle($0.standing) }
+            if scheduler.hasImplicitEdges, mayCloseCycle { return false }
+            scheduler.insert(operations)
             return true
         }
         if !isInserted { try insertChecked(operations, isBarrier: false) }
     }
 
-    private func claim(
+    private nonisolated func claim(
         _ operation: AnyTaskOperation, mustBeReady: Bool = false
     ) throws(TaskOperationError) -> AnyTaskOperation.Standing {
         let bindings = taskLocals.isEmpty ? [] : taskLocals.map { $0.capture() }
@@ -60,18 +52,19 @@ extension Scheduler {
 
     /// Puts claimed operations into the state that may close a cycle, because of barriers or because a body awaits the
     /// whole queue. That is looked into first, and others who might are kept out meanwhile.
-    private func insertChecked(
-        _ operations: some Collection<AnyTaskOperation>, isBarrier: Bool
+    private nonisolated func insertChecked(
+        _ operations: some Collection<AnyTaskOperation> & Sendable, isBarrier: Bool
     ) throws(TaskOperationError) {
         if isBarrier { hasHadBarriers.store(true, ordering: .sequentiallyConsistent) }
         try WaitGraph.exclusively { graph throws(TaskOperationError) in
             var cycle = isAwaited ? graph.cycle(closedByAdding: operations, to: self) : nil
             var seen: UInt64 = 0
             while cycle == nil {
-                let before = apply(in: &graph) { storage in
-                    let before = storage.elementsHoldingBackNext(operations, isBarrier: isBarrier, after: &seen)
-                    if before.isEmpty { storage.insert(operations, isBarrier: isBarrier) }
-                    return before
+                let before: [WaitTarget]
+                (before, seen) = apply(in: &graph) { [seen] scheduler in
+                    let before = scheduler.holdingBackNext(operations, isBarrier: isBarrier, after: seen)
+                    if before.isEmpty { scheduler.insert(operations, isBarrier: isBarrier) }
+                    return (before, scheduler.state.arrivals)
                 }
                 if before.isEmpty { return }
                 cycle = graph.cycle(closedByAny: operations.filter(\.holdsOthersUp), waitingFor: before)
@@ -82,34 +75,44 @@ extension Scheduler {
     }
 
     /// Takes an operation back that was put into the mailbox and closes a cycle.
-    private func checkSent(_ operation: AnyTaskOperation) throws(TaskOperationError) {
+    private nonisolated func checkSent(_ operation: AnyTaskOperation) throws(TaskOperationError) {
         try WaitGraph.exclusively { graph throws(TaskOperationError) in
             let before = operationsHoldingBack(operation, after: 0, seenIn: &graph).operations
             let cycle =
                 graph.cycle(closedBy: operation, waitingFor: before.map(WaitTarget.operation))
                 ?? graph.cycle(closedByAdding: CollectionOfOne(operation), to: self)
             // Where it has started, or has ended, whoever closed the cycle has gone out of it.
-            guard let cycle, apply(in: &graph, { $0.removeUnstarted(operation) }) else { return }
+            guard let cycle else { return }
+            if !apply(in: &graph, { scheduler in scheduler.removeUnstarted(operation) }) { return }
             operation.unclaim()
             throw .dependencyCycle(cycle)
         }
     }
 
     /// Whether an operation is waited for by more than what names it, or waits for more than it names.
-    private func mayCloseCycle(_ standing: AnyTaskOperation.Standing) -> Bool {
+    private nonisolated func mayCloseCycle(_ standing: AnyTaskOperation.Standing) -> Bool {
         standing.isWaitedFor && hasHadBarriers.load(ordering: .sequentiallyConsistent)
             || standing.hasDependencies && isAwaited
     }
 
-    private var hasImplicitEdges: Bool { isAwaited || hasHadBarriers.load(ordering: .sequentiallyConsistent) }
+    private nonisolated var hasImplicitEdges: Bool {
+        isAwaited || hasHadBarriers.load(ordering: .sequentiallyConsistent)
+    }
 
-    private var isAwaited: Bool { isAwaitedByBodies.load(ordering: .sequentiallyConsistent) }
+    private nonisolated var isAwaited: Bool { isAwaitedByBodies.load(ordering: .sequentiallyConsistent) }
 
-    /// Ends an operation that came too late.
-    func reject(_ operation: AnyTaskOperation) {
-        if storage.withLock({ $0.cancelsAdded }) { return operation.cancel() }
-        let label = OperationLabel(operation)
-        operation.endBeforeStart(TaskOperationError.queueShutDown(label, queueName: queueName), isCancellation: false)
+    private func insert(_ operations: some Collection<AnyTaskOperation>, isBarrier: Bool = false) {
+        for operation in operations { insert(operation, isBarrier: isBarrier) }
+    }
+
+    /// What would hold operations back that are added now, if they hold others up.
+    ///
+    /// - Parameter seen: Leaves out what arrived by then.
+    private func holdingBackNext(
+        _ operations: some Collection<AnyTaskOperation>, isBarrier: Bool, after seen: UInt64
+    ) -> [WaitTarget] {
+        if !operations.contains(where: \.holdsOthersUp) { return [] }
+        return state.elementsHoldingBackNext(isBarrier: isBarrier, after: seen).map(WaitTarget.operation)
     }
 }
 
@@ -118,35 +121,5 @@ extension AnyTaskOperation {
     fileprivate var holdsOthersUp: Bool {
         let standing = standing
         return standing.isWaitedFor && !standing.hasEnded
-    }
-}
-
-extension Scheduler.Storage {
-    /// What would hold operations back that are added now, where they hold others up.
-    ///
-    /// - Parameter seen: Leaves out what arrived by then, and becomes the last arrival.
-    fileprivate func elementsHoldingBackNext(
-        _ operations: some Collection<AnyTaskOperation>, isBarrier: Bool, after seen: inout UInt64
-    ) -> [WaitTarget] {
-        if !operations.contains(where: \.holdsOthersUp) { return [] }
-        let elements = state.elementsHoldingBackNext(isBarrier: isBarrier, after: seen)
-        seen = state.arrivals
-        return elements.map(WaitTarget.operation)
-    }
-
-    fileprivate mutating func insert(_ operations: some Collection<AnyTaskOperation>, isBarrier: Bool) {
-        for operation in operations { insert(operation, isBarrier: isBarrier) }
-    }
-
-    mutating func insert(_ operation: AnyTaskOperation, isBarrier: Bool) {
-        if state.intake == .shut || cancelsAdded { return rejected.append(operation) }
-        let slot = state.add(operation, isBarrier: isBarrier)
-        let standing = operation.settle(at: slot)
-        if standing.hasEnded {
-            state.end(slot)
-            return
-        }
-        state.setLevel(slot, standing.level)
-        if standing.isReady { state.setReady(slot, true) }
     }
 }

@@ -10,7 +10,8 @@ struct SlotMap<Value> {
         var occupied: UInt64 = 0
     }
 
-    private static var chunkSize: Int { UInt64.bitWidth }
+    /// As many as an `occupied` has bits: a slot is a chunk's number and six bits for the place in it.
+    private static var chunkSize: Int { 64 }
 
     private var chunks: [Chunk] = []
     /// Chunks that may have room, the last one to be filled first. Every chunk that has room is in here; one that has
@@ -19,14 +20,20 @@ struct SlotMap<Value> {
     private(set) var count = 0
 
     subscript(slot: Int) -> Value {
-        _read { yield chunks[slot / Self.chunkSize].values[slot % Self.chunkSize]! }
-        _modify { yield &chunks[slot / Self.chunkSize].values[slot % Self.chunkSize]! }
+        _read { yield chunks[slot >> 6].values[slot & 63]! }
+        _modify { yield &chunks[slot >> 6].values[slot & 63]! }
+    }
+
+    /// Does something with a value where it is, in one access.
+    @inline(__always)
+    mutating func update<Result>(_ slot: Int, _ change: (inout Value) -> Result) -> Result {
+        change(&chunks[slot >> 6].values[slot & 63]!)
     }
 
     /// Whether there is a value at a slot.
     func holds(_ slot: Int) -> Bool {
-        guard slot >= 0, slot / Self.chunkSize < chunks.count else { return false }
-        return chunks[slot / Self.chunkSize].occupied & Self.bit(of: slot) != 0
+        guard slot >= 0, slot >> 6 < chunks.count else { return false }
+        return chunks[slot >> 6].occupied & Self.bit(of: slot) != 0
     }
 
     /// Every value, by slot. Linear in the values and a little for each chunk up to the last that holds any.
@@ -37,6 +44,17 @@ struct SlotMap<Value> {
             for value in chunk.values { if let value { all.append(value) } }
         }
         return all
+    }
+
+    /// The slots that hold a value, in ascending order.
+    var slots: [Int] { (0..<chunks.count * Self.chunkSize).filter(holds) }
+
+    /// The slot that the next value gets.
+    var nextSlot: Int {
+        mutating get {
+            let chunk = chunkWithRoom()
+            return chunk * Self.chunkSize + (~chunks[chunk].occupied).trailingZeroBitCount
+        }
     }
 
     /// How many values there is memory for.
@@ -54,8 +72,8 @@ struct SlotMap<Value> {
 
     @discardableResult
     mutating func remove(at slot: Int) -> Value {
-        let chunk = slot / Self.chunkSize
-        let value = chunks[chunk].values[slot % Self.chunkSize].take()!
+        let chunk = slot >> 6
+        let value = chunks[chunk].values[slot & 63].take()!
         let wasFull = chunks[chunk].occupied == .max
         chunks[chunk].occupied &= ~Self.bit(of: slot)
         count -= 1
@@ -90,7 +108,7 @@ struct SlotMap<Value> {
         return chunks.count - 1
     }
 
-    private static func bit(of slot: Int) -> UInt64 { 1 << UInt64(slot % chunkSize) }
+    private static func bit(of slot: Int) -> UInt64 { 1 << UInt64(slot & 63) }
 }
 
 extension SlotMap: Sendable where Value: Sendable {}
