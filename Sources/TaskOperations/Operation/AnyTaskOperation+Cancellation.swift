@@ -9,7 +9,16 @@ extension AnyTaskOperation {
 
     /// Ends the operation where it has not started. Cancels its task where it has, and this is a cancellation.
     func endBeforeStart(_ failure: any Error, isCancellation: Bool) {
-        let effect = record.withLock { record -> CancellationEffect in
+        let effect = inOneStepWithHost { [self] in end(failure, isCancellation: isCancellation) }
+        switch effect {
+        case .none: break
+        case .cancel(let runner): runner?.cancel()
+        case .end(let ending, let host): carryOutUnstarted(ending, host)
+        }
+    }
+
+    private func end(_ failure: any Error, isCancellation: Bool) -> CancellationEffect {
+        record.withLock { record -> CancellationEffect in
             if record.phase == .finished || (isCancellation && record.isCancelled) { return .none }
             if isCancellation { record.isCancelled = true }
             if record.phase != .executing {
@@ -18,11 +27,6 @@ extension AnyTaskOperation {
             }
             record.isRunnerWorn = true
             return .cancel(record.runner)
-        }
-        switch effect {
-        case .none: break
-        case .cancel(let runner): runner?.cancel()
-        case .end(let ending, let host): carryOutUnstarted(ending, host)
         }
     }
 

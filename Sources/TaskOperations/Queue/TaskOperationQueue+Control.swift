@@ -1,6 +1,6 @@
 extension TaskOperationQueue {
     /// The width: how many bodies may execute at once; not negative. Raising it starts work at once, lowering
-    /// it stops none, and with 0 nothing starts.
+    /// it stops none, and with 0 nothing starts. Once the queue's owner is released, 0 counts as 1.
     public var maxConcurrentOperationCount: Int {
         get { scheduler.width }
         set {
@@ -9,7 +9,8 @@ extension TaskOperationQueue {
         }
     }
 
-    /// Whether the queue starts nothing. What executes goes on.
+    /// Whether the queue starts nothing. What executes goes on. Once the queue's owner is released, it cannot be
+    /// suspended any more.
     public var isSuspended: Bool {
         get { scheduler.isSuspended }
         set { scheduler.isSuspended = newValue }

@@ -31,12 +31,12 @@ extension Scheduler {
         var pending = 0
     }
 
-    fileprivate var summary: Summary {
-        apply { storage in
+    fileprivate nonisolated var summary: Summary {
+        apply { scheduler in
+            let state = scheduler.state
             var summary = Summary(
-                width: storage.state.permits.capacity, isSuspended: storage.state.isSuspended,
-                isShut: storage.state.intake == .shut)
-            for record in storage.state.records.all {
+                width: state.permits.capacity, isSuspended: state.isSuspended, isShut: !state.intake.takes)
+            for record in state.records.all {
                 switch record.status {
                 case .waiting: summary.pending += 1
                 case .ready: summary.ready += 1

@@ -10,24 +10,15 @@ extension TaskOperationQueue {
     package func observer(
         orMake make: () -> any OperationCountObserver
     ) -> any OperationCountObserver {
-        if let observer = scheduler.storage.withLock({ $0.observer }) { return observer }
+        if let observer = scheduler.apply({ $0.observer }) { return observer }
         let made = make()
-        return scheduler.apply { storage in
-            if let observer = storage.observer { return observer }
-            storage.observer = made
-            return made
+        let (observer, counts) = scheduler.apply(made) { scheduler, made in
+            let observer = scheduler.observer ?? made
+            scheduler.observer = observer
+            scheduler.state.observe()
+            return (observer, scheduler.state.counts)
         }
-    }
-}
-
-extension Scheduler {
-    /// What an observer is to be told, after the lock is left.
-    struct Observation: Sendable {
-        let observer: any OperationCountObserver
-        let counts: (added: Int, unfinished: Int)
-
-        func tell() {
-            observer.countsChanged(added: counts.added, unfinished: counts.unfinished)
-        }
+        observer.countsChanged(added: counts.added, unfinished: counts.unfinished)
+        return observer
     }
 }

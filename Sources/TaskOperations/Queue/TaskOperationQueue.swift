@@ -9,8 +9,14 @@
 /// let image = queue.addOperation(name: "decode", after: data) { try decode($0) }
 /// show(try await image.value)
 /// ```
+///
+/// The object that `init` returns owns the queue. Once it is released, the queue drains: it is resumed, its width is
+/// at least 1, and it can no longer be suspended or get a width of 0, as nobody could take that back for good. Bodies
+/// can still ask for it with `current` and add to it; what they get then is a view, whose lifetime means nothing.
 public final class TaskOperationQueue: Sendable {
     let scheduler: Scheduler
+    /// Whether the queue goes on after this object is released.
+    private let isView: Bool
 
     /// The width of a queue for which none is given: the number of processors.
     public static var defaultMaxConcurrentOperationCount: Int { processorCount }
@@ -35,30 +41,42 @@ public final class TaskOperationQueue: Sendable {
         carrying taskLocals: [CarriedTaskLocal] = []
     ) {
         Self.checkWidth(maxConcurrentOperationCount)
+        isView = false
         scheduler = Scheduler(
             queueName: name, width: maxConcurrentOperationCount, place: executor.map { .executor($0) } ?? .pool,
             isSuspended: isSuspended, taskLocals: taskLocals)
-        scheduler.adopt(by: self)
+        scheduler.setOwner(self)
     }
 
-    /// A handle for a scheduler that has none any more, or for the main queue.
-    init(_ scheduler: Scheduler) {
+    /// The queue of the main actor, which is never released.
+    private init(main scheduler: Scheduler) {
+        isView = false
         self.scheduler = scheduler
-        scheduler.adopt(by: self)
+        scheduler.setOwner(self)
     }
 
-    deinit { scheduler.wasReleased() }
+    /// A view of a queue whose owner is gone.
+    fileprivate init(viewOf scheduler: Scheduler) {
+        isView = true
+        self.scheduler = scheduler
+    }
+
+    deinit {
+        if !isView { scheduler.ownerWasReleased() }
+    }
 
     /// What the queue is called in messages and descriptions.
     public var name: String? { scheduler.queueName }
 
     /// The queue of the main actor: its bodies run there, one at a time.
     public static let main = TaskOperationQueue(
-        Scheduler(
+        main: Scheduler(
             queueName: "main", width: 1, place: .mainActor, isSuspended: false, taskLocals: []))
 
     /// The queue of the operation whose body, or a child task of whose body, asks; nil anywhere else, and where
     /// the operation was started by hand.
+    ///
+    /// This is the object that the user made, or a view of its queue if that object is gone.
     public static var current: TaskOperationQueue? { AnyTaskOperation.executing?.queue }
 
     static func checkWidth(_ width: Int) {
@@ -71,6 +89,17 @@ public final class TaskOperationQueue: Sendable {
     }
 }
 
+// MARK: - Identity
+
+extension TaskOperationQueue: Hashable {
+    /// Whether both are the same queue: the same object, or views of one queue.
+    public static func == (left: TaskOperationQueue, right: TaskOperationQueue) -> Bool {
+        left.scheduler === right.scheduler
+    }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(scheduler)) }
+}
+
 extension AnyTaskOperation {
     /// The queue that the operation is on; nil where it was not added or was started by hand, and once it has
     /// finished.
@@ -80,10 +109,9 @@ extension AnyTaskOperation {
 }
 
 extension Scheduler {
-    /// The queue that stands for this scheduler. Where the one that the user had is released, a body may still
-    /// ask for it, so another takes its place.
-    fileprivate var queue: TaskOperationQueue? {
+    /// The queue as its user knows it: the owner, or a view if the owner is gone.
+    fileprivate nonisolated var queue: TaskOperationQueue? {
         if self === Scheduler.withoutQueue { return nil }
-        return owner as? TaskOperationQueue ?? TaskOperationQueue(self)
+        return owner ?? TaskOperationQueue(viewOf: self)
     }
 }

@@ -148,7 +148,7 @@ extension ReadyRun {
 
     /// Opens a run, or offers more behind what is offered.
     func offer(
-        _ entries: some Sequence<ReadyOrder.Entry>, level: PriorityLevel, _ notes: inout Notes,
+        _ entries: some Sequence<RankedList.Entry>, level: PriorityLevel, _ notes: inout Notes,
         operation: (_ slot: Int) -> AnyTaskOperation
     ) {
         if offers.load(ordering: .relaxed) == nil { makeOffers() }

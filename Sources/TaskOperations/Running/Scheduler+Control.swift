@@ -1,69 +1,59 @@
 extension Scheduler {
     /// How many bodies may execute at once.
-    var width: Int {
-        get { storage.withLock { $0.state.permits.capacity } }
-        set { apply { $0.state.setWidth($0.isClosing ? max(1, newValue) : newValue) } }
+    nonisolated var width: Int {
+        get { apply { $0.state.permits.capacity } }
+        set { apply(newValue) { scheduler, width in scheduler.state.setWidth(width) } }
     }
 
-    var isSuspended: Bool {
-        get { storage.withLock { $0.state.isSuspended } }
-        set { apply { $0.state.isSuspended = newValue && !$0.isClosing } }
+    nonisolated var isSuspended: Bool {
+        get { apply { $0.state.isSuspended } }
+        set { apply(newValue) { scheduler, isSuspended in scheduler.state.setSuspended(isSuspended) } }
     }
 
     /// All operations that have not ended, in the order of adding.
-    var operations: [AnyTaskOperation] { apply { $0.state.elements } }
+    nonisolated var operations: [AnyTaskOperation] { apply { $0.state.elements } }
 
-    var operationCount: Int { apply { $0.state.records.count } }
+    nonisolated var operationCount: Int { apply { $0.state.count } }
 
     /// Cancels every operation that has not ended. `andAdded`: and any that is added from now on.
-    func cancelAll(andAdded: Bool = false) {
-        let operations = apply { storage in
-            if andAdded { storage.cancelsAdded = true }
-            storage.state.holdCount += 1
-            return storage.state.elements
+    nonisolated func cancelAll(andAdded: Bool = false) {
+        let operations = apply { scheduler in
+            if andAdded { scheduler.state.setIntake(.cancelling) }
+            scheduler.state.hold()
+            return scheduler.state.elements
         }
         for operation in operations where !operation.isExecuting { operation.cancel() }
-        apply { $0.state.holdCount -= 1 }
+        apply { $0.state.release() }
         // Cancelling a task calls its handlers, which must not find the queue held.
         for operation in operations { operation.cancel() }
     }
 
-    /// The queue that stands for this scheduler.
-    var owner: (any AnyObject & Sendable)? { storage.withLock { $0.owner } }
-
-    func adopt(by owner: any AnyObject & Sendable) {
-        storage.withLock { $0.owner = owner }
+    /// The object that owns the queue is being freed, so nobody could resume the queue or raise its width from 0 any
+    /// more: what it holds is finished.
+    nonisolated func ownerWasReleased() {
+        apply { $0.state.drain() }
     }
 
-    /// The user has let go of the queue, so nobody could resume it or raise its width from 0 any more: what it
-    /// holds is finished.
-    func wasReleased() {
-        apply { storage in
-            if storage.owner == nil { storage.makeEndable() }
-        }
-    }
-
-    /// Takes no operation from now on, or from when the queue is empty.
-    func shutDown(whenEmpty: Bool = false) {
-        apply { $0.state.shutDown(whenEmpty: whenEmpty) }
+    /// Takes no operation from now on.
+    nonisolated func shutDown() {
+        apply { $0.state.setIntake(.shut) }
     }
 
     /// Waits until no operation is left.
     ///
     /// - Throws: `TaskOperationError.waitCycle` within a body that an operation of this queue waits for, or is.
-    func waitUntilEmpty() async throws(TaskOperationError) {
-        if operationCount == 0 { return }
+    nonisolated func waitUntilEmpty() async throws(TaskOperationError) {
+        if apply({ $0.state.isEmpty }) { return }
         try await AnyTaskOperation.whileAwaiting(.end(self)) { await suspendUntilEmpty() }
     }
 
     /// Finishes what is left, suspended or not, and takes nothing once the queue is empty.
     ///
-    /// Where what is left waits for the body that closes the queue, it could never end, and is cancelled.
-    func close() async {
-        apply { storage in
-            storage.isClosing = true
-            storage.makeEndable()
-            storage.state.shutDown(whenEmpty: true)
+    /// If what is left waits for the body that closes the queue, it could never end, and is cancelled.
+    nonisolated func close() async {
+        apply { scheduler in
+            scheduler.state.drain()
+            scheduler.state.setIntake(.closing)
         }
         do {
             try await waitUntilEmpty()
@@ -73,17 +63,11 @@ extension Scheduler {
         }
     }
 
-    /// Waits until no operation is left, without a look at who waits. Nothing rises for it: all in the queue would,
+    /// Waits until no operation is left, without a look at what else waits. Nothing rises for it: all in the queue would,
     /// and lose the order that their priorities give them.
-    func suspendUntilEmpty() async {
-        await withCheckedContinuation { continuation in apply { $0.emptyWaiters.append(continuation) } }
-    }
-}
-
-extension Scheduler.Storage {
-    /// Takes away what would keep a queue that nobody can reach from ending.
-    fileprivate mutating func makeEndable() {
-        state.isSuspended = false
-        if state.permits.capacity == 0 { state.setWidth(1) }
+    nonisolated func suspendUntilEmpty() async {
+        await withCheckedContinuation { continuation in
+            apply(continuation) { scheduler, continuation in scheduler.state.waitUntilEmpty(continuation) }
+        }
     }
 }

@@ -1,106 +1,129 @@
 import Synchronization
 
-// What operations tell their scheduler. The scheduler does not take their word for how they stand: it looks, under
-// its own lock, so that messages which overtake each other do no harm.
+// What operations tell their scheduler. The scheduler does not take their word for how they stand: it looks, once it is
+// entered, so that messages which overtake each other do no harm.
 
 extension Scheduler {
-    func readinessChanged(of operation: AnyTaskOperation) {
-        apply { $0.updateReadiness(of: operation) }
+    nonisolated func readinessChanged(of operation: AnyTaskOperation) {
+        apply(operation) { scheduler, operation in scheduler.updateReadiness(of: operation) }
     }
 
-    func priorityChanged(of operation: AnyTaskOperation) {
-        apply { storage in
-            if let slot = storage.slot(of: operation) { storage.state.setLevel(slot, operation.standing.level) }
+    nonisolated func priorityChanged(of operation: AnyTaskOperation) {
+        apply(operation) { scheduler, operation in
+            if let slot = scheduler.slot(of: operation) { scheduler.state.setLevel(slot, operation.standing.level) }
         }
     }
 
-    func endedBeforeStart(_ operation: AnyTaskOperation) {
-        _ = apply { $0.removeUnstarted(operation) }
+    nonisolated func endedBeforeStart(_ operation: AnyTaskOperation) {
+        apply(operation) { scheduler, operation in _ = scheduler.removeUnstarted(operation) }
     }
 
-    func lendPermit(of operation: AnyTaskOperation) -> Bool {
-        apply { storage in
-            guard let slot = storage.slot(of: operation) else { return true }
-            guard let count = operation.permitWasLent(by: permit!) else { return false }
-            for _ in 0..<count { _ = storage.state.beginWait(slot) }
+    // MARK: The permit of a body that awaits
+
+    nonisolated func lendPermit(of operation: AnyTaskOperation) -> Bool {
+        apply(operation) { scheduler, operation in
+            guard let slot = scheduler.slot(of: operation) else { return true }
+            guard let count = operation.permitWasLent(by: scheduler.permit!) else { return false }
+            for _ in 0..<count { scheduler.state.beginWait(slot) }
             return true
         }
     }
 
-    func beginWait(within operation: AnyTaskOperation) -> Bool {
-        apply { storage in
-            guard let slot = storage.slot(of: operation), operation.isPermitLent else { return false }
-            if storage.state.beginWait(slot) == .taskGoesOn {
-                storage.freed.append(storage.returns.removeValue(forKey: slot)!)
-            }
+    nonisolated func beginWait(within operation: AnyTaskOperation) -> Bool {
+        apply(operation) { scheduler, operation in
+            guard let slot = scheduler.slot(of: operation), operation.isPermitLent else { return false }
+            scheduler.state.beginWait(slot)
             return true
         }
     }
 
-    func endWait(within operation: AnyTaskOperation, _ target: WaitNode) async {
-        await withCheckedContinuation { continuation in
-            let (mustWait, change) = apply { storage in
-                guard let slot = storage.slot(of: operation) else { return (false, nil as Inheritance.Change?) }
-                let change = operation.removeLentWait(for: target)
-                guard storage.state.endWait(slot) else { return (false, change) }
-                storage.returns[slot] = continuation
+    nonisolated func endWait(within operation: AnyTaskOperation, _ target: WaitNode) async {
+        await withCheckedContinuation { (continuation: Continuation) in
+            let (isHere, change) = apply((operation, target, continuation)) { scheduler, input in
+                guard let slot = scheduler.slot(of: input.0) else { return (false, nil as Inheritance.Change?) }
+                let change = input.0.removeLentWait(for: input.1)
+                scheduler.state.endWait(slot, input.2)
                 return (true, change)
             }
             if let change { Inheritance.carryOut([change]) }
-            if !mustWait { continuation.resume() }
+            if !isHere { continuation.resume() }
         }
     }
 
     // MARK: Barriers
 
-    var hasBarriers: Bool { hasHadBarriers.load(ordering: .sequentiallyConsistent) }
+    nonisolated var hasBarriers: Bool { hasHadBarriers.load(ordering: .sequentiallyConsistent) }
 
-    func operationsHoldingBack(_ operation: AnyTaskOperation) -> [AnyTaskOperation] {
-        apply { storage in storage.slot(of: operation).map { storage.state.elementsHoldingBack($0) } ?? [] }
+    nonisolated func operationsHoldingBack(_ operation: AnyTaskOperation) -> [AnyTaskOperation] {
+        apply(operation) { scheduler, operation in scheduler.holdingBack(operation) }
     }
 
-    func whileHoldingBack(_ operation: AnyTaskOperation, _ body: ([AnyTaskOperation]) -> Bool) -> Bool {
-        apply { storage in
-            body(storage.slot(of: operation).map { storage.state.elementsHoldingBack($0) } ?? [])
+    nonisolated func whileHoldingBack(
+        _ operation: AnyTaskOperation, _ body: ([AnyTaskOperation]) -> Bool
+    ) -> Bool {
+        withoutActuallyEscaping(body) { body in
+            apply((operation, body)) { scheduler, input in input.1(scheduler.holdingBack(input.0)) }
         }
+    }
+
+    func holdingBack(_ operation: AnyTaskOperation) -> [AnyTaskOperation] {
+        slot(of: operation).map { state.elementsHoldingBack($0) } ?? []
     }
 
     // MARK: The end of all
 
-    var isAwaited: Bool { isAwaitedByBodies.load(ordering: .sequentiallyConsistent) }
+    nonisolated var isAwaited: Bool { isAwaitedByBodies.load(ordering: .sequentiallyConsistent) }
 
-    var endRank: Int { end.value }
+    nonisolated var endRank: Int { end.value }
 
-    func willBeAwaited() {
-        apply { storage in
-            storage.awaitingBodyCount += 1
-            if isAwaited { return }
+    nonisolated func willBeAwaited() {
+        apply { scheduler in
+            scheduler.awaitingBodyCount += 1
+            if scheduler.isAwaited { return }
             // Said before the mailbox is emptied: what is put in later is looked at by the thread that adds it.
-            isAwaitedByBodies.store(true, ordering: .sequentiallyConsistent)
-            takeMail(into: &storage)
-            end.set(Rank.next())
+            scheduler.isAwaitedByBodies.store(true, ordering: .sequentiallyConsistent)
+            scheduler.takeMail()
+            scheduler.end.set(Rank.next())
         }
     }
 
-    func isNoLongerAwaited() {
+    nonisolated func isNoLongerAwaited() {
         apply { $0.awaitingBodyCount -= 1 }
     }
 
-    func lowerEnd(to rank: Int) -> Bool {
-        apply { storage in
-            if end.value <= rank { return true }
-            guard storage.state.records.all.allSatisfy({ $0.element.rank.value < rank }) else { return false }
-            end.set(rank)
+    nonisolated func lowerEnd(to rank: Int) -> Bool {
+        apply(rank) { scheduler, rank in
+            if scheduler.end.value <= rank { return true }
+            guard scheduler.state.records.all.allSatisfy({ $0.element.rank.value < rank }) else { return false }
+            scheduler.end.set(rank)
             return true
         }
     }
 
-    func reasonToWait(of operation: AnyTaskOperation) -> String {
-        let (barrier, isSuspended) = apply { storage in
-            let slot = storage.slot(of: operation)
-            return (slot.flatMap { storage.state.elementsHoldingBack($0).last }, storage.state.isSuspended)
+    nonisolated func reasonToWait(of operation: AnyTaskOperation) -> String {
+        let (barrier, isSuspended) = apply(operation) { scheduler, operation in
+            let slot = scheduler.slot(of: operation)
+            return (
+                slot.flatMap { scheduler.state.elementsHoldingBack($0).last }, scheduler.state.isSuspended
+            )
         }
         if let barrier { return "waits behind \(OperationLabel(barrier)) for a barrier in \(label)" }
         return isSuspended ? "waits for \(label) to be resumed" : "waits for its turn in \(label)"
+    }
+}
+
+extension AnyTaskOperation {
+    /// Ends the operation before its start, and takes it out of its queue, in one step: nobody finds it finished and still
+    /// counted.
+    ///
+    /// - Parameter end: Ends it under its lock if it has not started. Called with the scheduler entered.
+    func inOneStepWithHost<Result: Sendable>(_ end: @escaping () -> Result) -> Result {
+        guard let scheduler = record.withLock({ $0.host }) as? Scheduler else { return end() }
+        return scheduler.apply((self, end)) { scheduler, input in
+            let slot = scheduler.slot(of: input.0)
+            let result = input.1()
+            if slot != nil, input.0.isFinished { _ = scheduler.removeUnstarted(input.0) }
+            return result
+        }
     }
 }

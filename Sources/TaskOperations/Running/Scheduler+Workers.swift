@@ -1,80 +1,200 @@
 extension Scheduler {
-    /// What a worker does after an operation.
-    enum Release: Sendable {
-        /// It can run another one.
-        case goesOn
-        /// It can run another one after others had the thread.
-        case yields
-        case leaves
-    }
-
     /// What a worker has to do, from one operation to the next.
     struct Turn: ~Copyable, Sendable {
-        /// What executes on the worker; nil where nothing is left for it.
-        var operation: AnyTaskOperation?
+        let worker: Worker
+        /// What executes on the worker; nil if nothing is left for it.
+        fileprivate(set) var operation: AnyTaskOperation?
         fileprivate(set) var slot = 0
         /// How far the worker has looked at the queue's run.
-        var position = ReadyRun.Position()
+        fileprivate var position = ReadyRun.Position()
         /// What was taken from a run and could not start.
         fileprivate var refused: AnyTaskOperation?
+        /// What executed, and is to end.
+        fileprivate var ended: AnyTaskOperation?
+        /// What came of the operation that executed.
+        fileprivate var outcome: Outcome?
+        /// What the end of that operation has led to, for after the scheduler is left.
+        fileprivate var ending: OperationEnding?
+        /// Operations of other queues that it has made ready.
+        fileprivate var readiedElsewhere: [(operation: AnyTaskOperation, host: any OperationHost)] = []
         /// What the worker's task must be raised to, as something more urgent came to wait just now.
         fileprivate(set) var escalation: PriorityLevel?
-        /// Where the operation wants to run; nil where that is the place of the queue.
+        /// Where the operation wants to run; nil if that is the place of the queue.
         fileprivate(set) var executor: (any TaskExecutor)?
         /// Whether to yield, and then to begin again.
-        var mustYield = false
+        fileprivate(set) var mustYield = false
+        /// Whether the worker must run no other operation.
+        fileprivate var mustLeave = false
         var slice: TimeSlice
 
-        init(slice: TimeSlice) { self.slice = slice }
-    }
-
-    /// A worker's task runs, and gets something to start with where anything is left for it.
-    func workerBegan(_ worker: Worker, _ turn: inout Turn) {
-        apply { storage in
-            storage.starting.add(-1, at: worker.level)
-            storage.start(&turn, on: worker, place)
-        }
-    }
-
-    /// The operation that executed, and was taken out of the turn, has ended, and made others ready. The worker gets the
-    /// next one, or yields.
-    ///
-    /// The caller keeps the operation, and this what was refused: neither must be freed under the lock.
-    func finish(_ turn: inout Turn, readied: Few<AnyTaskOperation>, by worker: Worker, _ release: Release) {
-        let refused = turn.refused.take()
-        apply { storage in
-            if let refused {
-                storage.refuseStart(of: refused, at: turn.slot)
-            } else {
-                storage.remove(at: turn.slot)
-            }
-            for dependent in readied { storage.updateReadiness(of: dependent) }
-            turn.escalation = nil
-            switch release {
-            case .goesOn:
-                storage.start(&turn, on: worker, place)
-            case .yields:
-                turn.mustYield = storage.state.nextLevel == worker.level
-                if turn.mustYield { storage.starting.add(1, at: worker.level) }
-            case .leaves:
-                break
-            }
+        init(on worker: Worker, slice: TimeSlice) {
+            self.worker = worker
+            self.slice = slice
         }
     }
 }
 
+// MARK: - What workers call
+
 extension Scheduler {
-    /// Starts an operation that was taken from a run. Returns false where it turned out not to be ready any more, or to
-    /// have ended: `finish` says so to the state.
-    func start(_ operation: AnyTaskOperation, at slot: Int, _ turn: inout Turn, on worker: Worker) -> Bool {
-        turn.slot = slot
-        switch operation.start(on: worker.runner, level: worker.level) {
+    /// A worker's task runs, and gets something to start with if anything is left for it.
+    nonisolated func workerBegan(_ turn: inout Turn) {
+        turn.mustYield = false
+        apply(to: &turn) { scheduler, turn in
+            scheduler.state.workerBegan(at: turn.worker.level)
+            turn.escalation = nil
+            scheduler.startNext(&turn)
+        }
+    }
+
+    /// The body of the turn's operation is done. Ends the operation, and gives the worker the next one, or has it yield or
+    /// leave.
+    ///
+    /// An operation ends in one step with its leaving the queue, so that nobody finds it finished and still counted, or the
+    /// other way round.
+    nonisolated func conclude(_ turn: inout Turn, _ outcome: Outcome?) {
+        let isSliceOver = turn.slice.isOver()
+        if !isSliceOver, let taken = takeNext(&turn, outcome) {
+            if taken.isHalfway { prolongRun() }
+            if !start(taken, &turn) { giveUp(&turn) }
+            return
+        }
+        let operation = turn.operation.take()!
+        // Not freed while the scheduler is entered.
+        defer { extendLifetime(operation) }
+        turn.mustYield = isSliceOver
+        turn.ended = operation
+        turn.outcome = outcome
+        apply(to: &turn) { scheduler, turn in scheduler.end(&turn) }
+        if let ending = turn.ending.take() { carryOut(ending, of: operation, &turn) }
+    }
+
+    /// Ends the operation that executed if it has no links, and takes the next one from the run in its place. Nil if it
+    /// has, or if nothing is left of the run: then nothing has happened.
+    nonisolated func takeNext(_ turn: inout Turn, _ outcome: Outcome?) -> ReadyRun.Taken? {
+        turn.operation!.record.withLock { record in
+            if record.links != nil || record.isRunnerWorn { return nil }
+            let taken = run.take(inPlaceOf: turn.slot, level: turn.worker.level, from: &turn.position)
+            if taken != nil { _ = record.end(outcome) }
+            return taken
+        }
+    }
+
+    /// Starts an operation that was taken from a run. Returns false if it turned out not to be ready any more, or to have
+    /// ended: `giveUp` says so to the state.
+    nonisolated func start(_ taken: ReadyRun.Taken, _ turn: inout Turn) -> Bool {
+        turn.operation = nil
+        turn.slot = taken.slot
+        switch taken.operation.start(on: turn.worker.runner, level: turn.worker.level) {
         case .executes(let escalation, let executor):
-            turn.begin(operation, escalation, executor, place)
+            turn.begin(taken.operation, escalation, executor, place)
             return true
         case .mustWait, .hasEnded:
-            turn.refused = operation
+            turn.refused = taken.operation
             return false
+        }
+    }
+
+    /// Gives up what was taken from a run and could not start, and gives the worker the next one.
+    nonisolated func giveUp(_ turn: inout Turn) {
+        turn.mustYield = false
+        apply(to: &turn) { scheduler, turn in
+            scheduler.refuseStart(of: turn.refused!, at: turn.slot)
+            scheduler.next(&turn)
+        }
+        turn.refused = nil
+    }
+
+    /// What is left to do for an operation that has links and has ended.
+    private nonisolated func carryOut(
+        _ ending: OperationEnding, of operation: AnyTaskOperation, _ turn: inout Turn
+    ) {
+        if ending.hasHandlers {
+            ending.callHandlers(operation)
+            turn.ending = ending
+            turn.ended = operation
+            apply(to: &turn) { scheduler, turn in scheduler.leave(turn.ended.take()!, &turn) }
+            turn.ending = nil
+        }
+        if !turn.readiedElsewhere.isEmpty {
+            for (dependent, host) in turn.readiedElsewhere { host.readinessChanged(of: dependent) }
+            turn.readiedElsewhere = []
+        }
+        ending.resumeWaiters()
+    }
+}
+
+// MARK: - Within the scheduler
+
+extension Scheduler {
+    /// Ends the operation that executed. It leaves the queue at once, or, if it has completion handlers, once these have
+    /// been called.
+    private func end(_ turn: inout Turn) {
+        let operation = turn.ended.take()!
+        let ending = operation.end(turn.outcome.take())
+        if ending.isRunnerWorn { turn.mustLeave = true }
+        if ending.hasLinks { turn.ending = ending }
+        if ending.hasHandlers {
+            state.beginEnding(turn.slot)
+        } else {
+            leave(operation, &turn)
+        }
+    }
+
+    /// An operation that has ended leaves the queue, and the worker gets what comes next.
+    private func leave(_ operation: AnyTaskOperation, _ turn: inout Turn) {
+        // The worker keeps it.
+        _ = state.end(turn.slot)
+        if let ending = turn.ending {
+            ending.forEachDependent { dependent in
+                guard let host = dependent.dependencyFinished(operation) else { return }
+                if host === self {
+                    updateReadiness(of: dependent)
+                } else {
+                    turn.readiedElsewhere.append((dependent, host))
+                }
+            }
+        }
+        next(&turn)
+    }
+
+    /// Takes back the permits of an operation that was taken from a run and could not start. What was said of it
+    /// meanwhile was not heeded, as it counted as executing.
+    private func refuseStart(of operation: AnyTaskOperation, at slot: Int) {
+        let standing = operation.standing
+        if standing.hasEnded {
+            state.remove(slot)
+        } else {
+            state.refuseStart(slot)
+            state.setReady(slot, standing.isReady)
+        }
+    }
+
+    /// The worker starts what comes next, or yields, or leaves.
+    private func next(_ turn: inout Turn) {
+        turn.escalation = nil
+        if turn.mustLeave {
+            turn.mustYield = false
+        } else if turn.mustYield {
+            turn.mustYield = state.workerYields(at: turn.worker.level)
+        } else {
+            startNext(&turn)
+        }
+    }
+
+    /// Starts what comes next on a worker, if it is of the worker's level.
+    private func startNext(_ turn: inout Turn) {
+        while let slot = state.nextStart(at: turn.worker.level) {
+            let operation = state.records[slot].element
+            switch operation.start(on: turn.worker.runner, level: turn.worker.level) {
+            case .executes(let escalation, let executor):
+                state.noteStart(slot)
+                turn.slot = slot
+                turn.begin(operation, escalation, executor, place)
+                return
+            case .mustWait: state.refuseStart(slot)
+            case .hasEnded: state.remove(slot)
+            }
         }
     }
 }
@@ -87,34 +207,5 @@ extension Scheduler.Turn {
         self.operation = operation
         self.escalation = escalation
         self.executor = if case .pool = place { executor } else { nil }
-    }
-}
-
-extension Scheduler.Storage {
-    /// Takes back the permit of an operation that was taken from a run and could not start. What was said of it
-    /// meanwhile was not heeded, as it counted as executing.
-    fileprivate mutating func refuseStart(of operation: AnyTaskOperation, at slot: Int) {
-        let standing = operation.standing
-        if standing.hasEnded {
-            state.end(slot)
-        } else {
-            state.refuseStart(slot)
-            state.setReady(slot, standing.isReady)
-        }
-    }
-
-    /// Starts what comes next on a worker, where it is of the worker's level.
-    fileprivate mutating func start(_ turn: inout Scheduler.Turn, on worker: Worker, _ place: Scheduler.Place) {
-        while let slot = state.nextStart(at: worker.level) {
-            let operation = state.records[slot].element
-            switch operation.start(on: worker.runner, level: worker.level) {
-            case .executes(let escalation, let executor):
-                turn.slot = slot
-                turn.begin(operation, escalation, executor, place)
-                return
-            case .mustWait: state.refuseStart(slot)
-            case .hasEnded: state.end(slot)
-            }
-        }
     }
 }

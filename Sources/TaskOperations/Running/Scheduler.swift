@@ -1,15 +1,18 @@
 import Synchronization
 
-/// The engine of a queue: it keeps a `SchedulerState` behind a lock and carries out what that decides.
+/// The engine of a queue: its state is isolated to it, and it carries out what that decides.
 ///
-/// It is entered from any thread without waiting, so that adding, cancelling and changing take effect before the
-/// call returns. Nothing is carried out while the lock is held: an event collects `Effects`, which come after.
+/// It is entered from any thread without waiting (see `apply`), so that adding, cancelling and changing take effect
+/// before the call returns. Nothing is carried out while it is entered: events leave an outbox, which comes after.
 ///
-/// What is added goes into a mailbox, and whoever enters next takes it in first. So nobody sees a state without it,
-/// and who adds enters only where nobody else is about to.
+/// New operations go into a mailbox, and every caller drains it as soon as it has entered. So nobody sees a state without
+/// them, and a thread that adds enters only if nobody else is about to.
 ///
-/// Lock order: the scheduler's lock may be held when an operation's is taken, never the other way round.
-final class Scheduler: OperationHost {
+/// Lock order: an operation's lock may be taken while the scheduler is entered, never the other way round.
+actor Scheduler: OperationHost {
+    typealias Continuation = CheckedContinuation<Void, Never>
+    typealias State = SchedulerState<AnyTaskOperation, Continuation>
+
     /// Where bodies run.
     enum Place: Sendable {
         case pool
@@ -17,52 +20,38 @@ final class Scheduler: OperationHost {
         case mainActor
     }
 
-    struct Storage: Sendable {
-        var state: SchedulerState<AnyTaskOperation>
-        var run = ReadyRun.Notes()
-        /// Workers of each level that were started and have not begun.
-        var starting = LevelCounts()
-        /// Tasks that wait for their operation's permit, by the operation's slot.
-        var returns: [Int: CheckedContinuation<Void, Never>] = [:]
-        /// Tasks that no longer have to wait for a permit, to be resumed next.
-        var freed: [CheckedContinuation<Void, Never>] = []
-        /// Tasks that wait until the queue is empty.
-        var emptyWaiters: [CheckedContinuation<Void, Never>] = []
-        /// How many bodies await that.
-        var awaitingBodyCount = 0
-        /// Operations are cancelled as they are added.
-        var cancelsAdded = false
-        /// A scope is being left that waits for what is in the queue: nothing may hold that up for good.
-        var isClosing = false
-        /// Operations that came too late, to be ended next.
-        var rejected: [AnyTaskOperation] = []
-        /// The scheduler itself, as long as it has operations, which do not count it.
-        var keptAlive: Scheduler?
-        /// Who wants to know how many operations came and went.
-        var observer: (any OperationCountObserver)?
-        /// The queue that the user holds; nil when it is released.
-        weak var owner: (any AnyObject & Sendable)?
-    }
-
     // In front, away from the mailbox, which others write while workers look whether a run is open.
-    let run = ReadyRun()
-    let queueName: String?
-    let place: Place
-    let taskLocals: [CarriedTaskLocal]
-    /// Who says when a worker lets others run; nil where time does.
-    let sliceDecider: (any SliceDecidingExecutor)?
-    let storage: Lock<Storage>
-    let mailbox = Mailbox()
-    /// `Storage.urgentLevel` as it was when the lock was left, for who adds.
-    let urgentLevel: Atomic<UInt8>
+    nonisolated let run = ReadyRun()
+    nonisolated let queueName: String?
+    nonisolated let place: Place
+    nonisolated let taskLocals: [CarriedTaskLocal]
+    /// Says when a worker lets others run; nil if time does.
+    nonisolated let sliceDecider: (any SliceDecidingExecutor)?
+    nonisolated let executor = SchedulerExecutor()
+    nonisolated let mailbox = Mailbox()
     /// Whether a body awaits that the queue is empty, or has since it last was.
-    let isAwaitedByBodies = Atomic(false)
+    nonisolated let isAwaitedByBodies = Atomic(false)
     /// The rank of the end of all operations, which is above them; `Int.max` if it is not awaited.
-    let end = Rank(.max)
+    nonisolated let end = Rank(.max)
     /// What an operation waits for that has no permit.
-    let permit: PermitNode?
+    nonisolated let permit: PermitNode?
     /// Set for good when a barrier is added.
-    let hasHadBarriers = Atomic(false)
+    nonisolated let hasHadBarriers = Atomic(false)
+    // Written once, before any other thread can know the scheduler. Loaded with no lock held: the load may return what
+    // becomes the last reference, and releasing that enters the scheduler.
+    nonisolated(unsafe) private(set) weak var owner: TaskOperationQueue?
+
+    // Isolated state is not checked for overlapping accesses while running: whoever is entered is alone, and an event
+    // calls nothing that could come back to it. The checks took a tenth of an empty operation.
+
+    @exclusivity(unchecked) var state: State
+    @exclusivity(unchecked) var runNotes = ReadyRun.Notes()
+    /// The scheduler itself, as long as it has operations, which do not count it.
+    @exclusivity(unchecked) private var keptAlive: Scheduler?
+    /// Learns how many operations came and went.
+    @exclusivity(unchecked) var observer: (any OperationCountObserver)?
+    /// How many bodies await that the queue is empty.
+    @exclusivity(unchecked) var awaitingBodyCount = 0
 
     init(
         queueName: String?, width: Int, place: Place, isSuspended: Bool, taskLocals: [CarriedTaskLocal],
@@ -77,90 +66,115 @@ final class Scheduler: OperationHost {
         } else {
             sliceDecider = nil
         }
-        storage = Lock(Storage(state: SchedulerState(width: width, isSuspended: isSuspended)))
-        urgentLevel = Atomic(Storage.everyLevel)
+        state = State(width: width, isSuspended: isSuspended, workerLimit: processorCount)
+        executor.scheduler = self
+    }
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+    /// Names the object that owns the queue. To be called by its initialiser only.
+    nonisolated func setOwner(_ owner: TaskOperationQueue) {
+        self.owner = owner
     }
 }
 
-// MARK: - Bodies
+// MARK: - Entering
 
 extension Scheduler {
-    /// Whether bodies run right on the worker, with no more around them than the current operation.
-    var runsPlainly: Bool { !runsOnMainActor && taskLocals.isEmpty }
-
-    var handlerExecutor: (any HandlerExecutor)? {
-        if case .executor(let executor) = place { executor as? any HandlerExecutor } else { nil }
-    }
-
-    private var runsOnMainActor: Bool {
-        if case .mainActor = place { true } else { false }
-    }
-
-    /// Runs a body with what this queue puts around it.
-    func run(_ operation: AnyTaskOperation, on runner: OperationRunner) async -> Outcome? {
-        await operation.runWithTaskLocals(on: runner, onMainActor: runsOnMainActor)
-    }
-}
-
-// MARK: - Effects
-
-extension Scheduler {
-    /// What an event has led to, for after the lock is left. An object, as there is seldom one.
-    final class Effects: @unchecked Sendable {
-        // One thread makes it and carries it out. That is also why accesses are not checked while running, which took a
-        // tenth of the time from adding an operation to the start of its worker.
-
-        /// The levels of workers to start.
-        @exclusivity(unchecked) var workers = Few<PriorityLevel>()
-        @exclusivity(unchecked) var resumed: [CheckedContinuation<Void, Never>] = []
-        @exclusivity(unchecked) var rejected: [AnyTaskOperation] = []
-        /// What the scheduler no longer keeps itself by, to be let go of.
-        @exclusivity(unchecked) var released: Scheduler?
-        @exclusivity(unchecked) var observation: Observation?
-    }
-
-    /// Applies an event and carries out what follows.
-    func apply<Result: Sendable>(_ event: (inout Storage) -> Result) -> Result {
-        let (result, effects) = enter(event)
-        carryOut(effects)
+    /// Enters, applies an event, leaves, and carries out what follows.
+    ///
+    /// An event that captures something costs an allocation; `input` is for what is called often.
+    @inline(__always)
+    nonisolated func apply<Input: ~Copyable, Result: Sendable>(
+        to input: inout Input, _ event: @escaping (isolated Scheduler, inout Input) -> Result
+    ) -> Result {
+        var departure = Departure()
+        let result = enter(with: &input, &departure, event)
+        if departure.hasOutbox { carryOut(departure.outbox) }
         return result
     }
 
-    /// Applies an event, and returns what follows and has yet to be carried out.
-    func enter<Result: Sendable>(_ event: (inout Storage) -> Result) -> (result: Result, effects: Effects?) {
-        // Freed after the lock is left.
-        var ended: [AnyTaskOperation] = []
-        return storage.withLock { storage in
-            closeRun(&storage, &ended)
-            takeMail(into: &storage)
-            let result = event(&storage)
-            return (result, effects(of: &storage, &ended))
+    @inline(__always)
+    nonisolated func apply<Input, Result: Sendable>(
+        _ input: Input, _ event: @escaping (isolated Scheduler, inout Input) -> Result
+    ) -> Result {
+        var input = input
+        return apply(to: &input, event)
+    }
+
+    @inline(__always)
+    nonisolated func apply<Result: Sendable>(_ event: @escaping (isolated Scheduler) -> Result) -> Result {
+        apply(event) { scheduler, event in event(scheduler) }
+    }
+
+    /// Enters for something that is no event: nothing is taken in, and nothing follows.
+    @inline(__always)
+    nonisolated func look<Input: ~Copyable, Result: Sendable>(
+        with input: inout Input, _ look: @escaping (isolated Scheduler, inout Input) -> Result
+    ) -> Result {
+        executor.withLock { isolated(&input, look) }
+    }
+
+    /// Enters, applies an event, and leaves. What follows has yet to be carried out.
+    @inline(__always)
+    nonisolated func enter<Input: ~Copyable, Result: Sendable>(
+        with input: inout Input, _ departure: inout Departure,
+        _ event: @escaping (isolated Scheduler, inout Input) -> Result
+    ) -> Result {
+        executor.withLock {
+            isolated(&departure) { scheduler, departure in scheduler.begin(&departure) }
+            let result = isolated(&input, event)
+            isolated(&departure) { scheduler, departure in scheduler.leave(&departure) }
+            return result
         }
     }
 
-    func carryOut(_ effects: Effects?) {
-        if let effects { carryOut(effects) }
+    /// What is left to do, and to let go of, after the scheduler is left.
+    struct Departure {
+        fileprivate var ended: [AnyTaskOperation] = []
+        var hasOutbox = false
+        var outbox = State.Outbox()
     }
 
-    // Not inlined: the room for all that it does would be made even where there is nothing to do.
-    @inline(never)
-    private func carryOut(_ effects: Effects) {
-        effects.observation?.tell()
-        for level in effects.workers { Worker.start(for: self, level: level) }
-        for continuation in effects.resumed { continuation.resume() }
-        for operation in effects.rejected { reject(operation) }
+    /// Calls what is isolated to the scheduler.
+    ///
+    /// The lock that is held is the proof that this is right: it is what the scheduler's executor takes to run anything.
+    /// `assumeIsolated` would have that looked up by the runtime, and needs closures on the heap, which together cost
+    /// some 1,000 instructions; so only debug builds check.
+    @inline(__always)
+    private nonisolated func isolated<Input: ~Copyable, Result>(
+        _ input: inout Input, _ event: @escaping (isolated Scheduler, inout Input) -> Result
+    ) -> Result {
+        #if DEBUG
+            preconditionIsolated()
+        #endif
+        return unsafeBitCast(event, to: ((Scheduler, inout Input) -> Result).self)(self, &input)
     }
 
-    /// What follows from the state as it is now; nil, as nearly always, where nothing does.
-    private func effects(of storage: inout Storage, _ ended: inout [AnyTaskOperation]) -> Effects? {
-        var effects: Effects?
+    /// First of all, what workers did meanwhile is done to the state, and what was added meanwhile is taken in.
+    private func begin(_ departure: inout Departure) {
+        closeRun(&departure.ended)
+        takeMail()
+    }
+
+    /// Decides what follows from the state as it is now.
+    private func leave(_ departure: inout Departure) {
         repeat {
-            if storage.keptAlive == nil, !storage.state.isEmpty { storage.keptAlive = self }
-            if storage.hasEffects { storage.collect(into: &effects) }
-            if storage.state.isEmpty, isAwaited, storage.awaitingBodyCount == 0 { forgetAwaiting() }
-            openRun(&storage)
-        } while takeLateMail(into: &storage, &ended)
-        return effects
+            state.settle { $0.permitWasReturned() }
+            openRun()
+        } while takeLateMail(&departure.ended)
+        if state.isEmpty {
+            if awaitingBodyCount == 0, isAwaited { forgetAwaiting() }
+            // Not the last reference: the caller has one.
+            if keptAlive != nil { keptAlive = nil }
+        } else if keptAlive == nil {
+            keptAlive = self
+        }
+        departure.hasOutbox = state.handOver(to: &departure.outbox)
+    }
+
+    func takeMail() {
+        mailbox.empty { insert($0) }
     }
 
     /// Nothing waits for the end of all any more: its rank may rise again.
@@ -169,108 +183,104 @@ extension Scheduler {
         isAwaitedByBodies.store(false, ordering: .sequentiallyConsistent)
     }
 
-    func takeMail(into storage: inout Storage) {
-        mailbox.empty { insert($0, into: &storage) }
-    }
-
-    /// Says what is urgent now, and takes in what was added before that was said. Returns whether anything was.
-    ///
-    /// Who adds looks at the level after the mailbox was filled, so the mailbox is looked at after the level was set:
-    /// one of both sees the other.
-    private func takeLateMail(into storage: inout Storage, _ ended: inout [AnyTaskOperation]) -> Bool {
-        let level = storage.urgentLevel
-        if urgentLevel.load(ordering: .relaxed) == level { return false }
-        urgentLevel.store(level, ordering: .sequentiallyConsistent)
-        if mailbox.isEmpty { return false }
-        closeRun(&storage, &ended)
-        takeMail(into: &storage)
+    /// Says what is urgent now, and takes in what came before that was said. Returns whether anything did.
+    private func takeLateMail(_ ended: inout [AnyTaskOperation]) -> Bool {
+        guard mailbox.publish(state.urgency(offering: runNotes.level)) else { return false }
+        closeRun(&ended)
+        takeMail()
         return true
     }
 }
 
-extension Array {
-    /// Adds what another array has, and empties that.
-    fileprivate mutating func append(emptying other: inout Self) {
-        if other.isEmpty { return }
-        self += other
-        other = []
+// MARK: - Carrying out
+
+extension Scheduler {
+    // Not inlined: the room for all that it does would be made even if there is nothing to do.
+    @inline(never)
+    nonisolated func carryOut(_ outbox: State.Outbox) {
+        if let last = outbox.changes.last {
+            apply({ $0.observer })?.countsChanged(added: last.counts.added, unfinished: last.counts.unfinished)
+        }
+        for level in outbox.workers { Worker.start(for: self, level: level) }
+        InlineJobs.resume(outbox.resumed)
+        for operation in outbox.refused { refuse(operation) }
+        for operation in outbox.cancelled { operation.cancel() }
+    }
+
+    /// Ends an operation that came too late.
+    private nonisolated func refuse(_ operation: AnyTaskOperation) {
+        let label = OperationLabel(operation)
+        operation.endBeforeStart(TaskOperationError.queueShutDown(label, queueName: queueName), isCancellation: false)
     }
 }
 
-extension Scheduler.Storage {
-    static var everyLevel: UInt8 { 0 }
-    static var noLevel: UInt8 { .max }
+// MARK: - Operations in the state
 
-    fileprivate var hasEffects: Bool {
-        let isIdle = state.isEmpty && (keptAlive != nil || !emptyWaiters.isEmpty)
-        return isIdle || state.startableCount > 0 || !returns.isEmpty || !freed.isEmpty || !rejected.isEmpty
-            || observer != nil
-    }
-
-    fileprivate mutating func collect(into collected: inout Scheduler.Effects?) {
-        let effects = collected ?? Scheduler.Effects()
-        collected = effects
-        effects.observation = observer.map { Scheduler.Observation(observer: $0, counts: state.counts) }
-        while let slot = state.nextReturn() {
-            state.records[slot].element.permitWasReturned()
-            effects.resumed.append(returns.removeValue(forKey: slot)!)
-        }
-        if let level = state.nextLevel {
-            let count = max(0, min(state.startableCount, processorCount) - starting[level])
-            starting.add(count, at: level)
-            for _ in 0..<count { effects.workers.append(level) }
-        }
-        effects.resumed.append(emptying: &freed)
-        effects.rejected.append(emptying: &rejected)
-        if state.isEmpty {
-            effects.resumed.append(emptying: &emptyWaiters)
-            effects.released = keptAlive.take()
-        }
-    }
-
-    /// From which level on what is put into the mailbox has to be taken in at once, as nobody else is about to.
-    ///
-    /// Whoever executes does so afterwards, and a worker that was started does before; one of a higher level comes
-    /// sooner.
-    fileprivate var urgentLevel: UInt8 {
-        if state.intake == .shut || cancelsAdded || observer != nil { return Self.everyLevel }
-        let available = state.permits.available
-        if let level = run.level { return level.rawValue + 1 }
-        if available == 0 || state.isHalted { return Self.noLevel }
-        if starting.count < min(available, processorCount) { return Self.everyLevel }
-        return starting.highest!.rawValue + 1
-    }
-
-    /// The operation's slot; nil where the operation is not in the queue (any more).
+extension Scheduler {
+    /// The operation's slot; nil if the operation is not in the queue (any more).
     func slot(of operation: AnyTaskOperation) -> Int? {
         let slot = operation.standing.slot
         return holds(operation, at: slot) ? slot : nil
     }
 
     private func holds(_ operation: AnyTaskOperation, at slot: Int) -> Bool {
-        state.records.holds(slot) && state.records[slot].element === operation
+        slot >= 0 && state.records.holds(slot) && state.records[slot].element === operation
     }
 
-    /// Removes an operation that has not started, and returns whether it was there. Where a worker has taken it
-    /// meanwhile, that does so.
-    mutating func removeUnstarted(_ operation: AnyTaskOperation) -> Bool {
+    /// Takes an operation in. Returns false if it is not in the order of the wait graph yet.
+    @discardableResult
+    func insert(_ operation: AnyTaskOperation, isBarrier: Bool = false) -> Bool {
+        guard state.intake.takes else {
+            _ = state.add(operation)
+            return true
+        }
+        let (standing, isInOrder) = operation.settle(at: state.nextSlot, in: nextPlace(isBarrier: isBarrier))
+        let slot = state.add(operation, level: standing.level, isReady: standing.isReady, isBarrier: isBarrier)
+        if standing.hasEnded { state.remove(slot!) }
+        return isInOrder || standing.hasEnded
+    }
+
+    /// The place of what is added now.
+    func nextPlace(isBarrier: Bool) -> HostPlace {
+        if !hasBarriers && !isAwaited { return HostPlace() }
+        return HostPlace(before: state.elementsHoldingBackNext(isBarrier: isBarrier), endRank: end.value)
+    }
+
+    /// Removes an operation that has not started, and returns whether it was there. If a worker has taken it meanwhile,
+    /// that does so.
+    func removeUnstarted(_ operation: AnyTaskOperation) -> Bool {
         guard let slot = slot(of: operation) else { return false }
         switch state.records[slot].status {
         case .waiting, .ready:
-            state.end(slot)
+            state.remove(slot)
             return true
         case .executing, .lent, .returning:
             return false
         }
     }
 
-    mutating func remove(at slot: Int) {
-        if state.records[slot].status == .returning { freed.append(returns.removeValue(forKey: slot)!) }
-        state.end(slot)
-    }
-
-    mutating func updateReadiness(of operation: AnyTaskOperation) {
+    func updateReadiness(of operation: AnyTaskOperation) {
         let standing = operation.standing
         if holds(operation, at: standing.slot) { state.setReady(standing.slot, standing.isReady) }
+    }
+}
+
+// MARK: - Bodies
+
+extension Scheduler {
+    /// Whether bodies run right on the worker, with no more around them than the current operation.
+    nonisolated var runsPlainly: Bool { !runsOnMainActor && taskLocals.isEmpty }
+
+    nonisolated var handlerExecutor: (any HandlerExecutor)? {
+        if case .executor(let executor) = place { executor as? any HandlerExecutor } else { nil }
+    }
+
+    private nonisolated var runsOnMainActor: Bool {
+        if case .mainActor = place { true } else { false }
+    }
+
+    /// Runs a body with what this queue puts around it.
+    nonisolated func run(_ operation: AnyTaskOperation, on runner: OperationRunner) async -> Outcome? {
+        await operation.runWithTaskLocals(on: runner, onMainActor: runsOnMainActor)
     }
 }

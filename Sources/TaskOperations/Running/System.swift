@@ -28,3 +28,29 @@ enum LastSlice {
         pthread_setspecific(key, UnsafeRawPointer(bitPattern: UInt(bitPattern: worker)))
     }
 }
+
+/// The calls of `InlineJobs` that are on the calling thread's stack.
+enum CurrentCalls {
+    private static let key: pthread_key_t = {
+        var key = pthread_key_t()
+        let error = pthread_key_create(&key, nil)
+        precondition(error == 0, "no key for values of a thread is left")
+        return key
+    }()
+
+    static var calls: UnsafeMutablePointer<InlineJobs.Calls>? {
+        get { pthread_getspecific(key)?.assumingMemoryBound(to: InlineJobs.Calls.self) }
+        set { pthread_setspecific(key, newValue) }
+    }
+}
+
+/// A number for the calling thread; never 0.
+var currentThread: UInt {
+    #if canImport(Darwin)
+        UInt(bitPattern: pthread_self())
+    #elseif canImport(Glibc)
+        UInt(pthread_self())
+    #elseif canImport(Musl)
+        UInt(bitPattern: pthread_self())
+    #endif
+}

@@ -9,23 +9,26 @@
 struct TimeSlice {
     private let worker: ObjectIdentifier
     private let decider: (any SliceDecidingExecutor)?
+    private let isEndless: Bool
     private let end = ContinuousClock.now + .milliseconds(1)
     private var stride = 1
     private var untilLook = 1
 
     /// Begins a slice on the calling thread.
-    init(of worker: Worker, decider: (any SliceDecidingExecutor)?) {
-        self.init(ObjectIdentifier(worker), decider)
+    init(of worker: Worker, decider: (any SliceDecidingExecutor)?, isEndless: Bool = false) {
+        self.init(ObjectIdentifier(worker), decider, isEndless: isEndless)
     }
 
-    private init(_ worker: ObjectIdentifier, _ decider: (any SliceDecidingExecutor)?) {
+    private init(_ worker: ObjectIdentifier, _ decider: (any SliceDecidingExecutor)?, isEndless: Bool) {
         self.worker = worker
         self.decider = decider
+        self.isEndless = isEndless
         LastSlice.setWorker(worker)
     }
 
     /// Counts a body that was run. Returns whether the time is up.
     mutating func isOver() -> Bool {
+        if isEndless { return false }
         if let decider { return decider.isSliceOver() }
         untilLook -= 1
         if untilLook > 0 { return false }
@@ -33,7 +36,7 @@ struct TimeSlice {
             // A worker that had its thread all the time is the last that began a slice there. One that had not may take
             // itself for that, where it was alone, and yields for nothing.
             if LastSlice.isWorker(worker) { return true }
-            self = TimeSlice(worker, decider)
+            self = TimeSlice(worker, decider, isEndless: false)
             return false
         }
         stride = min(stride * 2, 64)

@@ -16,13 +16,14 @@ final class Worker: Sendable {
     /// Makes a worker whose task has a level, and lets it loose.
     static func start(for scheduler: Scheduler, level: PriorityLevel) {
         let worker = Worker(for: scheduler, level: level)
-        let priority = level.taskPriority
         switch scheduler.place {
-        case .pool, .mainActor:
-            Task.detached(priority: priority) { await worker.run() }
-        case .executor(let executor):
-            Task.detached(executorPreference: executor, priority: priority) { await worker.run() }
+        case .pool, .mainActor: Task.detached(priority: level.taskPriority) { await worker.run() }
+        case .executor(let executor): InlineJobs.start(worker, on: executor)
         }
+    }
+
+    func start(on executor: any TaskExecutor) {
+        Task.detached(executorPreference: executor, priority: level.taskPriority) { await self.run() }
     }
 }
 
@@ -30,11 +31,12 @@ final class Worker: Sendable {
 
 extension Worker {
     private func run() async {
-        await runner.run { await runOperations() }
+        let isInline = InlineJobs.isStarting(self)
+        await runner.run { await runOperations(isInline: isInline) }
     }
 
-    private func runOperations() async {
-        var turn = Scheduler.Turn(slice: makeSlice())
+    private func runOperations(isInline: Bool) async {
+        var turn = Scheduler.Turn(on: self, slice: makeSlice(isInline))
         begin(&turn)
         while turn.operation != nil {
             if let executor = turn.executor {
@@ -53,43 +55,29 @@ extension Worker {
             conclude(&turn, await isPlain ? operation.run(on: runner, isolation: nil) : scheduler.run(operation, on: runner))
             if turn.mustYield {
                 await Task.yield()
-                turn.slice = makeSlice()
+                turn.slice = makeSlice(false)
                 begin(&turn)
             }
         }
     }
 
-    private func makeSlice() -> TimeSlice { TimeSlice(of: self, decider: scheduler.sliceDecider) }
+    /// On an executor that runs jobs inline there is nobody to yield to: the worker would go on deeper in the stack.
+    private func makeSlice(_ isInline: Bool) -> TimeSlice {
+        TimeSlice(of: self, decider: scheduler.sliceDecider, isEndless: isInline)
+    }
 
     // Not inlined: in an async function every temporary is allocated on the task, 17 of them here, which made an
     // empty operation a third more expensive.
 
     @inline(never)
     private func begin(_ turn: inout Scheduler.Turn) {
-        turn.mustYield = false
-        scheduler.workerBegan(self, &turn)
+        scheduler.workerBegan(&turn)
         if let level = turn.escalation { runner.escalate(to: level) }
     }
 
-    /// Carries out the end of the operation that ran.
     @inline(never)
     private func conclude(_ turn: inout Scheduler.Turn, _ outcome: Outcome?) {
-        let operation = turn.operation.take()!
-        defer { extendLifetime(operation) }
-        let ending = operation.end(outcome)
-        let release: Scheduler.Release = ending.isRunnerWorn ? .leaves : turn.slice.isOver() ? .yields : .goesOn
-        if ending.hasLinks {
-            ending.callHandlers(operation)
-            var readied = Few<AnyTaskOperation>()
-            ending.forEachDependent { dependent in
-                guard let host = dependent.dependencyFinished(operation) else { return }
-                if host === scheduler { readied.append(dependent) } else { host.readinessChanged(of: dependent) }
-            }
-            scheduler.finish(&turn, readied: readied, by: self, release)
-            ending.resumeWaiters()
-        } else if release != .goesOn || !scheduler.takeNext(&turn, on: self) {
-            scheduler.finish(&turn, readied: Few(), by: self, release)
-        }
+        scheduler.conclude(&turn, outcome)
         if let level = turn.escalation { runner.escalate(to: level) }
     }
 }

@@ -14,6 +14,8 @@ struct BarrierLine: Hashable, Sendable {
 
     private var barriers: [Barrier] = []
     private var firstIndex = 0
+    /// Barriers that have ended and are kept.
+    private var endedCount = 0
     /// Unfinished operations behind the last barrier.
     private var unfinishedBehind = 0
 
@@ -52,9 +54,10 @@ struct BarrierLine: Hashable, Sendable {
         }
     }
 
-    /// A barrier has ended, by running or by being cancelled. Logarithmic in the number of barriers.
+    /// A barrier has ended, by running or by being cancelled. Logarithmic in the number of barriers, amortised.
     mutating func barrierEnded(_ arrival: UInt64) {
         barriers[index(ofFirstFrom: arrival)].hasEnded = true
+        endedCount += 1
         while let first, first.hasEnded {
             firstIndex += 1
             if firstIndex < barriers.count {
@@ -63,11 +66,29 @@ struct BarrierLine: Hashable, Sendable {
                 unfinishedBehind += first.unfinishedBefore
             }
         }
-        if isEmpty || (firstIndex > 64 && firstIndex * 2 > barriers.count) {
-            barriers.removeFirst(firstIndex)
-            firstIndex = 0
-        }
+        if isEmpty || (endedCount > 64 && endedCount * 2 > barriers.count) { sweep() }
     }
+
+    /// Drops the barriers that have ended, and their memory. What stood before one stands before the next then.
+    private mutating func sweep() {
+        var kept: [Barrier] = []
+        kept.reserveCapacity(barriers.count - endedCount)
+        var unfinished = 0
+        for barrier in barriers[firstIndex...] {
+            unfinished += barrier.unfinishedBefore
+            if barrier.hasEnded { continue }
+            kept.append(barrier)
+            kept[kept.count - 1].unfinishedBefore = unfinished
+            unfinished = 0
+        }
+        unfinishedBehind += unfinished
+        barriers = kept
+        firstIndex = 0
+        endedCount = 0
+    }
+
+    /// How many barriers there is memory for.
+    var capacity: Int { barriers.capacity }
 
     /// The index of the first barrier with this arrival number or a later one.
     private func index(ofFirstFrom arrival: UInt64) -> Int {

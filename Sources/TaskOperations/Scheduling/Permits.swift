@@ -1,5 +1,5 @@
 /// How many permits there are and how many are taken: the one count behind the width of a queue and behind
-/// `AsyncSemaphore`.
+/// `AsyncSemaphore`. What takes permits has a weight: how many it takes.
 struct Permits: Hashable, Sendable {
     /// More may be taken than there are, after the capacity was lowered: lowering it takes nothing back.
     var capacity: Int
@@ -12,18 +12,26 @@ struct Permits: Hashable, Sendable {
     /// What can be taken now; never negative.
     var available: Int { max(0, capacity - taken) }
 
-    mutating func take(_ count: Int = 1) {
-        require(count <= available, "took \(count) permits of \(available)")
-        taken += count
+    /// Whether a weight can be taken now.
+    func fits(_ weight: Int) -> Bool { weight <= available }
+
+    /// Whether a weight that was lent out can be taken back: also if nothing else is taken, as the capacity may have
+    /// been lowered meanwhile.
+    func fitsBack(_ weight: Int) -> Bool { weight <= available || taken == 0 }
+
+    mutating func take(_ weight: Int) {
+        require(fits(weight), "took \(weight) permits of \(available)")
+        taken += weight
     }
 
-    /// Takes one that was lent out, where there may be none any more because the capacity was lowered to 0.
-    mutating func takeBack() {
-        taken += 1
+    /// Takes permits that were lent out, of which there may be too few.
+    mutating func takeBack(_ weight: Int) {
+        require(fitsBack(weight), "took \(weight) permits back of \(available)")
+        taken += weight
     }
 
-    mutating func giveBack(_ count: Int = 1) {
-        require(count <= taken, "gave back \(count) permits, but only \(taken) are taken")
-        taken -= count
+    mutating func giveBack(_ weight: Int) {
+        require(weight <= taken, "gave back \(weight) permits, but only \(taken) are taken")
+        taken -= weight
     }
 }

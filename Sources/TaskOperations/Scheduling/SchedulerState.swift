@@ -1,9 +1,9 @@
 /// Every decision of a queue, as a pure value: no task, lock, clock or continuation is in it.
 ///
-/// Each mutating function is one event. What follows from an event is asked for afterwards: `nextReturn` and
-/// `nextStart` say which operation may go on or start, `isEmpty` whether the queue has run dry. Whoever carries
-/// the decisions out calls them until they say nil.
-struct SchedulerState<Element: Sendable>: Sendable {
+/// Each mutating function is one event. What follows from events is left in an outbox, which `settle` fills and hands
+/// over: workers to start, waiting tasks to resume, operations to end, changes to tell. A worker asks for what it runs
+/// with `nextStart`.
+struct SchedulerState<Element: Sendable, Waiter: Sendable>: Sendable {
     typealias Slot = Int
 
     /// Where an operation of the queue stands.
@@ -12,90 +12,145 @@ struct SchedulerState<Element: Sendable>: Sendable {
         case waiting
         /// Dependencies are finished; it stands in `ready`, or behind a barrier in `heldBack`.
         case ready
-        /// It holds a permit.
+        /// It holds its permits.
         case executing
-        /// It started, and has lent its permit out while it awaits another operation.
+        /// It started, and has lent its permits out while it awaits another operation.
         case lent
-        /// The wait is over; it goes on as soon as it has its permit back.
+        /// The wait is over; it goes on as soon as it has its permits back.
         case returning
     }
 
     struct Record: Sendable {
         let element: Element
         let arrival: UInt64
-        let isBarrier: Bool
-        var level: PriorityLevel
-        var status: Status
         /// Waits for other operations that are in progress within it, on all its child tasks.
-        var waits: Int32 = 0
+        fileprivate(set) var waits: Int32 = 0
+        private let weightAndKind: UInt16
+        fileprivate(set) var level: PriorityLevel
+        fileprivate(set) var status: Status
+
+        fileprivate init(
+            element: Element, arrival: UInt64, weight: Int, isBarrier: Bool, level: PriorityLevel, status: Status
+        ) {
+            self.element = element
+            self.arrival = arrival
+            weightAndKind = UInt16(weight) | (isBarrier ? Self.barrierBit : 0)
+            self.level = level
+            self.status = status
+        }
+
+        /// How many permits it takes.
+        var weight: Int { Int(weightAndKind & ~Self.barrierBit) }
+
+        var isBarrier: Bool { weightAndKind & Self.barrierBit != 0 }
+
+        // With the weight in a field of its own, a pending operation would take 8 bytes more.
+        private static var barrierBit: UInt16 { 1 << 15 }
     }
 
-    /// Whether the queue takes operations.
-    enum Intake: Hashable, Sendable {
+    /// Whether the queue takes operations. It never goes back to a case before.
+    enum Intake: Int, Comparable, Sendable {
         case open
         /// Open until it is empty for the first time, then shut.
-        case openUntilEmpty
+        case closing
+        /// What is added is refused.
         case shut
+        /// What is added is cancelled.
+        case cancelling
+
+        var takes: Bool { self < .shut }
+
+        static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
     }
 
-    var records = SlotMap<Record>()
-    var permits: Permits
+    let order: Order
+    /// How many workers at most are worth starting at once.
+    let workerLimit: Int
+    private(set) var records = SlotMap<Record>()
+    private(set) var permits: Permits
     private(set) var barriers = BarrierLine()
-    var isSuspended: Bool
+    private(set) var isSuspended: Bool
+    /// Set for good when nobody is left who could resume the queue or raise its width from 0: neither can hold it up
+    /// any more.
+    private(set) var isDraining = false
+    private(set) var intake = Intake.open
     /// How many are cancelling everything just now. Nothing starts meanwhile: what waits for an operation that is
     /// cancelled must not begin before it is cancelled itself.
-    var holdCount = 0
-    private(set) var intake = Intake.open
+    private var holdCount = 0
 
-    var ready = ReadyOrder()
-    /// Operations in `ready` that are current.
-    var readyCount = 0
+    private(set) var ready: ReadyQueue
     /// Ready operations behind a barrier, all at one level: only their arrival orders them.
-    var heldBack = ReadyOrder()
-    /// Operations that want their permit back.
-    var returning = ReadyOrder()
-    var returningCount = 0
+    private(set) var heldBack = ReadyQueue()
+    /// Operations that want their permits back.
+    private(set) var returning = ReadyQueue()
+    /// The tasks that wait for that, by the operation's slot.
+    private var returningWaiters: [Slot: Waiter] = [:]
+    /// Tasks that wait until the queue is empty.
+    private var emptyWaiters: [Waiter] = []
+    /// Workers of each level that were started and have not begun.
+    private(set) var starting = LevelCounts()
     private(set) var arrivals: UInt64 = 0
+    /// Operations that have ended and stay until their completion handlers have been called.
+    private(set) var ending: Set<Slot> = []
 
-    init(width: Int, isSuspended: Bool = false) {
+    /// Whether changes of operations are told.
+    private(set) var isObserved = false
+    private var changeCount: UInt64 = 0
+    /// Set for good when an operation takes more than one permit: an end need not make room for the next start then.
+    private var hasHadWeights = false
+    private var outbox = Outbox()
+
+    init(width: Int, isSuspended: Bool = false, order: Order = .firstInFirstOut, workerLimit: Int = .max) {
         permits = Permits(capacity: width)
         self.isSuspended = isSuspended
+        self.order = order
+        self.workerLimit = workerLimit
+        ready = ReadyQueue(order: order)
     }
 
+    /// How many operations have not ended.
+    var count: Int { records.count - ending.count }
+
+    /// Whether nothing is left, completion handlers included.
     var isEmpty: Bool { records.count == 0 }
 
     /// Whether nothing may start, whatever is ready.
     var isHalted: Bool { isSuspended || holdCount > 0 }
-
-    /// How many operations could start now, one after the other.
-    var startableCount: Int {
-        isHalted || returningCount > 0 ? 0 : min(readyCount, permits.available)
-    }
 }
 
-// MARK: - Events
+// MARK: - Arrival and end
 
 extension SchedulerState {
-    mutating func setWidth(_ width: Int) {
-        permits.capacity = width
-    }
+    /// The slot that the next operation gets.
+    var nextSlot: Slot { mutating get { records.nextSlot } }
 
-    /// No operation is taken from now on, or from when the queue is empty.
-    mutating func shutDown(whenEmpty: Bool = false) {
-        if intake != .shut { intake = whenEmpty && !isEmpty ? .openUntilEmpty : .shut }
-    }
-
-    /// Takes an operation in, which counts as waiting. The queue must not be shut.
-    mutating func add(_ element: Element, level: PriorityLevel = .medium, isBarrier: Bool = false) -> Slot {
-        precondition(intake != .shut, "added to a queue that was shut down")
+    /// An operation arrives. Returns its slot; nil if it came too late, and is to be ended.
+    mutating func add(
+        _ element: Element, level: PriorityLevel = .medium, isReady: Bool = false, isBarrier: Bool = false,
+        weight: Int = 1
+    ) -> Slot? {
+        switch intake {
+        case .open, .closing: break
+        case .shut: outbox.refused.append(element)
+        case .cancelling: outbox.cancelled.append(element)
+        }
+        guard intake.takes else { return nil }
         arrivals += 1
         let arrival = arrivals
+        if weight != 1 { hasHadWeights = true }
         let slot = records.insert(
-            Record(element: element, arrival: arrival, isBarrier: isBarrier, level: level, status: .waiting))
+            Record(
+                element: element, arrival: arrival, weight: weight, isBarrier: isBarrier, level: level,
+                status: isReady ? .ready : .waiting))
         if isBarrier {
             barriers.barrierArrived(arrival, slot: slot)
         } else {
             barriers.operationArrived()
+        }
+        if isObserved { tell(.added, element) }
+        if isReady {
+            lineUp(arrival, slot, level, isBarrier: isBarrier)
+            if isObserved { tell(.ready, element) }
         }
         return slot
     }
@@ -103,9 +158,13 @@ extension SchedulerState {
     /// The dependencies of an operation that has not started are all finished now, or no longer.
     mutating func setReady(_ slot: Slot, _ isReady: Bool) {
         switch (records[slot].status, isReady) {
-        case (.waiting, true): lineUp(slot)
-        case (.ready, false): leaveLine(slot)
-        case (.waiting, false), (.ready, true), (.executing, _), (.lent, _), (.returning, _): break
+        case (.waiting, true):
+            lineUp(slot)
+            if isObserved { tell(.ready, records[slot].element) }
+        case (.ready, false):
+            leaveLine(slot)
+        case (.waiting, false), (.ready, true), (.executing, _), (.lent, _), (.returning, _):
+            break
         }
     }
 
@@ -125,114 +184,312 @@ extension SchedulerState {
         }
     }
 
-    /// An operation has ended, whether it started or not. Constant time, amortised.
-    @discardableResult
+    /// An operation that started has ended. It stays in its place until its completion handlers have been called, which
+    /// `end` says, but counts no longer.
+    mutating func beginEnding(_ slot: Slot) {
+        ending.insert(slot)
+        if isObserved { tell(.finished, records[slot].element) }
+    }
+
+    /// An operation has ended, whether it started or not. The caller keeps the element until the lock is left. Constant
+    /// time, amortised.
     mutating func end(_ slot: Slot) -> Element {
-        switch records[slot].status {
-        case .waiting, .lent: break
-        case .ready: leaveLine(slot)
-        case .executing: permits.giveBack()
-        case .returning: abandonReturn(slot)
-        }
         let record = records.remove(at: slot)
+        switch record.status {
+        case .waiting, .lent: break
+        case .ready: leaveLine(record.arrival, slot, record.level, isBarrier: record.isBarrier)
+        case .executing: permits.giveBack(record.weight)
+        case .returning: freeReturn(record.arrival, slot, record.level)
+        }
+        let hasBeenTold = !ending.isEmpty && ending.remove(slot) != nil
+        if isObserved, !hasBeenTold { tell(.finished, record.element) }
         countEnd(of: record.arrival, isBarrier: record.isBarrier)
-        if isEmpty, intake == .openUntilEmpty { intake = .shut }
+        if isEmpty, intake == .closing { intake = .shut }
         return record.element
     }
 
-    /// Where the first barrier has ended, what it held back lines up; where it is its turn now, it does so itself.
+    /// As `end`; the element is let go of with the outbox.
+    mutating func remove(_ slot: Slot) {
+        outbox.removed.append(end(slot))
+    }
+
+    /// If the first barrier has ended, what it held back lines up; if it is its turn now, it does so itself.
     private mutating func countEnd(of arrival: UInt64, isBarrier: Bool) {
+        if barriers.isEmpty { return barriers.operationEnded(arrival) }
         let (first, open) = (barriers.first?.slot, barriers.open?.slot)
         if isBarrier {
             barriers.barrierEnded(arrival)
         } else {
             barriers.operationEnded(arrival)
         }
-        if first == nil { return }
         if first != barriers.first?.slot { releaseHeldBack() }
         if let opened = barriers.open?.slot, opened != open, records[opened].status == .ready { lineUp(opened) }
     }
 }
 
-// MARK: - What follows
+// MARK: - Control
 
 extension SchedulerState {
+    mutating func setWidth(_ width: Int) {
+        permits.capacity = isDraining ? max(1, width) : width
+    }
+
+    mutating func setSuspended(_ isSuspended: Bool) {
+        self.isSuspended = isSuspended && !isDraining
+    }
+
+    /// Nothing holds the queue up from now on: it is resumed, has a width of at least 1, and stays so.
+    mutating func drain() {
+        isDraining = true
+        setSuspended(false)
+        setWidth(permits.capacity)
+    }
+
+    /// Nothing starts until `release`, which has to be called as often.
+    mutating func hold() { holdCount += 1 }
+
+    mutating func release() { holdCount -= 1 }
+
+    /// Moves the intake on; back it does not go. A queue that is to be shut once it is empty, and is, is shut.
+    mutating func setIntake(_ intake: Intake) {
+        self.intake = max(self.intake, intake == .closing && isEmpty ? .shut : intake)
+    }
+
+    /// Changes of operations are told from now on.
+    mutating func observe() { isObserved = true }
+
+    /// A task waits until the queue is empty.
+    mutating func waitUntilEmpty(_ waiter: Waiter) {
+        emptyWaiters.append(waiter)
+    }
+}
+
+// MARK: - Starting
+
+extension SchedulerState {
+    /// How many operations could start now, one after the other, if all had the weight 1.
+    var startableCount: Int {
+        isHalted || !returning.isEmpty ? 0 : min(ready.count, permits.available)
+    }
+
     /// The level of what would start next.
     var nextLevel: PriorityLevel? {
-        mutating get { startableCount > 0 ? currentHead()?.level : nil }
+        guard startableCount > 0, let level = ready.highestLevel else { return nil }
+        return !hasHadWeights || permits.fits(records[ready.first!.entry.slot].weight) ? level : nil
     }
 
-    /// Gives a permit to the first ready operation, which executes from now on; nil where nothing may start, or
-    /// where what comes first is not of the level that is asked for.
+    /// A worker that was started has begun.
+    mutating func workerBegan(at level: PriorityLevel) {
+        starting.add(-1, at: level)
+    }
+
+    /// A worker could let others run. Returns whether it is to come back after that.
+    mutating func workerYields(at level: PriorityLevel) -> Bool {
+        guard nextLevel == level else { return false }
+        starting.add(1, at: level)
+        return true
+    }
+
+    /// Gives the first ready operation its permits, which executes from now on; nil if nothing may start, or if what
+    /// comes first is not of the level that is asked for.
     mutating func nextStart(at level: PriorityLevel) -> Slot? {
-        guard startableCount > 0, let head = currentHead(), head.level == level else { return nil }
-        ready.removeHead(of: level)
-        readyCount -= 1
-        permits.take()
-        records[head.entry.slot].status = .executing
-        return head.entry.slot
+        guard nextLevel == level else { return nil }
+        let slot = ready.popFirst { _ in true }!.slot
+        let weight = records.update(slot) { record in
+            record.status = .executing
+            return record.weight
+        }
+        permits.take(weight)
+        return slot
     }
 
-    /// Takes back the permit that `nextStart` gave, where the operation turned out to be waiting after all.
+    /// What `nextStart` gave has begun to execute.
+    mutating func noteStart(_ slot: Slot) {
+        if isObserved { tell(.started, records[slot].element) }
+    }
+
+    /// Takes back the permits that `nextStart` gave, as the operation turned out to be waiting after all.
     mutating func refuseStart(_ slot: Slot) {
-        permits.giveBack()
+        permits.giveBack(records[slot].weight)
         records[slot].status = .waiting
     }
 
     /// What starts next, in this order, each in place of one that executes and ends, as long as nothing else happens:
-    /// no more than `count`, and none where it is not plain to see.
-    func upcoming(_ count: Int) -> (level: PriorityLevel, entries: ArraySlice<ReadyOrder.Entry>)? {
-        guard readyCount > 0, !isHalted, returningCount == 0, permits.taken == permits.capacity, barriers.isEmpty,
-            ready.abandoned == 0, let level = ready.head?.level
+    /// no more than `count`, and none if it is not plain to see.
+    func upcoming(_ count: Int) -> (level: PriorityLevel, entries: ArraySlice<RankedList.Entry>)? {
+        guard !ready.isEmpty, !isHalted, !isObserved, returning.isEmpty, permits.taken == permits.capacity,
+            barriers.isEmpty, !hasHadWeights
         else { return nil }
-        return (level, ready.first(count, of: level))
+        return ready.upcoming(count)
     }
 
-    /// An operation that executed has ended, and its permit went to the first of `upcoming`, of this level.
+    /// An operation that executed has ended, and its permit went to the first of `upcoming`, of this level. The caller
+    /// keeps the element until the lock is left.
     mutating func handOver(_ slot: Slot, at level: PriorityLevel) -> Element {
         let element = end(slot)
         let next = nextStart(at: level)
         precondition(next != nil, "nothing starts in place of \(element)")
         return element
     }
+}
 
-    /// The first ready operation. Skips what is no longer current.
-    private mutating func currentHead() -> (entry: ReadyOrder.Entry, level: PriorityLevel)? {
-        while let head = ready.head {
-            if ready.abandoned == 0 || isReady(head.entry, head.level) { return head }
-            ready.removeHead(of: head.level, isAbandoned: true)
+// MARK: - Lending
+
+extension SchedulerState {
+    /// An operation that started begins to await another one: its permits are free until the last of its waits is
+    /// over. A task of it that goes on meanwhile does so without: there is no way to see whether it, or only its waiting
+    /// sibling, is what the operation's end depends on.
+    mutating func beginWait(_ slot: Slot) {
+        records[slot].waits += 1
+        switch records[slot].status {
+        case .executing:
+            permits.giveBack(records[slot].weight)
+            records[slot].status = .lent
+            if isObserved { tell(.lent, records[slot].element) }
+        case .returning:
+            freeReturn(records[slot].arrival, slot, records[slot].level)
+            records[slot].status = .lent
+        case .lent:
+            break
+        case .waiting, .ready:
+            preconditionFailure("an operation that is \(records[slot].status) began a wait")
         }
-        return nil
+    }
+
+    /// A wait within an operation is over. The task goes on once the operation has its permits back, if this was the last
+    /// of its waits, and at once otherwise.
+    mutating func endWait(_ slot: Slot, _ waiter: Waiter) {
+        precondition(records[slot].status == .lent, "a wait ended in an operation that is \(records[slot].status)")
+        records[slot].waits -= 1
+        if records[slot].waits > 0 { return outbox.resumed.append(waiter) }
+        returningWaiters[slot] = waiter
+        awaitReturn(slot)
+    }
+
+    /// Gives the first operation that wants its permits back what it wants. These come before anything new, also on a
+    /// suspended queue: they have started. If the width was lowered below a weight, they go on one after the other.
+    mutating func nextReturn() -> Slot? {
+        if returning.isEmpty { return nil }
+        let entry = returning.popFirst { [permits, records] in permits.fitsBack(records[$0].weight) }
+        guard let slot = entry?.slot else { return nil }
+        permits.takeBack(records[slot].weight)
+        records[slot].status = .executing
+        outbox.resumed.append(takeReturningWaiter(slot))
+        if isObserved { tell(.returned, records[slot].element) }
+        return slot
+    }
+
+    private mutating func awaitReturn(_ slot: Slot) {
+        records[slot].status = .returning
+        returning.insert(entry(slot), at: records[slot].level)
+    }
+
+    /// An operation that wants its permits back is about to change, and counts as still waiting for others.
+    private mutating func abandonReturn(_ slot: Slot) {
+        records[slot].status = .lent
+        returning.remove(entry(slot), at: records[slot].level)
+    }
+
+    /// The task that waits for an operation's permits goes on without.
+    private mutating func freeReturn(_ arrival: UInt64, _ slot: Slot, _ level: PriorityLevel) {
+        returning.remove(.init(arrival: arrival, slot: slot), at: level)
+        outbox.resumed.append(takeReturningWaiter(slot))
+    }
+
+    private mutating func takeReturningWaiter(_ slot: Slot) -> Waiter {
+        defer { if returningWaiters.isEmpty { returningWaiters = [:] } }
+        return returningWaiters.removeValue(forKey: slot)!
     }
 }
 
-// MARK: - Views
+// MARK: - Standing in line
 
 extension SchedulerState {
-    /// All operations, in the order of arrival. Sorts.
-    var elements: [Element] { inOrder { _ in true } }
-
-    private func inOrder(_ isIncluded: (Record) -> Bool) -> [Element] {
-        records.all.filter(isIncluded).sorted { $0.arrival < $1.arrival }.map(\.element)
+    /// An operation is ready and takes its place: among those that may start, or behind the barrier before it.
+    private mutating func lineUp(_ slot: Slot) {
+        let (arrival, level, isBarrier) = records.update(slot) { record in
+            record.status = .ready
+            return (record.arrival, record.level, record.isBarrier)
+        }
+        lineUp(arrival, slot, level, isBarrier: isBarrier)
     }
 
-    /// How many operations were ever added, and how many of them have not ended.
-    var counts: (added: Int, unfinished: Int) { (Int(arrivals), records.count) }
-
-    /// What must end before barriers let an operation start: the barrier before it, and for a barrier everything
-    /// between. The barrier before waits for what stands before that.
-    func elementsHoldingBack(_ slot: Slot) -> [Element] {
-        elementsHoldingBack(records[slot].arrival, isBarrier: records[slot].isBarrier)
+    private mutating func lineUp(_ arrival: UInt64, _ slot: Slot, _ level: PriorityLevel, isBarrier: Bool) {
+        if barriers.admits(arrival) {
+            ready.insert(.init(arrival: arrival, slot: slot), at: level)
+        } else if !isBarrier {
+            heldBack.insert(.init(arrival: arrival, slot: slot), at: Self.heldBackLevel)
+        }
     }
 
-    /// What would hold an operation back that was added now.
-    func elementsHoldingBackNext(isBarrier: Bool) -> [Element] {
-        elementsHoldingBack(arrivals + 1, isBarrier: isBarrier)
+    /// A ready operation is about to change, and counts as waiting.
+    private mutating func leaveLine(_ slot: Slot) {
+        let (arrival, level, isBarrier) = records.update(slot) { record in
+            record.status = .waiting
+            return (record.arrival, record.level, record.isBarrier)
+        }
+        leaveLine(arrival, slot, level, isBarrier: isBarrier)
     }
 
-    private func elementsHoldingBack(_ arrival: UInt64, isBarrier: Bool) -> [Element] {
-        let barrier = barriers.last(before: arrival).map { records[$0] }
-        let between = isBarrier ? inOrder { $0.arrival > barrier?.arrival ?? 0 && $0.arrival < arrival } : []
-        return (barrier.map { [$0.element] } ?? []) + between
+    private mutating func leaveLine(_ arrival: UInt64, _ slot: Slot, _ level: PriorityLevel, isBarrier: Bool) {
+        if barriers.admits(arrival) {
+            ready.remove(.init(arrival: arrival, slot: slot), at: level)
+        } else if !isBarrier {
+            heldBack.remove(.init(arrival: arrival, slot: slot), at: Self.heldBackLevel)
+        }
+    }
+
+    /// The first barrier has ended: what it alone held back may start.
+    private mutating func releaseHeldBack() {
+        while let (entry, _) = heldBack.first, barriers.admits(entry.arrival) {
+            _ = heldBack.popFirst { _ in true }
+            lineUp(entry.slot)
+        }
+    }
+
+    private func entry(_ slot: Slot) -> ReadyQueue.Entry {
+        ReadyQueue.Entry(arrival: records[slot].arrival, slot: slot)
+    }
+
+    private static var heldBackLevel: PriorityLevel { .medium }
+}
+
+// MARK: - What follows
+
+extension SchedulerState {
+    /// Decides what follows from the events since the last time: which operations get their permits back, how many
+    /// workers of which level are started, which waiting tasks go on.
+    ///
+    /// - Parameter returned: Called with each operation that has its permits back.
+    mutating func settle(returned: (Element) -> Void = { _ in }) {
+        while let slot = nextReturn() { returned(records[slot].element) }
+        startWorkers()
+        if isEmpty, !emptyWaiters.isEmpty {
+            outbox.resumed += emptyWaiters
+            emptyWaiters = []
+        }
+    }
+
+    /// Hands over what the events since the last time have led to. Returns false, as nearly always, if that is nothing.
+    @inline(__always)
+    mutating func handOver(to outbox: inout Outbox) -> Bool {
+        if self.outbox.isEmpty { return false }
+        swap(&self.outbox, &outbox)
+        return true
+    }
+
+    private mutating func startWorkers() {
+        guard let level = nextLevel else { return }
+        let count = max(0, min(startableCount, workerLimit) - starting[level])
+        if count == 0 { return }
+        starting.add(count, at: level)
+        for _ in 0..<count { outbox.workers.append(level) }
+    }
+
+    /// The one place at which a change of an operation is told. Callers ask `isObserved` first, which is all that it costs
+    /// if nobody listens.
+    private mutating func tell(_ kind: Change.Kind, _ element: Element) {
+        changeCount += 1
+        outbox.changes.append(Change(number: changeCount, element: element, kind: kind, counts: counts))
     }
 }

@@ -1,7 +1,7 @@
-/// Every decision of a semaphore, as a pure value: who gets permits when.
+/// Every decision of a semaphore, as a pure value: which waiting task gets permits when.
 ///
-/// Those who wait are served strictly in the order of priority, then arrival: one that wants many permits holds
-/// back whoever comes after it, so that it cannot starve.
+/// Waiting tasks are served strictly in the order of priority, then arrival: one that wants many permits holds back
+/// whatever comes after it, so that it cannot starve.
 struct SemaphoreState<Waiter: Sendable>: Sendable {
     struct Record: Sendable {
         let waiter: Waiter
@@ -12,12 +12,12 @@ struct SemaphoreState<Waiter: Sendable>: Sendable {
 
     /// Names a waiter for as long as it waits, and nothing afterwards.
     struct Ticket: Hashable, Sendable {
-        fileprivate let entry: ReadyOrder.Entry
+        fileprivate let entry: ReadyQueue.Entry
     }
 
     private(set) var permits: Permits
     private var records = SlotMap<Record>()
-    private var order = ReadyOrder()
+    private var queue = ReadyQueue()
     private var arrivals: UInt64 = 0
 
     init(capacity: Int) {
@@ -28,7 +28,7 @@ struct SemaphoreState<Waiter: Sendable>: Sendable {
 
     /// Takes permits, unless there are too few or somebody waits for them.
     mutating func tryAcquire(_ weight: Int) -> Bool {
-        guard waitingCount == 0, weight <= permits.available else { return false }
+        guard waitingCount == 0, permits.fits(weight) else { return false }
         permits.take(weight)
         return true
     }
@@ -36,25 +36,25 @@ struct SemaphoreState<Waiter: Sendable>: Sendable {
     mutating func wait(_ waiter: Waiter, weight: Int, level: PriorityLevel) -> Ticket {
         arrivals += 1
         let slot = records.insert(Record(waiter: waiter, arrival: arrivals, weight: weight, level: level))
-        let entry = ReadyOrder.Entry(arrival: arrivals, slot: slot)
-        order.insert(entry, at: level)
+        let entry = ReadyQueue.Entry(arrival: arrivals, slot: slot)
+        queue.insert(entry, at: level)
         return Ticket(entry: entry)
     }
 
-    /// The waiter gives its place up. Returns it, or nil where it has its permits already.
+    /// The waiter gives its place up. Returns it, or nil if it has its permits already.
     mutating func leave(_ ticket: Ticket) -> Waiter? {
         guard isWaiting(ticket) else { return nil }
         let record = records.remove(at: ticket.entry.slot)
-        abandonEntry()
+        queue.remove(ticket.entry, at: record.level)
         return record.waiter
     }
 
     /// The waiter has become more urgent; it never becomes less so.
     mutating func raise(_ ticket: Ticket, to level: PriorityLevel) {
         guard isWaiting(ticket), records[ticket.entry.slot].level < level else { return }
+        queue.remove(ticket.entry, at: records[ticket.entry.slot].level)
         records[ticket.entry.slot].level = level
-        abandonEntry()
-        order.insert(ticket.entry, at: level)
+        queue.insert(ticket.entry, at: level)
     }
 
     mutating func release(_ weight: Int) {
@@ -65,32 +65,16 @@ struct SemaphoreState<Waiter: Sendable>: Sendable {
         permits.capacity = capacity
     }
 
-    /// Gives the first waiter its permits, where there are enough.
+    /// Gives the first waiter its permits, if there are enough.
     mutating func next() -> Waiter? {
-        while let (entry, level) = order.head {
-            guard isCurrent(entry, level) else {
-                order.removeHead(of: level, isAbandoned: true)
-                continue
-            }
-            guard records[entry.slot].weight <= permits.available else { return nil }
-            order.removeHead(of: level)
-            let record = records.remove(at: entry.slot)
-            permits.take(record.weight)
-            return record.waiter
-        }
-        return nil
+        let entry = queue.popFirst { [permits, records] in permits.fits(records[$0].weight) }
+        guard let entry else { return nil }
+        let record = records.remove(at: entry.slot)
+        permits.take(record.weight)
+        return record.waiter
     }
 
     private func isWaiting(_ ticket: Ticket) -> Bool {
         records.holds(ticket.entry.slot) && records[ticket.entry.slot].arrival == ticket.entry.arrival
-    }
-
-    private func isCurrent(_ entry: ReadyOrder.Entry, _ level: PriorityLevel) -> Bool {
-        records.holds(entry.slot) && records[entry.slot].arrival == entry.arrival
-            && records[entry.slot].level == level
-    }
-
-    private mutating func abandonEntry() {
-        if order.abandonOne() { order.sweep { [self] in isCurrent($0, $1) } }
     }
 }

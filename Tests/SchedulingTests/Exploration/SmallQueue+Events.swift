@@ -18,6 +18,7 @@ extension SmallQueue {
         case cancel(Int)
         case setSuspended(Bool)
         case setWidth(Int)
+        case drain
         case setLevel(Int, PriorityLevel)
         case depend(Int, on: Int)
         case undepend(Int, on: Int)
@@ -36,11 +37,12 @@ extension SmallQueue: Explorable {
         case .add, .look, .start, .begin, .leave, .endWait, .setSuspended(false): true
         // A body that ends before its own waits have is possible, but nothing to rely on.
         case .finish(let number): status(number) == .executing
-        case .take, .cancel, .setSuspended, .setWidth, .setLevel, .depend, .undepend, .beginWait, .shutDown: false
+        case .take, .cancel, .setSuspended, .setWidth, .drain, .setLevel, .depend, .undepend, .beginWait, .shutDown:
+            false
         }
     }
 
-    func status(_ number: Int) -> SchedulerState<Int>.Status? {
+    func status(_ number: Int) -> SchedulerState<Int, Int>.Status? {
         operations[number].slot.map { state.records[$0].status }
     }
 
@@ -49,14 +51,16 @@ extension SmallQueue: Explorable {
     var events: [Event] {
         var events: [Event] = []
         if added < operations.count { events.append(.add(added)) }
-        var asked = state
-        if asked.nextLevel != nil { events.append(.start) }
+        if state.nextLevel != nil { events.append(.start) }
         for number in operations.indices {
             appendEvents(of: number, to: &events)
             if plan.kinds.contains(.edges) { appendEdges(of: number, to: &events) }
             if plan.kinds.contains(.waits) { appendWaits(of: number, to: &events) }
         }
-        if plan.kinds.contains(.suspending) { events.append(.setSuspended(!state.isSuspended)) }
+        if plan.kinds.contains(.suspending) {
+            events.append(.setSuspended(!state.isSuspended))
+            if !state.isDraining { events.append(.drain) }
+        }
         if plan.kinds.contains(.widths) {
             for width in plan.widths where width != state.permits.capacity { events.append(.setWidth(width)) }
         }
@@ -121,9 +125,10 @@ extension SmallQueue: Explorable {
         case .begin(let number): begin(number)
         case .finish(let number), .cancel(let number): finish(number)
         case .leave(let number): leave(number)
-        case .setSuspended(let isSuspended): state.isSuspended = isSuspended
+        case .setSuspended(let isSuspended): state.setSuspended(isSuspended)
         case .setWidth(let width): state.setWidth(width)
-        case .shutDown(let whenEmpty): state.shutDown(whenEmpty: whenEmpty)
+        case .drain: state.drain()
+        case .shutDown(let whenEmpty): state.setIntake(whenEmpty ? .closing : .shut)
         case .setLevel(let number, let level):
             operations[number].levelChanges -= 1
             state.setLevel(operations[number].slot!, level)
@@ -137,6 +142,8 @@ extension SmallQueue: Explorable {
         case .endWait(let number, let other): endWait(number, other)
         }
         takeReturns()
+        // What is in there now was looked at, or is of no consequence for the state.
+        _ = state.takeOutbox()
     }
 
     /// One that was cancelled before is taken and gone at once; one that nothing would ever let go is refused.
@@ -144,13 +151,12 @@ extension SmallQueue: Explorable {
         added += 1
         if state.intake == .shut { return finish(number) }
         if operations[number].phase == .finished {
-            state.end(state.add(number, isBarrier: plan.barriers.contains(number)))
-            return
+            return state.remove(state.add(number, isBarrier: plan.barriers.contains(number))!)
         }
         if reaches(number, from: barriers(before: number)) { return finish(number) }
         operations[number].phase = .pending
-        operations[number].slot = state.add(number, isBarrier: plan.barriers.contains(number))
-        if isReady(number) { state.setReady(operations[number].slot!, true) }
+        operations[number].slot = state.add(
+            number, isReady: isReady(number), isBarrier: plan.barriers.contains(number))
     }
 
     private mutating func start() {
@@ -197,32 +203,29 @@ extension SmallQueue: Explorable {
     }
 
     private mutating func leave(_ number: Int) {
-        state.end(operations[number].slot!)
+        state.remove(operations[number].slot!)
         operations[number].slot = nil
     }
 
     private mutating func beginWait(_ number: Int, _ other: Int) {
         waits -= 1
         operations[number].awaited.insert(other)
-        let expected: SchedulerState<Int>.Lending =
-            switch status(number) {
-            case .executing: .permitIsFree
-            case .returning: .taskGoesOn
-            case .lent, .waiting, .ready, nil: .nothing
-            }
-        let lending = state.beginWait(operations[number].slot!)
-        if lending != expected { violations.append("\(lending) instead of \(expected)") }
+        let goesOn = status(number) == .returning ? [number] : []
+        state.beginWait(operations[number].slot!)
+        let resumed = state.takeOutbox().resumed
+        if resumed != goesOn { violations.append("\(resumed) went on without a permit, not \(goesOn)") }
     }
 
     private mutating func endWait(_ number: Int, _ other: Int) {
         operations[number].awaited.remove(other)
-        let mustWait = state.endWait(operations[number].slot!)
-        if mustWait != operations[number].awaited.isEmpty { violations.append("waits for its permit: \(mustWait)") }
+        state.endWait(operations[number].slot!, number)
+        let goesOn = state.takeOutbox().resumed == [number]
+        if goesOn == operations[number].awaited.isEmpty { violations.append("goes on without its permit: \(goesOn)") }
     }
 
     /// Whoever can have its permit back takes it within the same step.
     private mutating func takeReturns() {
-        while state.returningCount > 0 {
+        while !state.returning.isEmpty {
             let wanting = state.records.all.filter { $0.status == .returning }
             let level = state.permits.available > 0 ? wanting.map(\.level).max() : nil
             let expected = wanting.filter { $0.level == level }.map(\.element).min()

@@ -23,8 +23,9 @@ extension SmallQueue {
     var key: Key {
         var key = Key()
         key.add(state.isSuspended ? 1 : 0, bits: 1)
+        key.add(state.isDraining ? 1 : 0, bits: 1)
         key.add(state.permits.capacity, bits: 3)
-        key.add([.open, .openUntilEmpty, .shut].firstIndex(of: state.intake)!, bits: 2)
+        key.add([.open, .closing, .shut].firstIndex(of: state.intake)!, bits: 2)
         key.add(added, bits: 3)
         key.add(edgeChanges, bits: 3)
         key.add(waits, bits: 3)
@@ -48,8 +49,8 @@ extension SmallQueue {
     /// never count again and are left out.
     private func addEntries(to key: inout Key) {
         var counts = 0
-        func count(_ line: ReadyOrder, from first: Int, isByLevel: Bool = true) {
-            for (entry, level) in line.entries where state.records.holds(entry.slot) {
+        func count(_ line: ReadyQueue, from first: Int, isByLevel: Bool = true) {
+            for (entry, level) in line.entriesWithRemoved where state.records.holds(entry.slot) {
                 let record = state.records[entry.slot]
                 if record.arrival != entry.arrival { continue }
                 let position = 2 * (record.element * 5 + first + (isByLevel && level == .high ? 1 : 0))

@@ -62,7 +62,7 @@ struct SmallQueue {
     }
 
     let plan: Plan
-    var state: SchedulerState<Int>
+    var state: SchedulerState<Int, Int>
     var operations: [Operation]
     /// How many were added, or refused.
     var added = 0

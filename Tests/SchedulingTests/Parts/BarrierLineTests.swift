@@ -83,6 +83,24 @@ struct BarrierLineTests {
         #expect(line == BarrierLine())
     }
 
+    @Test("Many barriers that are cancelled behind one that stays leave no memory behind")
+    func cancelledBarriers() {
+        var line = BarrierLine()
+        var counting = Counting()
+        for number in 1...UInt64(1000) {
+            let isBarrier = number % 3 != 1
+            if isBarrier { line.barrierArrived(number, slot: Int(number)) } else { line.operationArrived() }
+            counting.unfinished.append(.init(number: number, isBarrier: isBarrier))
+        }
+        while let index = counting.unfinished.lastIndex(where: { $0.isBarrier && $0.number != 2 }) {
+            end(index, &line, &counting)
+        }
+        #expect(line.capacity <= 200)
+        #expect(disagreement(line, counting, upTo: 1001) == nil)
+        while !counting.unfinished.isEmpty { end(0, &line, &counting) }
+        #expect(line == BarrierLine())
+    }
+
     private func end(_ index: Int, _ line: inout BarrierLine, _ counting: inout Counting) {
         let ended = counting.unfinished.remove(at: index)
         if ended.isBarrier { line.barrierEnded(ended.number) } else { line.operationEnded(ended.number) }

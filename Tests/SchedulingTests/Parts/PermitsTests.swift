@@ -21,7 +21,7 @@ struct PermitsTests {
         #expect((permits.available, permits.taken) == (0, 3))
         permits.giveBack(2)
         #expect(permits.available == 0)
-        permits.giveBack()
+        permits.giveBack(1)
         #expect(permits.available == 1)
     }
 
@@ -44,7 +44,7 @@ struct PermitsTests {
     func givingBackTooMuch() async {
         await #expect(processExitsWith: .failure) {
             var permits = Permits(capacity: 1)
-            permits.giveBack()
+            permits.giveBack(1)
         }
     }
 }

@@ -31,6 +31,42 @@ struct SlotMapTests {
         }
     }
 
+    @Test("After a burst there is memory for what is left, whichever is left", arguments: ["first", "last", "spread"])
+    func burst(left: String) {
+        var map = SlotMap<Int>()
+        for _ in 0..<3 {
+            var slots = (0..<10_000).map { map.insert($0) }
+            if left != "first" { slots.reverse() }
+            let kept = left == "spread" ? slots.indices.filter { $0 % 1000 == 0 }.map { slots[$0] } : [slots[0]]
+            for slot in slots where !kept.contains(slot) { map.remove(at: slot) }
+            #expect(map.capacity <= 64 * (kept.count + 1))
+            #expect(map.count == kept.count && map.all.count == kept.count)
+            for slot in kept { map.remove(at: slot) }
+            #expect(map.capacity <= 128)
+        }
+    }
+
+    @Test("Crowds come and go in any order")
+    func crowds() {
+        var random = SeededGenerator(seed: 1)
+        var map = SlotMap<Int>()
+        var dictionary: [Int: Int] = [:]
+        var slots: [Int] = []
+        for value in 0..<40_000 {
+            if slots.isEmpty || random.happens(percent: value / 4000 % 2 == 0 ? 70 : 30) {
+                slots.append(map.insert(value))
+                let replaced = dictionary.updateValue(value, forKey: slots.last!)
+                #expect(replaced == nil)
+            } else {
+                slots.swapAt(random.number(below: slots.count), slots.count - 1)
+                let slot = slots.removeLast()
+                #expect(map.remove(at: slot) == dictionary.removeValue(forKey: slot))
+            }
+        }
+        #expect(map.count == slots.count)
+        for slot in slots { #expect(map.holds(slot) && map[slot] == dictionary[slot]) }
+    }
+
     @Test("A value can be changed where it is")
     func changing() {
         var map = SlotMap<[Int]>()

@@ -2,7 +2,7 @@
 
 /// A scheduler that is obviously right: one list in the order of arrival, which is searched for everything.
 struct NaiveScheduler {
-    typealias Status = SchedulerState<Int>.Status
+    typealias Status = SchedulerState<Int, Int>.Status
 
     struct Operation {
         let id: Int
@@ -16,7 +16,8 @@ struct NaiveScheduler {
     var operations: [Operation] = []
     var width: Int
     var isSuspended: Bool
-    var intake = SchedulerState<Int>.Intake.open
+    var isDraining = false
+    var intake = SchedulerState<Int, Int>.Intake.open
 
     init(width: Int, isSuspended: Bool = false) {
         self.width = width
@@ -73,32 +74,40 @@ struct NaiveScheduler {
         }
     }
 
+    mutating func setWidth(_ width: Int) { self.width = width == 0 && isDraining ? 1 : width }
+
+    mutating func setSuspended(_ isSuspended: Bool) { self.isSuspended = isDraining ? false : isSuspended }
+
+    mutating func drain() {
+        isDraining = true
+        isSuspended = false
+        if width == 0 { width = 1 }
+    }
+
     mutating func end(_ id: Int) {
         operations.remove(at: index(id))
-        if operations.isEmpty, intake == .openUntilEmpty { intake = .shut }
+        if operations.isEmpty, intake == .closing { intake = .shut }
     }
 
     mutating func shutDown(whenEmpty: Bool) {
         if intake == .shut { return }
-        intake = whenEmpty && !operations.isEmpty ? .openUntilEmpty : .shut
+        intake = whenEmpty && !operations.isEmpty ? .closing : .shut
     }
 
-    mutating func beginWait(_ id: Int) -> SchedulerState<Int>.Lending {
+    /// Returns which tasks go on.
+    mutating func beginWait(_ id: Int) -> [Int] {
         defer {
             self[id].waits += 1
             self[id].status = .lent
         }
-        switch self[id].status {
-        case .executing: return .permitIsFree
-        case .returning: return .taskGoesOn
-        case .lent, .waiting, .ready: return .nothing
-        }
+        return self[id].status == .returning ? [id] : []
     }
 
-    mutating func endWait(_ id: Int) -> Bool {
+    /// Returns which tasks go on.
+    mutating func endWait(_ id: Int) -> [Int] {
         self[id].waits -= 1
         if self[id].waits == 0 { self[id].status = .returning }
-        return self[id].waits == 0
+        return self[id].waits == 0 ? [] : [id]
     }
 
     // MARK: Looking things up

@@ -9,7 +9,7 @@ struct SchedulerProgram {
         let description: String
         var steps = 80
         var mostOperations = 5
-        var widths = 1...3
+        var widths = 0...3
         var percentBarriers = 25
         var percentReady = 70
         var levels = PriorityLevel.allCases
@@ -42,6 +42,7 @@ struct SchedulerProgram {
             if let event = nextEvent() { try happen(event, isCompared: step % mix.compareEvery == 0) }
         }
         try happen(.setSuspended(false), isCompared: true)
+        try happen(.setWidth(max(1, pair.naive.width)), isCompared: true)
         while let event = closingEvent() { try happen(event, isCompared: pair.naive.operations.count < 20) }
         try pair.compare()
         if !pair.state.isEmpty { throw Disagreement(description: "it is stuck with \(pair.state.elements)") }
@@ -117,11 +118,12 @@ extension SchedulerProgram {
     }
 
     private mutating func controlling() -> SchedulerEvent? {
-        switch random.number(below: 20) {
+        switch random.number(below: 21) {
         case 0: .shutDown(whenEmpty: random.happens(percent: 80))
         case 1..<8: .setWidth(Int.random(in: mix.widths, using: &random))
         case 8..<13: .setSuspended(true)
-        default: .setSuspended(false)
+        case 13..<20: .setSuspended(false)
+        default: .drain
         }
     }
 

@@ -61,27 +61,27 @@ struct SchedulerStateTests {
 struct SchedulerStateExampleTests {
     @Test("An operation that changes its level behind a barrier is counted once when the barrier has ended")
     func levelChangeBehindBarrier() {
-        var state = SchedulerState<String>(width: 4)
-        let barrier = state.add("barrier", isBarrier: true)
-        let held = state.add("held")
+        var state = SchedulerState<String, Int>(width: 4)
+        let barrier = state.add("barrier", isBarrier: true)!
+        let held = state.add("held")!
         state.setReady(held, true)
         state.setLevel(held, .high)
-        state.end(barrier)
-        #expect(state.readyCount == 1)
+        state.remove(barrier)
+        #expect(state.ready.count == 1)
         #expect(state.startableCount == 1)
         #expect(state.violations == [])
     }
 
     @Test("An operation whose readiness changes for ever takes a bounded place", arguments: [false, true])
     func changingReadiness(isBehindBarrier: Bool) {
-        var state = SchedulerState<String>(width: 4, isSuspended: true)
+        var state = SchedulerState<String, Int>(width: 4, isSuspended: true)
         if isBehindBarrier { _ = state.add("barrier", isBarrier: true) }
-        let slots = [state.add("one"), state.add("other")]
+        let slots = [state.add("one")!, state.add("other")!]
         for step in 0..<10_000 {
             state.setReady(slots[step % 65 == 0 ? 1 : 0], false)
             for slot in slots { state.setReady(slot, true) }
         }
-        #expect(state.ready.entries.count + state.heldBack.entries.count < 300)
+        #expect(state.ready.entriesWithRemoved.count + state.heldBack.entriesWithRemoved.count < 300)
         #expect(state.violations == [])
     }
 }

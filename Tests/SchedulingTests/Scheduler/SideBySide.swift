@@ -7,6 +7,7 @@ enum SchedulerEvent {
     case setLevel(Int, PriorityLevel)
     case setWidth(Int)
     case setSuspended(Bool)
+    case drain
     /// Whatever is next starts.
     case start
     /// A worker of this level asks what to start.
@@ -24,7 +25,7 @@ enum SchedulerEvent {
 
 /// A `SchedulerState` and a `NaiveScheduler` to which the same happens.
 struct SideBySide {
-    private(set) var state: SchedulerState<Int>
+    private(set) var state: SchedulerState<Int, Int>
     private(set) var naive: NaiveScheduler
     private var slots: [Int: Int] = [:]
     private(set) var starts = 0
@@ -38,9 +39,10 @@ struct SideBySide {
     ///
     /// - Throws: `Disagreement` where they answer differently.
     mutating func apply(_ event: SchedulerEvent) throws(Disagreement) {
+        defer { _ = state.takeOutbox() }
         switch event {
         case .add(let id, let level, let isBarrier):
-            slots[id] = state.add(id, level: level, isBarrier: isBarrier)
+            slots[id] = state.add(id, level: level, isBarrier: isBarrier)!
             naive.operations.append(.init(id: id, isBarrier: isBarrier, level: level))
         case .setReady(let id, let isReady):
             state.setReady(slots[id]!, isReady)
@@ -50,15 +52,18 @@ struct SideBySide {
             naive[id].level = level
         case .setWidth(let width):
             state.setWidth(width)
-            naive.width = width
+            naive.setWidth(width)
         case .setSuspended(let isSuspended):
-            state.isSuspended = isSuspended
-            naive.isSuspended = isSuspended
+            state.setSuspended(isSuspended)
+            naive.setSuspended(isSuspended)
+        case .drain:
+            state.drain()
+            naive.drain()
         case .end(let id):
-            state.end(slots.removeValue(forKey: id)!)
+            try agree(on: "what has left", state.end(slots.removeValue(forKey: id)!), id)
             naive.end(id)
         case .shutDown(let whenEmpty):
-            state.shutDown(whenEmpty: whenEmpty)
+            state.setIntake(whenEmpty ? .closing : .shut)
             naive.shutDown(whenEmpty: whenEmpty)
         case .start, .startAt, .refuse, .handOver:
             try applyStart(event)
@@ -101,12 +106,15 @@ struct SideBySide {
     private mutating func applyLending(_ event: SchedulerEvent) throws(Disagreement) {
         switch event {
         case .beginWait(let id):
-            try agree(on: "the lending", state.beginWait(slots[id]!), naive.beginWait(id))
+            state.beginWait(slots[id]!)
+            try agree(on: "what goes on", state.takeOutbox().resumed, naive.beginWait(id))
         case .endWait(let id):
-            try agree(on: "whether the task waits for its permit", state.endWait(slots[id]!), naive.endWait(id))
+            state.endWait(slots[id]!, id)
+            try agree(on: "what goes on", state.takeOutbox().resumed, naive.endWait(id))
         case .takeReturn:
             let expected = naive.nextReturn?.id
             try agree(on: "the next return", state.nextReturn(), expected.map { slots[$0]! })
+            try agree(on: "what goes on", state.takeOutbox().resumed, expected.map { [$0] } ?? [])
             if let expected { naive[expected].status = .executing }
         default:
             preconditionFailure("\(event) is no lending")
@@ -126,11 +134,12 @@ extension SideBySide {
     ///
     /// - Throws: `Disagreement`.
     func compare() throws(Disagreement) {
-        var asked = state
-        try agree(on: "the next level", asked.nextLevel, naive.nextStart?.level)
+        try agree(on: "the next level", state.nextLevel, naive.nextStart?.level)
         try agree(on: "how many can start", state.startableCount, naive.startableCount)
         try agree(on: "the elements", state.elements, naive.operations.map(\.id))
         try agree(on: "whether it is empty", state.isEmpty, naive.operations.isEmpty)
+        try agree(on: "the width", state.permits.capacity, naive.width)
+        try agree(on: "whether it is suspended", state.isSuspended, naive.isSuspended)
         try agree(on: "the intake", state.intake, naive.intake)
         let barriers = naive.operations.filter(\.isBarrier).map(\.id)
         try agree(

@@ -123,7 +123,7 @@ private func operation(
 /// Leaves an operation where a thread would that was interrupted while it added it.
 private func put(_ operation: AnyTaskOperation, intoTheMailboxOf queue: TaskOperationQueue) throws {
     _ = try operation.claim(for: queue.scheduler, bindings: [], mustBeReady: false)
-    queue.scheduler.mailbox.put(operation)
+    _ = queue.scheduler.mailbox.put(operation)
 }
 
 /// Does something when it gets its first job, or the first after some, and runs jobs only from then on.

@@ -11,7 +11,7 @@ struct MailboxTests {
         #expect(box.isEmpty)
         let operations = (0..<10).map { _ in TaskOperation {} }
         for half in [operations.prefix(5), operations.suffix(5)] {
-            for operation in half { box.mailbox.put(operation) }
+            for operation in half { _ = box.mailbox.put(operation) }
             #expect(!box.isEmpty)
             var taken: [AnyTaskOperation] = []
             box.mailbox.empty { taken.append($0) }
@@ -27,7 +27,7 @@ struct MailboxTests {
         let taken = await withTaskGroup { group in
             for producer in 0..<producers {
                 group.addTask {
-                    for number in 0..<share { box.mailbox.put(TaskOperation(name: "\(producer) \(number)") {}) }
+                    for number in 0..<share { _ = box.mailbox.put(TaskOperation(name: "\(producer) \(number)") {}) }
                 }
             }
             var taken: [AnyTaskOperation] = []
@@ -51,7 +51,7 @@ struct MailboxTests {
             let mailbox = Mailbox()
             let put = TaskOperation {}
             operation = put
-            mailbox.put(put)
+            _ = mailbox.put(put)
         }
         #expect(operation == nil)
     }

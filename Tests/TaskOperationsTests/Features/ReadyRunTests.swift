@@ -148,7 +148,7 @@ private final class OfferedLine: Sendable {
     private func offer(_ additional: Int, _ state: inout State) {
         let first = state.madeRoom.count + state.notes.count
         let slots = first..<min(first + additional, count)
-        let entries = slots.map { ReadyOrder.Entry(arrival: UInt64($0), slot: $0) }
+        let entries = slots.map { RankedList.Entry(rank: UInt64($0), slot: $0) }
         run.offer(entries, level: .medium, &state.notes) { operations[$0] }
     }
 }

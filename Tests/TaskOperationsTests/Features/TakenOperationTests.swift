@@ -52,7 +52,9 @@ struct TakenOperationTests {
         taken.operation.priority = .high
         #expect(hand.start(taken))
         #expect(hand.escalation == .high)
-        try hand.runToTheEnd()
+        hand.enter()
+        #expect(hand.executing == nil, "a worker that was raised runs nothing else")
+        hand.scheduler.cancelAll()
     }
 
     @Test("One of a queue that is suspended starts: it was taken before")
@@ -76,17 +78,18 @@ private final class HandMovedWorker {
     let operations = (0..<6).map { TaskOperation(name: "\($0)") {} } as [AnyTaskOperation]
     private(set) var ended: [AnyTaskOperation] = []
     private let executor = HoldingExecutor()
-    private let worker: Worker
+    /// Whether what was taken last has started.
+    private var isStarted = true
     private var turn: Scheduler.Turn
 
     init() throws {
         scheduler = Scheduler(
             queueName: nil, width: 1, place: .executor(executor), isSuspended: false, taskLocals: [])
-        worker = Worker(for: scheduler, level: .medium)
-        turn = Scheduler.Turn(slice: TimeSlice(of: worker, decider: nil))
+        turn = Scheduler.Turn(
+            on: Worker(for: scheduler, level: .medium),
+            slice: TimeSlice(of: Worker(for: scheduler, level: .medium), decider: nil))
         try scheduler.submit(operations)
-        scheduler.storage.withLock { $0.starting.add(1, at: .medium) }
-        scheduler.workerBegan(worker, &turn)
+        scheduler.workerBegan(&turn)
     }
 
     deinit { executor.letGo() }
@@ -94,37 +97,33 @@ private final class HandMovedWorker {
     var executing: AnyTaskOperation? { turn.operation }
     var escalation: PriorityLevel? { turn.escalation }
 
-    /// Ends what executes, and takes what comes next, without starting it.
+    /// Ends what executes, and takes what comes next, without starting it; nil if nothing can be taken, and nothing ended.
     func endAndTake() -> ReadyRun.Taken? {
-        end()
-        return scheduler.run.take(inPlaceOf: turn.slot, level: .medium, from: &turn.position)
+        let executing = turn.operation!
+        let taken = scheduler.takeNext(&turn, nil)
+        if taken != nil { ended.append(executing) }
+        return taken
     }
 
     func start(_ taken: ReadyRun.Taken) -> Bool {
-        scheduler.start(taken.operation, at: taken.slot, &turn, on: worker)
+        isStarted = scheduler.start(taken, &turn)
+        return isStarted
     }
 
     /// Tells the scheduler of the end, or that what was taken did not start, and gets what comes next.
-    func enter(readied: [AnyTaskOperation] = []) {
-        scheduler.finish(&turn, readied: Few(readied), by: worker, .goesOn)
-        #expect(scheduler.storage.withLock { $0.state.violations } == [])
+    func enter() {
+        if isStarted {
+            ended.append(turn.operation!)
+            scheduler.conclude(&turn, nil)
+        } else {
+            scheduler.giveUp(&turn)
+        }
+        isStarted = true
     }
 
     func runToTheEnd() throws {
-        while turn.operation != nil {
-            let dependents = end()
-            enter(readied: dependents.filter { $0.dependencyFinished(ended.last!) != nil })
-        }
+        while turn.operation != nil { enter() }
         #expect(operations.allSatisfy { $0.isFinished })
         #expect(scheduler.operationCount == 0)
-    }
-
-    @discardableResult
-    private func end() -> [AnyTaskOperation] {
-        let operation = turn.operation.take()!
-        ended.append(operation)
-        var dependents: [AnyTaskOperation] = []
-        operation.end(nil).forEachDependent { dependents.append($0) }
-        return dependents
     }
 }

@@ -52,7 +52,7 @@ struct WaiterList: Sendable {
 
     /// Tells all that the end has come.
     func resume() {
-        for waiter in waiters { waiter.continuation?.resume(returning: true) }
+        for case let continuation? in waiters.map(\.continuation) { InlineJobs.end(continuation) }
     }
 
     /// The first position with this number or a higher one.

@@ -1,11 +1,10 @@
-/// Entries in the order of their arrival numbers.
+/// Entries in the order of their ranks.
 ///
-/// Nearly everything comes in order and goes through a plain first-in first-out line in constant time. What
-/// comes late (it was waiting for a dependency, or changed its priority) goes through a heap, in logarithmic
-/// time in the number of such latecomers.
-struct ArrivalLine: Hashable, Sendable {
+/// What comes in order goes through a plain first-in first-out list in constant time. What comes late (it was waiting
+/// for a dependency, or changed its priority) goes through a heap, in logarithmic time in the number of latecomers.
+struct RankedList: Hashable, Sendable {
     struct Entry: Hashable, Sendable {
-        let arrival: UInt64
+        let rank: UInt64
         let slot: Int
     }
 
@@ -25,7 +24,7 @@ struct ArrivalLine: Hashable, Sendable {
     var first: Entry? {
         guard head < punctual.count else { return late.first }
         guard let latecomer = late.first else { return punctual[head] }
-        return latecomer.arrival < punctual[head].arrival ? latecomer : punctual[head]
+        return latecomer.rank < punctual[head].rank ? latecomer : punctual[head]
     }
 
     /// The first entries, as long as none of them was late.
@@ -34,7 +33,7 @@ struct ArrivalLine: Hashable, Sendable {
     }
 
     mutating func insert(_ entry: Entry) {
-        if let last = punctual.last, head < punctual.count, entry.arrival < last.arrival {
+        if let last = punctual.last, head < punctual.count, entry.rank < last.rank {
             late.insert(entry)
         } else {
             punctual.append(entry)
@@ -42,7 +41,7 @@ struct ArrivalLine: Hashable, Sendable {
     }
 
     mutating func removeFirst() {
-        if let latecomer = late.first, head == punctual.count || latecomer.arrival < punctual[head].arrival {
+        if let latecomer = late.first, head == punctual.count || latecomer.rank < punctual[head].rank {
             late.removeFirst()
             return
         }
@@ -56,27 +55,27 @@ struct ArrivalLine: Hashable, Sendable {
         }
     }
 
-    /// Keeps only the entries that a test wants. Linear.
+    /// Drops the unwanted entries. Linear.
     mutating func removeAll(where isUnwanted: (Entry) -> Bool) {
         punctual = punctual[head...].filter { !isUnwanted($0) }
         head = 0
         late.removeAll(where: isUnwanted)
     }
 
-    /// An emptied line gives its memory back where it had grown beyond this many entries.
+    /// An emptied list gives its memory back where it had grown beyond this many entries.
     private static var keptCapacity: Int { 1024 }
 }
 
-/// A binary heap with the earliest arrival first.
+/// A binary heap with the lowest rank first.
 private struct LateHeap: Hashable, Sendable {
-    private(set) var entries: [ArrivalLine.Entry] = []
+    private(set) var entries: [RankedList.Entry] = []
 
-    var first: ArrivalLine.Entry? { entries.first }
+    var first: RankedList.Entry? { entries.first }
 
-    mutating func insert(_ entry: ArrivalLine.Entry) {
+    mutating func insert(_ entry: RankedList.Entry) {
         entries.append(entry)
         var child = entries.count - 1
-        while child > 0, entries[child].arrival < entries[(child - 1) / 2].arrival {
+        while child > 0, entries[child].rank < entries[(child - 1) / 2].rank {
             entries.swapAt(child, (child - 1) / 2)
             child = (child - 1) / 2
         }
@@ -89,7 +88,7 @@ private struct LateHeap: Hashable, Sendable {
         siftDown(from: 0)
     }
 
-    mutating func removeAll(where isUnwanted: (ArrivalLine.Entry) -> Bool) {
+    mutating func removeAll(where isUnwanted: (RankedList.Entry) -> Bool) {
         entries.removeAll(where: isUnwanted)
         for parent in stride(from: entries.count / 2 - 1, through: 0, by: -1) { siftDown(from: parent) }
     }
@@ -99,8 +98,8 @@ private struct LateHeap: Hashable, Sendable {
         while true {
             var child = 2 * parent + 1
             if child >= entries.count { return }
-            if child + 1 < entries.count, entries[child + 1].arrival < entries[child].arrival { child += 1 }
-            if entries[parent].arrival <= entries[child].arrival { return }
+            if child + 1 < entries.count, entries[child + 1].rank < entries[child].rank { child += 1 }
+            if entries[parent].rank <= entries[child].rank { return }
             entries.swapAt(parent, child)
             parent = child
         }

@@ -1,7 +1,16 @@
+@testable import TaskOperations
+
 extension SchedulerState {
+    /// What the events since the last time have led to.
+    mutating func takeOutbox() -> Outbox {
+        var outbox = Outbox()
+        _ = handOver(to: &outbox)
+        return outbox
+    }
+
     /// What ought to hold of the state and does not, in words: empty as long as this type is right.
     ///
-    /// All is counted anew from the records, by the plainest rules there are. Quadratic; for tests.
+    /// All is counted anew from the records, by the plainest rules there are. Quadratic.
     var violations: [String] {
         var violations: [String] = []
         func check(_ holds: Bool, _ otherwise: @autoclosure () -> String) {
@@ -20,13 +29,14 @@ extension SchedulerState {
 
     private func checkRecords(_ inOrder: [Record], _ check: Check) {
         let executing = inOrder.count { $0.status == .executing }
-        check(permits.taken == executing, "\(permits.taken) permits are taken, and \(executing) operations execute")
+        let weight = inOrder.reduce(0) { $0 + ($1.status == .executing ? $1.weight : 0) }
+        check(permits.taken == weight, "\(permits.taken) permits are taken for \(executing) that execute: \(weight)")
         for record in inOrder {
             check(
                 record.waits >= 0 && (record.waits > 0) == (record.status == .lent),
                 "\(record.element) is \(record.status) with \(record.waits) waits")
         }
-        check(intake != .openUntilEmpty || !inOrder.isEmpty, "an empty queue was not shut")
+        check(intake != .closing || !inOrder.isEmpty, "an empty queue was not shut")
     }
 
     private func checkBarriers(_ inOrder: [Record], _ check: Check) {
@@ -47,24 +57,17 @@ extension SchedulerState {
         let admitted = ready.count { isAdmitted($0, inOrder) }
         let held = ready.count { !isAdmitted($0, inOrder) && !inOrder[$0].isBarrier }
         let wanting = inOrder.count { $0.status == .returning }
-        check(readyCount == admitted, "\(readyCount) count as ready to start, and \(admitted) are")
-        check(returningCount == wanting, "\(returningCount) count as returning, and \(wanting) are")
-        checkLine("ready", self.ready, holds: admitted, check) { isReady($0, $1) }
-        checkLine("held back", heldBack, holds: held, check) { entry, _ in isReady(entry) }
-        checkLine("returning", returning, holds: wanting, check) { isReturning($0, $1) }
+        checkLine("ready", self.ready, holds: admitted, check)
+        checkLine("held back", heldBack, holds: held, check)
+        checkLine("returning", returning, holds: wanting, check)
     }
 
-    /// Whoever stands in a line has an entry that is current; all other entries count as abandoned.
-    private func checkLine(
-        _ name: String, _ line: ReadyOrder, holds count: Int, _ check: Check,
-        isCurrent: (ReadyOrder.Entry, PriorityLevel) -> Bool
-    ) {
-        let entries = line.entries
-        let current = Set(entries.filter { isCurrent($0.entry, $0.level) }.map(\.entry.slot)).count
-        check(current == count, "\(current) stand in the line \(name), and \(count) ought to")
-        check(
-            entries.count - line.abandoned == count,
-            "\(entries.count) entries less \(line.abandoned) abandoned are not the \(count) in the line \(name)")
+    /// What is removed and still there does not pile up.
+    private func checkLine(_ name: String, _ line: ReadyQueue, holds count: Int, _ check: Check) {
+        check(line.count == count, "\(line.count) stand in the line \(name), and \(count) ought to")
+        check(line.isEmpty == (line.first == nil), "the line \(name) has a first and is empty, or has none and is not")
+        let entries = line.entriesWithRemoved.count
+        check(entries >= count && entries <= max(2 * count + 1, count + 65), "\(entries) entries for \(count)")
     }
 
     /// What comes next is the first of all that may come.
@@ -91,8 +94,8 @@ extension SchedulerState {
         var ready = inOrder.filter { $0.status == .ready }
         for entry in entries {
             let next = first(of: ready)
-            check(next?.arrival == entry.arrival && next?.level == level, "\(entry.arrival) does not come up")
-            ready.removeAll { $0.arrival == entry.arrival }
+            check(next?.arrival == entry.rank && next?.level == level, "\(entry.rank) does not come up")
+            ready.removeAll { $0.arrival == entry.rank }
         }
     }
 

@@ -3,19 +3,19 @@ import Testing
 
 @testable import TaskOperations
 
-@Suite("ArrivalLine, beside a sorted array")
-struct ArrivalLineTests {
-    private typealias Entry = ArrivalLine.Entry
+@Suite("RankedList, beside a sorted array")
+struct RankedListTests {
+    private typealias Entry = RankedList.Entry
 
     /// A line and an array that is sorted after every insertion.
     private struct Pair {
-        var line = ArrivalLine()
+        var line = RankedList()
         var sorted: [Entry] = []
 
         mutating func insert(_ arrival: Int) {
-            let entry = Entry(arrival: UInt64(arrival), slot: arrival)
+            let entry = Entry(rank: UInt64(arrival), slot: arrival)
             line.insert(entry)
-            sorted.insert(entry, at: sorted.firstIndex { $0.arrival > entry.arrival } ?? sorted.endIndex)
+            sorted.insert(entry, at: sorted.firstIndex { $0.rank > entry.rank } ?? sorted.endIndex)
         }
 
         mutating func removeFirst() {
@@ -30,11 +30,11 @@ struct ArrivalLineTests {
 
         func agrees() -> Bool {
             line.first == sorted.first && line.count == sorted.count && line.isEmpty == sorted.isEmpty
-                && line.entries.sorted { $0.arrival < $1.arrival } == sorted
+                && line.entries.sorted { $0.rank < $1.rank } == sorted
         }
     }
 
-    @Test("Random arrivals, some of them late, leave in order", arguments: [0, 5, 50, 100])
+    @Test("Random ranks, some of them late, leave in order", arguments: [0, 5, 50, 100])
     func randomArrivals(percentLate: Int) {
         for seed in 0..<40 {
             var random = SeededGenerator(seed: UInt64(seed))
@@ -50,7 +50,7 @@ struct ArrivalLineTests {
                     if !pair.sorted.isEmpty { pair.removeFirst() }
                 default:
                     let divisor = UInt64(random.number(below: 4) + 2)
-                    pair.removeAll { $0.arrival % divisor == 0 }
+                    pair.removeAll { $0.rank % divisor == 0 }
                 }
                 guard pair.agrees() else {
                     Issue.record("seed \(seed), step \(step): \(pair.line) is not \(pair.sorted)")
@@ -80,19 +80,19 @@ struct ArrivalLineTests {
 
     @Test("A long line keeps its order while it is shortened and gives memory back")
     func longLine() {
-        var line = ArrivalLine()
-        for arrival in 1...5000 { line.insert(Entry(arrival: UInt64(arrival), slot: 0)) }
+        var line = RankedList()
+        for arrival in 1...5000 { line.insert(Entry(rank: UInt64(arrival), slot: 0)) }
         for arrival in 1...4000 {
-            #expect(line.first?.arrival == UInt64(arrival))
+            #expect(line.first?.rank == UInt64(arrival))
             line.removeFirst()
         }
-        line.insert(Entry(arrival: 7, slot: 0))
-        line.insert(Entry(arrival: 5001, slot: 0))
+        line.insert(Entry(rank: 7, slot: 0))
+        line.insert(Entry(rank: 5001, slot: 0))
         #expect(line.count == 1002)
-        #expect(line.first?.arrival == 7)
+        #expect(line.first?.rank == 7)
         line.removeFirst()
         for arrival in 4001...5001 {
-            #expect(line.first?.arrival == UInt64(arrival))
+            #expect(line.first?.rank == UInt64(arrival))
             line.removeFirst()
         }
         #expect(line.isEmpty)

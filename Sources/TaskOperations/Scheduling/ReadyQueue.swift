@@ -1,0 +1,138 @@
+/// What waits to be served: the highest level first, and within a level in the order that a policy says.
+///
+/// It serves the ready operations of a queue, the operations that want their permit back, and the waiting tasks of
+/// `AsyncSemaphore`. Whether the first one may be served yet, as it may need more permits than there are, is for the
+/// caller to say; nothing overtakes it.
+///
+/// An entry is never searched for. One that is removed from the middle is only noted as removed, skipped when it comes
+/// to the head, and swept away with the others once these are many. So every call is constant time, amortised (what
+/// comes out of order: logarithmic).
+struct ReadyQueue: Hashable, Sendable {
+    /// What is waiting: its slot, which is the caller's name for it, and when it arrived.
+    struct Entry: Hashable, Sendable {
+        let arrival: UInt64
+        let slot: Int
+    }
+
+    /// Removed entries that are still in a list. One that left a level and came back has several entries there; they
+    /// are alike, so it does not matter which of them is dropped.
+    private struct Removed: Hashable {
+        let rank: UInt64
+        let level: PriorityLevel
+    }
+
+    let order: Order
+    private var lists = [RankedList](repeating: RankedList(), count: PriorityLevel.allCases.count)
+    /// A bit for each level whose list is not empty. The head of every list is an entry that was not removed.
+    private var occupied: UInt8 = 0
+    private var removed: [Removed: Int] = [:]
+    private var removedCount = 0
+    /// Entries that were inserted and neither served nor removed.
+    private(set) var count = 0
+
+    init(order: Order = .firstInFirstOut) {
+        self.order = order
+    }
+
+    var isEmpty: Bool { count == 0 }
+
+    /// What is served next.
+    var first: (entry: Entry, level: PriorityLevel)? {
+        guard let level = highestLevel else { return nil }
+        return (entry(lists[Int(level.rawValue)].first!), level)
+    }
+
+    var highestLevel: PriorityLevel? {
+        occupied == 0 ? nil : PriorityLevel(rawValue: UInt8(7 - occupied.leadingZeroBitCount))
+    }
+
+    /// What is served next, in order and of one level, as far as that is plain to see.
+    func upcoming(_ count: Int) -> (level: PriorityLevel, entries: ArraySlice<RankedList.Entry>)? {
+        guard removedCount == 0, let level = highestLevel else { return nil }
+        return (level, lists[Int(level.rawValue)].first(count))
+    }
+
+    private func entry(_ ranked: RankedList.Entry) -> Entry {
+        Entry(arrival: order.arrival(ofRank: ranked.rank), slot: ranked.slot)
+    }
+}
+
+// MARK: - Changes
+
+extension ReadyQueue {
+    mutating func insert(_ entry: Entry, at level: PriorityLevel) {
+        lists[Int(level.rawValue)].insert(.init(rank: order.rank(ofArrival: entry.arrival), slot: entry.slot))
+        occupied |= 1 << level.rawValue
+        count += 1
+    }
+
+    /// Removes an entry, wherever it is; it must be there.
+    mutating func remove(_ entry: Entry, at level: PriorityLevel) {
+        let rank = order.rank(ofArrival: entry.arrival)
+        count -= 1
+        if lists[Int(level.rawValue)].first?.rank == rank {
+            removeHead(of: level)
+        } else {
+            removed[Removed(rank: rank, level: level), default: 0] += 1
+            removedCount += 1
+            if removedCount > 64, removedCount > count { sweep() }
+        }
+    }
+
+    /// Serves the first entry if it fits; nil if it does not, or if there is none.
+    @inline(__always)
+    mutating func popFirst(fitting isFitting: (_ slot: Int) -> Bool) -> Entry? {
+        guard let (entry, level) = first, isFitting(entry.slot) else { return nil }
+        count -= 1
+        removeHead(of: level)
+        return entry
+    }
+
+    /// Removes the head of a level, and what was removed before and comes to the head now.
+    private mutating func removeHead(of level: PriorityLevel) {
+        lists[Int(level.rawValue)].removeFirst()
+        if removedCount > 0 { skipRemoved(of: level) }
+        if lists[Int(level.rawValue)].isEmpty { occupied &= ~(1 << level.rawValue) }
+    }
+
+    private mutating func skipRemoved(of level: PriorityLevel) {
+        while let head = lists[Int(level.rawValue)].first, forget(Removed(rank: head.rank, level: level)) {
+            lists[Int(level.rawValue)].removeFirst()
+        }
+        if removedCount == 0 { removed = [:] }
+    }
+
+    /// Returns whether one such entry was noted as removed, which it is no longer.
+    private mutating func forget(_ entry: Removed) -> Bool {
+        guard let count = removed[entry] else { return false }
+        removed[entry] = count > 1 ? count - 1 : nil
+        removedCount -= 1
+        return true
+    }
+
+    /// Drops every removed entry. Linear in the entries.
+    private mutating func sweep() {
+        for level in PriorityLevel.allCases {
+            var removed = self.removed
+            lists[Int(level.rawValue)].removeAll { entry in
+                guard let count = removed[Removed(rank: entry.rank, level: level)] else { return false }
+                removed[Removed(rank: entry.rank, level: level)] = count > 1 ? count - 1 : nil
+                return true
+            }
+            if lists[Int(level.rawValue)].isEmpty { occupied &= ~(1 << level.rawValue) }
+        }
+        removed = [:]
+        removedCount = 0
+    }
+}
+
+// MARK: - For tests
+
+extension ReadyQueue {
+    /// Every entry, those noted as removed included, in no particular order.
+    var entriesWithRemoved: [(entry: Entry, level: PriorityLevel)] {
+        PriorityLevel.allCases.flatMap { level in
+            lists[Int(level.rawValue)].entries.map { (entry($0), level) }
+        }
+    }
+}

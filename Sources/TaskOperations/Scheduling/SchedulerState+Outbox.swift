@@ -1,0 +1,82 @@
+extension SchedulerState {
+    /// What events have led to, for the actor to carry out after it is left.
+    struct Outbox: Sendable {
+        /// The levels of workers to start.
+        var workers = Few<PriorityLevel>()
+        /// Waiting tasks that go on.
+        var resumed: [Waiter] = []
+        /// Operations that came too late, to be ended with an error that says so.
+        var refused: [Element] = []
+        /// Operations that came too late, to be cancelled.
+        var cancelled: [Element] = []
+        /// Operations that have left the queue, to be let go of.
+        var removed: [Element] = []
+        /// What happened to operations, in order; nothing if nobody listens.
+        var changes: [Change] = []
+
+        var isEmpty: Bool {
+            workers.isEmpty && resumed.isEmpty && refused.isEmpty && cancelled.isEmpty && removed.isEmpty
+                && changes.isEmpty
+        }
+    }
+
+    /// One change of one operation. Numbers are given without a gap from 1 on.
+    struct Change: Sendable {
+        enum Kind: Hashable, Sendable {
+            case added
+            /// Its dependencies are finished.
+            case ready
+            case started
+            /// It has lent its permit out.
+            case lent
+            /// It goes on after it had lent its permit out.
+            case returned
+            case finished
+        }
+
+        let number: UInt64
+        let element: Element
+        let kind: Kind
+        /// How many operations were ever added, and how many of them have not ended, after this change.
+        let counts: Counts
+    }
+
+    /// How many operations were ever added, and how many of them have not ended.
+    struct Counts: Hashable, Sendable {
+        let added: Int
+        let unfinished: Int
+    }
+
+    var counts: Counts { Counts(added: Int(arrivals), unfinished: count) }
+}
+
+// MARK: - Urgency
+
+extension SchedulerState {
+    /// Which newcomers have to be taken in at once, as nobody else is about to: those of a level from this one on.
+    struct Urgency: RawRepresentable, Hashable, Sendable {
+        let rawValue: UInt8
+
+        init(rawValue: UInt8) { self.rawValue = rawValue }
+
+        static var everything: Self { Self(rawValue: 0) }
+        static var nothing: Self { Self(rawValue: .max) }
+
+        static func from(_ level: PriorityLevel) -> Self { Self(rawValue: level.rawValue) }
+        static func above(_ level: PriorityLevel) -> Self { Self(rawValue: level.rawValue + 1) }
+
+        func includes(_ level: PriorityLevel) -> Bool { level.rawValue >= rawValue }
+    }
+
+    /// What is urgent as long as nothing happens but that workers take what is offered, of a level, if any is.
+    ///
+    /// A worker that executes enters afterwards and takes in what came, and one that was started does so before it
+    /// begins; what comes before its level cannot wait for that.
+    func urgency(offering offered: PriorityLevel?) -> Urgency {
+        if !intake.takes || isObserved { return .everything }
+        if let offered { return order.servesNewcomersLast ? .above(offered) : .from(offered) }
+        if permits.available == 0 || isHalted { return .nothing }
+        if starting.count < min(permits.available, workerLimit) { return .everything }
+        return .above(starting.highest!)
+    }
+}

@@ -1,0 +1,98 @@
+import TaskOperationsTesting
+import Testing
+
+@testable import TaskOperations
+
+@Suite("ReadyQueue, beside a plain list")
+struct ReadyQueueTests {
+    private typealias Entry = ReadyQueue.Entry
+
+    /// A queue, and what is in it, by slot.
+    private struct Pair {
+        var queue = ReadyQueue()
+        var levels: [Int: PriorityLevel] = [:]
+
+        mutating func insert(_ slot: Int, at level: PriorityLevel) {
+            levels[slot] = level
+            queue.insert(Entry(arrival: UInt64(slot), slot: slot), at: level)
+        }
+
+        mutating func remove(_ slot: Int) {
+            queue.remove(Entry(arrival: UInt64(slot), slot: slot), at: levels.removeValue(forKey: slot)!)
+        }
+
+        /// Serves what comes first, and says whether it ought to.
+        mutating func nextIsFirst() -> Bool {
+            let first = levels.max { ($0.value, $1.key) < ($1.value, $0.key) }
+            let announced = queue.first
+            let next = queue.popFirst { _ in true }
+            if let next { levels[next.slot] = nil }
+            return next?.slot == first?.key && announced?.level == first?.value && announced?.entry == next
+        }
+
+        /// What is said to come up does, without a gap.
+        var announcesWhatComes: Bool {
+            guard let (level, entries) = queue.upcoming(3) else { return true }
+            let slots = levels.filter { $0.value == level }.keys.sorted()
+            return level == levels.values.max() && entries.map(\.slot) == Array(slots.prefix(entries.count))
+        }
+    }
+
+    @Test("The highest level comes first, and within it the earliest arrival, whatever was removed")
+    func randomEntries() {
+        for seed in 0..<12 {
+            var random = SeededGenerator(seed: UInt64(seed))
+            var pair = Pair()
+            for slot in 1...500 {
+                pair.insert(slot, at: random.level())
+                guard disturb(&pair, &random), pair.queue.count == pair.levels.count, pair.announcesWhatComes else {
+                    Issue.record("seed \(seed), slot \(slot): \(pair.queue) is not \(pair.levels)")
+                    return
+                }
+            }
+            while !pair.levels.isEmpty, pair.nextIsFirst() {}
+            #expect(pair.levels.isEmpty && pair.queue.isEmpty && pair.queue.first == nil, "seed \(seed)")
+            #expect(pair.queue.entriesWithRemoved.isEmpty, "seed \(seed)")
+        }
+    }
+
+    /// Up to two entries leave, or change their level and perhaps come back. Returns whether the right ones left.
+    private func disturb(_ pair: inout Pair, _ random: inout SeededGenerator) -> Bool {
+        for _ in 0..<random.number(below: 3) {
+            guard let slot = pair.levels.keys.sorted().randomElement(using: &random) else { return true }
+            if random.happens(percent: 40) {
+                guard pair.nextIsFirst() else { return false }
+            } else {
+                let level = pair.levels[slot]!
+                pair.remove(slot)
+                let newLevel = random.happens(percent: 30) ? level : random.level()
+                if random.happens(percent: 50) { pair.insert(slot, at: newLevel) }
+            }
+        }
+        return true
+    }
+
+    @Test("Entries that come and go for ever take a bounded place", arguments: [1, 100])
+    func toggling(others: Int) {
+        var pair = Pair()
+        for slot in 1...others { pair.insert(slot, at: .medium) }
+        for _ in 0..<10_000 {
+            pair.insert(others + 1, at: .medium)
+            pair.insert(others + 2, at: .low)
+            pair.remove(others + 1)
+            pair.remove(others + 2)
+        }
+        #expect(pair.queue.entriesWithRemoved.count < 400)
+        while !pair.levels.isEmpty, pair.nextIsFirst() {}
+        #expect(pair.levels.isEmpty && pair.queue.isEmpty)
+    }
+
+    @Test("What does not fit stays, and nothing overtakes it")
+    func fitting() {
+        var pair = Pair()
+        pair.insert(1, at: .low)
+        pair.insert(2, at: .high)
+        let served = [1, 2, 1, 0].map { slot in pair.queue.popFirst { $0 == slot }?.slot }
+        #expect(served == [nil, 2, 1, nil])
+    }
+}

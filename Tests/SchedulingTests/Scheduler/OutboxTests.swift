@@ -1,0 +1,136 @@
+import Testing
+
+@testable import TaskOperations
+
+/// What a scheduler's state leaves to be carried out.
+@Suite("SchedulerState says what is to be done")
+struct OutboxTests {
+    private typealias State = SchedulerState<String, Int>
+
+    @Test("So many workers are started as there are operations, permits and processors for")
+    func workers() {
+        for (width, operations, limit, expected) in [(4, 2, 8, 2), (2, 5, 8, 2), (9, 9, 3, 3), (0, 2, 8, 0)] {
+            var state = State(width: width, workerLimit: limit)
+            for number in 0..<operations { _ = state.add("\(number)", isReady: true) }
+            #expect(state.settled().workers.count == expected)
+            #expect(state.settled().workers.isEmpty, "they were started already")
+            state.setSuspended(true)
+            state.setSuspended(false)
+            #expect(state.settled().workers.isEmpty, "they were started already")
+        }
+    }
+
+    @Test("A worker that has begun and runs something makes room for one more to be started")
+    func workersAfterStart() {
+        var state = State(width: 3, workerLimit: 1)
+        for number in 0..<3 { _ = state.add("\(number)", level: .high, isReady: true) }
+        #expect(Array(state.settled().workers) == [.high])
+        state.workerBegan(at: .high)
+        let started = state.nextStart(at: .high)
+        #expect(started != nil)
+        #expect(Array(state.settled().workers) == [.high])
+    }
+
+    @Test("What comes too late is refused or cancelled, and the intake never goes back")
+    func intake() {
+        var state = State(width: 1)
+        let slot = state.add("first")!
+        state.setIntake(.closing)
+        #expect(state.add("second") != nil)
+        state.setIntake(.shut)
+        state.setIntake(.open)
+        #expect(state.add("third") == nil)
+        state.setIntake(.cancelling)
+        state.setIntake(.shut)
+        #expect(state.add("fourth") == nil)
+        state.remove(slot)
+        let outbox = state.settled()
+        #expect(outbox.refused == ["third"])
+        #expect(outbox.cancelled == ["fourth"])
+        #expect(outbox.removed == ["first"])
+    }
+
+    @Test("A queue that closes is shut once it is empty")
+    func closing() {
+        var state = State(width: 1)
+        let slot = state.add("only")!
+        state.setIntake(.closing)
+        #expect(state.intake == .closing)
+        state.remove(slot)
+        #expect(state.intake == .shut)
+        var empty = State(width: 1)
+        empty.setIntake(.closing)
+        #expect(empty.intake == .shut)
+    }
+
+    @Test("Whoever waits for the end goes on when the queue is empty, completion handlers included")
+    func waitingForTheEnd() {
+        var state = State(width: 1)
+        state.waitUntilEmpty(1)
+        #expect(state.settled().resumed == [1])
+        let slot = state.add("only", isReady: true)!
+        _ = state.nextStart(at: .medium)
+        state.waitUntilEmpty(2)
+        state.waitUntilEmpty(3)
+        state.beginEnding(slot)
+        #expect(state.count == 0 && state.elements == [] && !state.isEmpty)
+        #expect(state.permits.taken == 1)
+        #expect(state.settled().resumed == [])
+        state.remove(slot)
+        #expect(state.settled().resumed == [2, 3])
+    }
+
+    @Test("Changes are told in order and numbered without a gap, and not at all if nobody listens")
+    func changes() {
+        var state = State(width: 1)
+        _ = state.add("unobserved", isReady: true)
+        #expect(state.settled().changes.isEmpty)
+        state.observe()
+        let (early, late) = (state.add("early", level: .high, isReady: true)!, state.add("late")!)
+        _ = state.nextStart(at: .high)
+        state.noteStart(early)
+        state.beginWait(early)
+        state.setReady(late, true)
+        state.endWait(early, 1)
+        let first = state.settled().changes
+        state.beginEnding(early)
+        state.remove(early)
+        state.remove(late)
+        let changes = first + state.settled().changes
+        #expect(changes.map(\.number) == Array(1...9))
+        #expect(
+            changes.map { "\($0.element) \($0.kind)" } == [
+                "early added", "early ready", "late added", "early started", "early lent", "late ready",
+                "early returned", "early finished", "late finished",
+            ])
+        #expect(changes.map(\.counts.unfinished) == [2, 2, 3, 3, 3, 3, 3, 2, 1])
+        #expect(changes.last?.counts.added == 3)
+    }
+
+    @Test("A newcomer is urgent unless a worker takes it in before its turn")
+    func urgency() {
+        var state = State(width: 2, workerLimit: 4)
+        #expect(state.urgency(offering: nil) == .everything)
+        _ = state.add("first", isReady: true)
+        _ = state.add("second", isReady: true)
+        _ = state.settled()
+        #expect(state.urgency(offering: nil) == .above(.medium), "workers of that level were started")
+        for _ in 0..<2 {
+            state.workerBegan(at: .medium)
+            _ = state.nextStart(at: .medium)
+        }
+        _ = state.settled()
+        #expect(state.urgency(offering: nil) == .nothing, "every permit is taken")
+        #expect(state.urgency(offering: .medium) == .above(.medium), "a more urgent one goes before what is offered")
+        state.setIntake(.shut)
+        #expect(state.urgency(offering: nil) == .everything)
+    }
+}
+
+extension SchedulerState {
+    /// What the events since the last time have led to, with what is decided now.
+    fileprivate mutating func settled() -> Outbox {
+        settle()
+        return takeOutbox()
+    }
+}

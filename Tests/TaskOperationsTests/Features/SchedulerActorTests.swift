@@ -1,0 +1,42 @@
+import TaskOperationsTesting
+import Testing
+
+@testable import TaskOperations
+
+@Suite("The scheduler is an actor that is entered with and without waiting", .timeLimit(.minutes(10)))
+struct SchedulerActorTests {
+    @Test("What is awaited takes effect, and what follows is carried out")
+    func awaited() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, isSuspended: true)
+        let operations = (0..<10).map { number in queue.addOperation { number } }
+        #expect(await queue.scheduler.state.count == 10)
+        await queue.scheduler.resume()
+        for (number, operation) in operations.enumerated() { #expect(try await operation.value == number) }
+        #expect(await queue.scheduler.state.isEmpty)
+    }
+
+    @Test("Tasks that await and threads that enter exclude each other")
+    func bothWays() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 0)
+        await withTaskGroup { group in
+            for number in 0..<8 {
+                group.addTask {
+                    for _ in 0..<500 {
+                        if number % 2 == 0 { await queue.scheduler.widen() } else { queue.scheduler.widenAtOnce() }
+                    }
+                }
+            }
+        }
+        #expect(queue.maxConcurrentOperationCount == 4000)
+    }
+}
+
+extension Scheduler {
+    fileprivate func resume() { state.setSuspended(false) }
+
+    fileprivate func widen() { state.setWidth(state.permits.capacity + 1) }
+
+    fileprivate nonisolated func widenAtOnce() {
+        apply { $0.widen() }
+    }
+}
