@@ -77,7 +77,8 @@ let package = Package(
                 "MigrationExamplesPorted", "TourKit", "tour",
             ],
             swiftSettings: settings),
-        .testTarget(name: "BenchmarkTests", dependencies: ["benchmark"], swiftSettings: settings),
+        .testTarget(
+            name: "BenchmarkTests", dependencies: ["benchmark", "TaskOperationsTesting"], swiftSettings: settings),
         .testTarget(
             name: "BridgeTests",
             dependencies: [
