@@ -51,7 +51,8 @@ let package = Package(
             dependencies: ["TaskOperations", "TaskOperationsBridge", "TaskOperationsTesting", "CAllocator"],
             swiftSettings: settings),
         .testTarget(
-            name: "SchedulingTests", dependencies: ["TaskOperations", "TaskOperationsTesting"],
+            name: "SchedulingTests",
+            dependencies: ["TaskOperations", "TaskOperationsTesting", "TaskOperationsExpectations"],
             swiftSettings: settings),
         .testTarget(
             name: "TaskOperationsTests",
@@ -62,7 +63,8 @@ let package = Package(
             dependencies: ["TaskOperations", "TaskOperationsTesting", "TaskOperationsExpectations"],
             swiftSettings: settings),
         .testTarget(
-            name: "SimulationTests", dependencies: ["Simulation"], exclude: ["Corpus"], swiftSettings: settings),
+            name: "SimulationTests", dependencies: ["Simulation", "TaskOperationsExpectations"], exclude: ["Corpus"],
+            swiftSettings: settings),
         .testTarget(
             name: "StressTests", dependencies: ["TaskOperations", "TaskOperationsTesting"], swiftSettings: settings),
         .testTarget(
@@ -70,11 +72,13 @@ let package = Package(
         .testTarget(
             name: "MigrationTests",
             dependencies: [
-                "TaskOperationsTesting", "MigrationExamplesSupport", "MigrationExamplesLegacy",
+                "TaskOperationsTesting", "TaskOperationsExpectations", "MigrationExamplesSupport",
+                "MigrationExamplesLegacy",
                 "MigrationExamplesPorted", "TourKit", "tour",
             ],
             swiftSettings: settings),
-        .testTarget(name: "BenchmarkTests", dependencies: ["benchmark"], swiftSettings: settings),
+        .testTarget(
+            name: "BenchmarkTests", dependencies: ["benchmark", "TaskOperationsTesting"], swiftSettings: settings),
         .testTarget(
             name: "BridgeTests",
             dependencies: [

@@ -7,26 +7,32 @@ struct Arguments: Sendable {
     }
 
     var action = Action.run
-    var cases = Catalogue.cases
+    var cases = Catalogue.quickCases
     /// The subjects to measure; nil for all.
     var subjects: Set<SubjectName>?
     /// Multiplies the size of every case.
     var scale = 1.0
     /// How often each subject is measured; nil for what the size asks for.
     var rounds: Int?
+    /// After how long a subject is measured no further, for a first look; nil for as many rounds as there are.
+    var secondsPerSubject: Double?
     var isMarkdown = false
     var jsonPath: String?
     var chartPath: String?
 
     static let usage = """
-        usage: benchmark [--case NAME[,NAME…]] [--subject NAME[,NAME…]] [--scale N] [--rounds N]
+        usage: benchmark [--all | --case NAME[,NAME…]] [--subject NAME[,NAME…]] [--scale N] [--rounds N]
                          [--json FILE] [--markdown] [--chart FILE] [--list]
 
-          --case      measure these cases only; --list tells their names
+        Without arguments it measures what takes two minutes, in as many rounds as fit.
+
+          --all       measure every case, in all rounds; it takes more than half an hour
+          --case      measure these cases only, in all rounds; --list tells their names
           --subject   measure these subjects only
           --scale     multiply the number of operations of every case by N (1; 0.01 is a quick look)
           --rounds    how often each subject is measured at most (5, and 15 up to 10,000 operations)
-          --json      write the figures to a file
+          --json      write the figures to a file, each case when it is done; on standard output they take the
+                      place of the table
           --markdown  print the table of README.md instead of the full one
           --chart     draw the figures of `growth` into an SVG file
           --list      print the cases
@@ -34,9 +40,13 @@ struct Arguments: Sendable {
 
     init(_ words: some Sequence<String>) throws(ArgumentError) {
         var words = words.makeIterator()
+        var (isAll, namesCases) = (false, false)
         while let option = words.next() {
             switch option {
-            case "--case": cases = try Self.cases(named: try words.value(of: option))
+            case "--all": isAll = true
+            case "--case":
+                cases = try Self.cases(named: try words.value(of: option))
+                namesCases = true
             case "--subject": subjects = try Self.subjects(named: try words.value(of: option))
             case "--scale": scale = try Self.scale(try words.value(of: option))
             case "--rounds": rounds = try Self.rounds(try words.value(of: option))
@@ -48,12 +58,16 @@ struct Arguments: Sendable {
             default: throw ArgumentError("\(option) is not an option; allowed: \(Self.options)")
             }
         }
+        if isAll, namesCases { throw ArgumentError("--all and --case cannot be given together") }
+        if isAll { cases = Catalogue.cases }
+        if !isAll, !namesCases, rounds == nil { secondsPerSubject = 1 }
         if chartPath != nil, !cases.contains(where: { $0.name == Chart.caseName }) {
-            throw ArgumentError("--chart draws the case \(Chart.caseName), which --case leaves out")
+            throw ArgumentError(
+                "--chart draws the case \(Chart.caseName), which is left out; add --case \(Chart.caseName)")
         }
     }
 
-    private static let options = "--case --subject --scale --rounds --json --markdown --chart --list --help"
+    private static let options = "--all --case --subject --scale --rounds --json --markdown --chart --list --help"
 
     private static func cases(named list: String) throws(ArgumentError) -> [Case] {
         let names = list.split(separator: ",").map(String.init)

@@ -12,10 +12,15 @@ struct Benchmark {
             complain("\(error)")
             exit(2)
         }
-        switch arguments.action {
-        case .help: print(Arguments.usage)
-        case .list: print(Catalogue.listing)
-        case .run: run(arguments)
+        do {
+            switch arguments.action {
+            case .help: try OutputFile.standardOutput.write(Arguments.usage + "\n")
+            case .list: try OutputFile.standardOutput.write(Catalogue.listing + "\n")
+            case .run: run(arguments)
+            }
+        } catch {
+            complain("\(error)")
+            exit(1)
         }
     }
 
@@ -36,17 +41,31 @@ struct Benchmark {
     }
 
     private static func measure(_ arguments: Arguments) async throws {
-        let figures = try await Runner(arguments).run(arguments.cases)
-        print(arguments.isMarkdown ? Markdown.page(figures) : Table.text(figures))
-        if let path = arguments.jsonPath { try write(JSON.text(figures), to: path) }
-        if let path = arguments.chartPath { try write(Chart.svg(figures), to: path) }
+        // Opened first: that they cannot be written is said before anything was measured.
+        var json = try arguments.jsonPath.map { path throws in try JSONFile(at: path) }
+        let chart = try arguments.chartPath.map { path throws in try OutputFile(at: path) }
+        let printed = json?.isStandardOutput == true ? nil : report(arguments)
+
+        try printLines(printed.map { [$0.head] })
+        let figures = try await Runner(arguments).run(arguments.cases) { comparison in
+            try json?.add(comparison)
+            try printLines(printed?.lines(comparison))
+        }
+        try json?.finish()
+        try printLines(printed?.foot(figures))
+        try chart?.write(Chart.svg(figures) + "\n")
     }
 
-    private static func write(_ text: String, to path: String) throws {
-        try (text + "\n").write(toFile: path, atomically: true, encoding: .utf8)
+    private static func report(_ arguments: Arguments) -> any Report {
+        if arguments.isMarkdown { return Markdown(arguments.cases, subjects: arguments.subjects) }
+        return Table(arguments.cases)
+    }
+
+    private static func printLines(_ lines: [String]?) throws {
+        for line in lines ?? [] { try OutputFile.standardOutput.write(line + "\n") }
     }
 
     private static func complain(_ message: String) {
-        FileHandle.standardError.write(Data("benchmark: \(message)\n".utf8))
+        try? FileHandle.standardError.write(contentsOf: Data("benchmark: \(message)\n".utf8))
     }
 }

@@ -4,13 +4,23 @@ import Testing
 
 @Suite("Benchmark: arguments")
 struct ArgumentsTests {
-    @Test("Without arguments every case is measured at its size")
+    @Test("Without arguments what is quick is measured at its size, in as many rounds as fit")
     func defaults() throws {
         let arguments = try Arguments([])
-        #expect(arguments.cases.count == Catalogue.cases.count)
+        #expect(arguments.cases.map(\.title) == Catalogue.quickCases.map(\.title))
+        #expect(arguments.secondsPerSubject == 1)
         #expect(arguments.scale == 1)
         #expect(arguments.rounds == nil)
         #expect(arguments.subjects == nil)
+    }
+
+    @Test("With --all every case is measured, in all rounds, and so is what is named")
+    func all() throws {
+        let arguments = try Arguments(["--all"])
+        #expect(arguments.cases.count == Catalogue.cases.count)
+        #expect(arguments.secondsPerSubject == nil)
+        #expect(try Arguments(["--case", "growth"]).secondsPerSubject == nil)
+        #expect(try Arguments(["--rounds", "3"]).secondsPerSubject == nil)
     }
 
     @Test("Each option is read")
@@ -35,6 +45,7 @@ struct ArgumentsTests {
             (["--subject", "none"], "TaskGroup-next"), (["--scale", "0"], "above 0"), (["--scale", "x"], "above 0"),
             (["--rounds", "0"], "1 to 1000"), (["--rounds", "1.5"], "1 to 1000"),
             (["--json", "--list"], "needs a value"),
+            (["--all", "--case", "chain"], "together"), (["--chart", "a.svg"], "growth"),
             (["--fast"], "--markdown"), (["chain"], "--case"), (["--case", "chain", "--chart", "a.svg"], "growth"),
         ])
     func refusal(words: [String], hint: String) {

@@ -15,6 +15,13 @@ struct CatalogueTests {
             ])
     }
 
+    @Test("What is measured without arguments has most of what README shows, and leaves out what takes minutes")
+    func quickCases() {
+        let names = Set(Catalogue.quickCases.map(\.name))
+        #expect(names.isSuperset(of: ["independent", "chain", "contended-add", "pending-memory", "latency", "bridge"]))
+        #expect(names.isDisjoint(with: ["growth", "fan-out", "layers", "random-dag"]))
+    }
+
     @Test("No two cases have the same title, and none has a subject twice")
     func titles() {
         #expect(Set(Catalogue.cases.map(\.title)).count == Catalogue.cases.count)

@@ -20,9 +20,9 @@ struct ReportingTests {
 
     @Test("A figure is an object with every key, and null where there is nothing to say")
     func json() throws {
-        let objects = try #require(
-            try JSONSerialization.jsonObject(with: Data(JSON.text(figures).utf8)) as? [[String: Any]])
-        #expect(objects.count == figures.count)
+        let objects = try figures.map { figure in
+            try #require(JSONSerialization.jsonObject(with: Data(JSON.text(figure).utf8)) as? [String: Any])
+        }
         for object in objects {
             #expect(
                 Set(object.keys) == [
@@ -48,14 +48,22 @@ struct ReportingTests {
 
     @Test("The table has a line for each figure, and what grew")
     func table() {
-        let lines = Table.text(figures).split(separator: "\n")
+        let table = Table([.growthOfChain, .pendingMemory])
+        let lines = table.lines(figures)
         #expect(lines.count { $0.contains("growth, chain  ") } == 4)
-        #expect(lines.contains { $0.contains("OperationQueue: an operation of 10,000 costs 10.25 times") })
+        let columns = table.head.split(separator: "\n").last
+        #expect(Set(lines.map(\.count)) == [columns?.count])
+        #expect(
+            table.foot(figures).contains { $0.contains("OperationQueue: an operation of 10,000 costs 10.25 times") })
     }
 
     @Test("The markdown table has a line for each comparison and as many cells in each")
     func markdown() {
-        let lines = Markdown.page(figures).split(separator: "\n").filter { $0.hasPrefix("|") }
+        let markdown = Markdown([.growthOfChain, .pendingMemory], subjects: [.taskOperationQueue, .operationQueue])
+        let comparisons = [figures[0...1], figures[2...3], figures[4...4]].map(Array.init)
+        let lines =
+            markdown.head.split(separator: "\n").filter { $0.hasPrefix("|") }.map(String.init)
+            + comparisons.flatMap(markdown.lines)
         #expect(lines.count == 2 + 3)
         #expect(Set(lines.map { $0.count { $0 == "|" } }).count == 1)
         #expect(lines[2].contains("| growth, chain | 1,000 | 400 | 40,000 (0.010) |"))

@@ -1,10 +1,13 @@
 import Foundation
 import MigrationExamplesSupport
+import TaskOperationsExpectations
 import Testing
 import TourKit
 
 @Suite("Every recipe, both ways", .timeLimit(.minutes(10)))
 struct RecipeTests {
+    private static let rounds = isDeep ? 3 : 1
+
     private let temporary: TemporaryFolder
 
     init() throws { temporary = try TemporaryFolder() }
@@ -28,7 +31,7 @@ struct RecipeTests {
     func agreement(recipe: Recipe) async throws {
         try writeFiles()
         let first = try await recipe.runLegacy(RecipeInput(InputFolder(listing: temporary.path)))
-        for _ in 0..<3 {
+        for _ in 0..<Self.rounds {
             let (legacy, ported) = try await results(of: recipe)
             #expect(legacy.text == first.text)
             #expect(ported.text == first.text)
@@ -108,11 +111,12 @@ struct RecipeTests {
         // but not of all together.
         for number in 0..<200 { try temporary.writeZeros(20_000_000_000, to: "file \(number)") }
         let input = RecipeInput(try InputFolder(listing: temporary.path))
+        let opening = try FileOpening(in: temporary.path)
         let legacy = Task { try await recipe.runLegacy(input) }
         let ported = Task { try await recipe.ported(input) }
         // Not from a task: every thread of the pool may be busy with digesting.
-        Thread.detachNewThread { [temporary] in
-            while !temporary.hasOpenFile { sched_yield() }
+        Thread.detachNewThread {
+            opening.wait()
             input.cancellation.cancel()
             ported.cancel()
         }

@@ -52,19 +52,6 @@ final class TemporaryFolder: Sendable {
         return ["dangling", "loop1", "loop2", "pipe"].map { self / $0 }
     }
 
-    /// Whether this process has a file of the folder open; where the platform does not tell, it is taken to have one.
-    var hasOpenFile: Bool {
-        #if os(Linux)
-            let descriptors = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
-            return descriptors.contains { descriptor in
-                let file = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(descriptor)")
-                return file?.hasPrefix(path + "/") ?? false
-            }
-        #else
-            return true
-        #endif
-    }
-
     static func / (folder: TemporaryFolder, name: String) -> String {
         folder.path + "/" + name
     }

@@ -1,12 +1,13 @@
 import Foundation
 import Simulation
+import TaskOperationsExpectations
 import Testing
 
 /// Random programs on the library and on its model, each under an order of its tasks that follows from its seed.
 ///
 /// `SIMULATION_SEEDS=1000000 swift test --filter SimulationTests` runs more of them, and `SIMULATION_SEED=17` one
 /// alone, of which it prints all that happens.
-@Suite("Random programs, beside a model", .timeLimit(.minutes(600)))
+@Suite("Random programs, beside a model", .computing, .timeLimit(.minutes(600)))
 struct SimulationTests {
     private static let environment = ProcessInfo.processInfo.environment
     private static let one = environment["SIMULATION_SEED"].flatMap { UInt64($0) }
@@ -19,23 +20,13 @@ struct SimulationTests {
         let tally = try await withThrowingTaskGroup { group in
             for part in 0..<Self.parts {
                 group.addTask {
-                    try await run(Self.count * part / Self.parts..<Self.count * (part + 1) / Self.parts)
+                    try SeedTally(of: Self.count * part / Self.parts..<Self.count * (part + 1) / Self.parts)
                 }
             }
             return try await group.reduce(SeedTally()) { $0 + $1 }
         }
         print("simulated: \(tally), \(ContinuousClock.now - start)")
         #expect(tally.seeds == Int(Self.count))
-    }
-
-    /// Runs seeds, and lets other tests have the thread now and then.
-    private func run(_ seeds: Range<UInt64>) async throws -> SeedTally {
-        var tally = SeedTally()
-        for first in stride(from: seeds.lowerBound, to: seeds.upperBound, by: 20) {
-            tally = tally + (try SeedTally(of: first..<min(first + 20, seeds.upperBound)))
-            await Task.yield()
-        }
-        return tally
     }
 
     @Test("one seed", .enabled(if: one != nil))

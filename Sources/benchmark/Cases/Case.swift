@@ -7,13 +7,19 @@ struct Case: Sendable {
     let summary: String
     /// How many operations there are; several sizes where it matters how the cost grows.
     let sizes: [Int]
+    /// Whether one round of it takes so long that it is measured on demand only.
+    let isLong: Bool
     let subjects: [Subject]
 
-    init(_ name: String, variant: String? = nil, _ summary: String, sizes: [Int], subjects: [Subject]) {
+    init(
+        _ name: String, variant: String? = nil, _ summary: String, sizes: [Int], isLong: Bool = false,
+        subjects: [Subject]
+    ) {
         self.name = name
         self.variant = variant
         self.summary = summary
         self.sizes = sizes
+        self.isLong = isLong
         self.subjects = subjects
     }
 

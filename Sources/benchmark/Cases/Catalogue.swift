@@ -32,6 +32,9 @@ enum Catalogue {
         .bridgedAdding,
     ]
 
+    /// Those that are measured where nothing else is asked for.
+    static let quickCases = cases.filter { !$0.isLong }
+
     /// The names that `--case` takes, in order.
     static let names = cases.reduce(into: [String]()) { names, item in
         if !names.contains(item.name) { names.append(item.name) }
@@ -42,7 +45,7 @@ enum Catalogue {
         let width = cases.map(\.title.count).max() ?? 0
         return cases.map { item in
             let sizes = item.sizes.map(\.grouped).joined(separator: " / ")
-            return "\(item.title.padded(to: width))  \(item.summary) (\(sizes))"
+            return "\(item.title.padded(to: width))  \(item.summary) (\(sizes))\(item.isLong ? ", with --all" : "")"
         }
         .joined(separator: "\n")
     }

@@ -13,7 +13,7 @@ extension Case {
         ])
 
     static let fanOut = Case(
-        "fan-out", "empty, one before all others", sizes: [10_000, 100_000],
+        "fan-out", "empty, one before all others", sizes: [10_000, 100_000], isLong: true,
         subjects: [
             GraphSubjects.taskOperationQueue(Graph.fanOut),
             GraphSubjects.operationQueue(Graph.fanOut, isQuadratic: true),
@@ -29,6 +29,7 @@ extension Case {
 
     static let layers = Case(
         "layers", "empty, 100 layers, each depends on 8 of the layer before", sizes: [10_000, 100_000],
+        isLong: true,
         subjects: [
             GraphSubjects.taskOperationQueue(Graph.layers),
             GraphSubjects.operationQueue(Graph.layers, isQuadratic: true),
@@ -36,7 +37,7 @@ extension Case {
         ])
 
     static let randomDAG = Case(
-        "random-dag", "empty, each depends on up to 4 earlier ones", sizes: [10_000, 100_000],
+        "random-dag", "empty, each depends on up to 4 earlier ones", sizes: [10_000, 100_000], isLong: true,
         subjects: [
             GraphSubjects.taskOperationQueue(Graph.random),
             GraphSubjects.operationQueue(Graph.random, isQuadratic: true),

@@ -2,12 +2,12 @@
 
 extension Case {
     static let growthOfIndependent = Case(
-        "growth", variant: "independent", "as in independent", sizes: growingSizes,
+        "growth", variant: "independent", "as in independent", sizes: growingSizes, isLong: true,
         subjects: Submission<Empty>.subjects(
             [.taskOperationQueue, .operationQueue, .dispatchQueue, .task], width: 2))
 
     static let growthOfChain = Case(
-        "growth", variant: "chain", "as in chain", sizes: growingSizes,
+        "growth", variant: "chain", "as in chain", sizes: growingSizes, isLong: true,
         subjects: [
             GraphSubjects.taskOperationQueue(Graph.chain),
             GraphSubjects.operationQueue(Graph.chain, isQuadratic: true),
@@ -15,7 +15,7 @@ extension Case {
         ])
 
     static let growthOfFanOut = Case(
-        "growth", variant: "fan-out", "as in fan-out", sizes: growingSizes,
+        "growth", variant: "fan-out", "as in fan-out", sizes: growingSizes, isLong: true,
         subjects: [
             GraphSubjects.taskOperationQueue(Graph.fanOut),
             GraphSubjects.operationQueue(Graph.fanOut, isQuadratic: true),

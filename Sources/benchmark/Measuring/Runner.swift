@@ -4,24 +4,30 @@
 /// from round to round, so that none always finds the memory as the same other one has left it.
 struct Runner: Sendable {
     private let rounds: Int?
+    private let secondsPerSubject: Double
     private let scale: Double
     private let subjects: Set<SubjectName>?
     private let threads = ThreadCounter()
 
     init(_ arguments: Arguments) {
         rounds = arguments.rounds
+        secondsPerSubject = arguments.secondsPerSubject ?? .infinity
         scale = arguments.scale
         subjects = arguments.subjects
     }
 
-    func run(_ cases: [Case]) async throws -> [Figure] {
+    /// - Parameter whenDone: Called with the figures that stand side by side as soon as they are there.
+    func run(_ cases: [Case], whenDone: ([Figure]) throws -> Void) async throws -> [Figure] {
         let comparisons = cases.flatMap { item in item.sizes.map { (item, scaled($0)) } }
         let progress = Progress(of: comparisons.count)
         defer { progress.clear() }
         var figures: [Figure] = []
         for (item, size) in comparisons {
             progress.begin(item.title + ", \(size.grouped) operations")
-            figures += try await compare(item, size, progress)
+            let comparison = try await compare(item, size, progress)
+            progress.clear()
+            try whenDone(comparison)
+            figures += comparison
         }
         return figures
     }
@@ -40,7 +46,7 @@ struct Runner: Sendable {
         for round in 0..<(trials.map(\.rounds).max() ?? 0) {
             for turn in trials.indices {
                 let index = (round + turn) % trials.count
-                if round >= trials[index].rounds { continue }
+                if round >= trials[index].rounds || trials[index].seconds >= secondsPerSubject { continue }
                 progress.show("\(trials[index].subject.name.rawValue), round \(round + 1) of \(trials[index].rounds)")
                 try await Task.sleep(for: .milliseconds(2))  // what the one before has left behind comes to rest
                 try await trials[index].measure(counting: threads)
@@ -62,6 +68,8 @@ private struct Trial {
     let rounds: Int
     private var measurements: [Measurement] = []
     private var threads: Int?
+    /// How long it was measured.
+    private(set) var seconds = 0.0
 
     init(subject: Subject, size: Int, rounds: Int) {
         self.subject = subject
@@ -71,14 +79,17 @@ private struct Trial {
 
     mutating func measure(counting counter: ThreadCounter) async throws {
         counter.reset()
+        let start = ContinuousClock.now
         measurements.append(try await subject.measure(size))
+        seconds += (ContinuousClock.now - start) / .seconds(1)
         threads = [threads, counter.mostSeen].compactMap(\.self).max()
     }
 
     func figure(of item: Case) -> Figure {
         let bytes = measurements.compactMap(\.bytesPerOperation)
         return Figure(
-            caseName: item.name, variant: item.variant, subject: subject.name, size: size, rounds: rounds,
+            caseName: item.name, variant: item.variant, subject: subject.name, size: size,
+            rounds: measurements.count,
             nsPerOperation: Spread(measurements.map(\.nsPerOperation)),
             bytesPerOperation: bytes.isEmpty ? nil : Spread(bytes).median, threads: threads)
     }

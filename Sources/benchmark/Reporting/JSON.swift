@@ -1,11 +1,11 @@
 import Foundation
 
-/// The figures as an array of objects.
+/// A figure as an object, on a line of its own.
 enum JSON {
-    static func text(_ figures: [Figure]) throws -> String {
+    static func text(_ figure: Figure) throws -> String {
         let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
-        return String(decoding: try encoder.encode(figures.map(Row.init)), as: UTF8.self)
+        encoder.outputFormatting = .sortedKeys
+        return String(decoding: try encoder.encode(Row(figure: figure)), as: UTF8.self)
     }
 
     private struct Row: Encodable {

@@ -1,8 +1,9 @@
 import Foundation
 
-/// A line on the terminal that says what is being measured; nothing where there is no terminal.
+/// Says on standard error what is being measured: on a terminal in one line that changes, elsewhere in a line for each
+/// case as it begins.
 final class Progress {
-    private let isShown = isatty(STDERR_FILENO) == 1
+    private let isTerminal = isatty(STDERR_FILENO) == 1
     private let total: Int
     private var begun = 0
     private var title = ""
@@ -14,17 +15,19 @@ final class Progress {
     func begin(_ title: String) {
         begun += 1
         self.title = title
+        if !isTerminal { write("[\(begun)/\(total)] \(title)\n") }
     }
 
     func show(_ step: String) {
-        write("[\(begun)/\(total)] \(title): \(step)")
+        if isTerminal { write("\r\u{1B}[K[\(begun)/\(total)] \(title): \(step)") }
     }
 
     func clear() {
-        write("")
+        if isTerminal { write("\r\u{1B}[K") }
     }
 
-    private func write(_ line: String) {
-        if isShown { FileHandle.standardError.write(Data("\r\u{1B}[K\(line)".utf8)) }
+    /// Nobody is left to tell where standard error cannot be written.
+    private func write(_ text: String) {
+        try? FileHandle.standardError.write(contentsOf: Data(text.utf8))
     }
 }

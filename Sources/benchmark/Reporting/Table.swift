@@ -1,30 +1,45 @@
 /// The figures as plain text, a line for each.
-enum Table {
-    static func text(_ figures: [Figure]) -> String {
-        let cells = [header] + figures.map { row($0, in: figures) }
-        let widths = header.indices.map { column in cells.map { $0[column].count }.max()! }
-        let lines = cells.map { row in
-            zip(row, widths).enumerated()
-                .map { column, cell in cell.0.padded(to: cell.1, onLeft: column >= namingColumns) }
-                .joined(separator: "  ")
-        }
-        return ([Machine.description, ""] + lines + [""] + Growth.lines(figures)).joined(separator: "\n")
+struct Table: Report {
+    private let titleWidth: Int
+
+    init(_ cases: [Case]) {
+        titleWidth = cases.map(\.title.count).max() ?? 0
     }
 
-    /// The columns that hold words.
-    private static let namingColumns = 2
+    var head: String { Machine.description + "\n\n" + line(columns.map(\.name)) }
 
-    private static let header = [
-        "case", "subject", "n", "rounds", "ns/op", "min", "max", "bytes/op", "threads", "ours/its",
-    ]
+    func lines(_ comparison: [Figure]) -> [String] {
+        comparison.map { figure in line(columns.map { $0.text(figure, comparison) }) }
+    }
 
-    private static func row(_ figure: Figure, in figures: [Figure]) -> [String] {
-        [
-            figure.title, figure.subject.rawValue, figure.size.grouped, String(figure.rounds),
-            figure.nsPerOperation.median.measured, figure.nsPerOperation.minimum.measured,
-            figure.nsPerOperation.maximum.measured, figure.bytesPerOperation?.measured ?? "",
-            figure.threads.map(String.init) ?? "", figures.ratio(to: figure)?.ratio ?? "",
+    func foot(_ figures: [Figure]) -> [String] { [""] + Growth.lines(figures) }
+
+    private struct Column {
+        let name: String
+        let width: Int
+        var holdsWords = false
+        let text: (_ figure: Figure, _ comparison: [Figure]) -> String
+    }
+
+    private var columns: [Column] {
+        let subjectWidth = SubjectName.allCases.map(\.rawValue.count).max() ?? 0
+        return [
+            Column(name: "case", width: titleWidth, holdsWords: true) { figure, _ in figure.title },
+            Column(name: "subject", width: subjectWidth, holdsWords: true) { figure, _ in figure.subject.rawValue },
+            Column(name: "n", width: 9) { figure, _ in figure.size.grouped },
+            Column(name: "rounds", width: 6) { figure, _ in String(figure.rounds) },
+            Column(name: "ns/op", width: 9) { figure, _ in figure.nsPerOperation.median.measured },
+            Column(name: "min", width: 9) { figure, _ in figure.nsPerOperation.minimum.measured },
+            Column(name: "max", width: 9) { figure, _ in figure.nsPerOperation.maximum.measured },
+            Column(name: "bytes/op", width: 8) { figure, _ in figure.bytesPerOperation?.measured ?? "" },
+            Column(name: "threads", width: 7) { figure, _ in figure.threads.map(String.init) ?? "" },
+            Column(name: "ours/its", width: 8) { figure, comparison in comparison.ratio(to: figure)?.ratio ?? "" },
         ]
+    }
+
+    private func line(_ cells: [String]) -> String {
+        zip(cells, columns).map { cell, column in cell.padded(to: column.width, onLeft: !column.holdsWords) }
+            .joined(separator: "  ")
     }
 }
 

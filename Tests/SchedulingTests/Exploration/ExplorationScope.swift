@@ -32,13 +32,12 @@ struct ExplorationScope {
         }
     }
 
-    /// Explores every plan, and lets other tests have the thread after each.
+    /// Explores every plan.
     ///
     /// - Throws: `Failure`.
-    func explore() async throws(Failure) -> Tally {
+    func explore() throws(Failure) -> Tally {
         var tally = Tally()
         for plan in plans {
-            await Task.yield()
             do throws(Exploration<SmallQueue>.Failure) {
                 let exploration = try Exploration(from: SmallQueue(plan))
                 tally.plans += 1

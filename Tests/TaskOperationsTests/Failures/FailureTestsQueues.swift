@@ -45,7 +45,7 @@ struct FailureTestsQueues {
     @Test("Elsewhere bodies that do not suspend starved everything else in the pool")
     func sharingThePool() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 100, isSuspended: true)
-        for _ in 0..<200_000 { queue.addOperation {} }
+        for _ in 0..<many { queue.addOperation {} }
         queue.isSuspended = false
         let unfinished = await Task.detached { queue.operationCount }.value
         #expect(unfinished > 0)

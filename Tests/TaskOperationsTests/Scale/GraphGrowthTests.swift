@@ -1,23 +1,24 @@
 import TaskOperations
+import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
 /// What grows with the square of its size would show in no test of a few operations, and hang one of very many. So
 /// these compare the time for some with the time for eight times as many: about 8 times as long where a step is
 /// constant or logarithmic, 64 times where it has to search what is there, and 512 where it does so for each of them.
-@Suite("Growth: graphs take time in proportion to their size", .serialized, .timeLimit(.minutes(10)))
+@Suite("Growth: graphs take time in proportion to their size", .computing, .serialized, .timeLimit(.minutes(10)))
 struct GraphGrowthTests {
     @Test("Adding operations")
-    func adding() async {
-        await expectNearlyLinear(from: 2000) { count in
+    func adding() {
+        expectNearlyLinear(from: 2000) { count in
             let queue = TaskOperationQueue(isSuspended: true)
             return (queue, { for _ in 0..<count { queue.addOperation {} } })
         }
     }
 
     @Test("Adding a chain from its end, one by one")
-    func addingAChain() async {
-        await expectNearlyLinear(from: 1000) { count in
+    func addingAChain() {
+        expectNearlyLinear(from: 1000) { count in
             let queue = TaskOperationQueue(isSuspended: true)
             let chain = Self.chainFromItsEnd(count)
             return (queue, { for operation in chain { try! queue.addOperation(operation) } })
@@ -25,8 +26,8 @@ struct GraphGrowthTests {
     }
 
     @Test("Adding a chain in one step, behind a barrier that has as many before it")
-    func addingAChainBehindABarrier() async {
-        await expectNearlyLinear(from: 500) { count in
+    func addingAChainBehindABarrier() {
+        expectNearlyLinear(from: 500) { count in
             let queue = TaskOperationQueue(isSuspended: true)
             for _ in 0..<count { queue.addOperation {} }
             queue.addBarrier {}
@@ -36,8 +37,8 @@ struct GraphGrowthTests {
     }
 
     @Test("Adding a chain one by one, behind a barrier that has as many before it: one search each")
-    func addingAChainOneByOneBehindABarrier() async {
-        await expectOneSearchEach(from: 30) { count in
+    func addingAChainOneByOneBehindABarrier() {
+        expectOneSearchEach(from: 30) { count in
             let queue = TaskOperationQueue(isSuspended: true)
             for _ in 0..<count { queue.addOperation {} }
             queue.addBarrier {}
@@ -47,8 +48,8 @@ struct GraphGrowthTests {
     }
 
     @Test("Adding barriers on which others depend: one search each")
-    func addingBarriersThatAreWaitedFor() async {
-        await expectOneSearchEach(from: 30) { count in
+    func addingBarriersThatAreWaitedFor() {
+        expectOneSearchEach(from: 30) { count in
             let (queue, dependents) = (TaskOperationQueue(isSuspended: true), TaskOperationQueue(isSuspended: true))
             let barriers = (0..<count).map { _ in TaskOperation {} }
             for barrier in barriers { dependents.addOperation(dependencies: [barrier]) {} }
@@ -63,8 +64,8 @@ struct GraphGrowthTests {
     }
 
     @Test("Adding what others depend on behind one barrier, and as many cancelled ones: one search each")
-    func addingBehindCancelledBarriers() async {
-        await expectOneSearchEach(from: 60) { count in
+    func addingBehindCancelledBarriers() {
+        expectOneSearchEach(from: 60) { count in
             let (queue, dependents) = (TaskOperationQueue(isSuspended: true), TaskOperationQueue(isSuspended: true))
             queue.addBarrier {}
             for _ in 0..<count { queue.addBarrier {}.cancel() }
@@ -81,8 +82,8 @@ struct GraphGrowthTests {
     }
 
     @Test("Escalating through barriers")
-    func escalatingThroughBarriers() async {
-        await expectNearlyLinear(from: 100) { count in
+    func escalatingThroughBarriers() {
+        expectNearlyLinear(from: 100) { count in
             let queue = TaskOperationQueue(isSuspended: true)
             for _ in 0..<count {
                 queue.addOperation(priority: .low) {}
@@ -94,8 +95,8 @@ struct GraphGrowthTests {
     }
 
     @Test("Escalating a chain")
-    func escalatingAChain() async {
-        await expectNearlyLinear(from: 1000) { count in
+    func escalatingAChain() {
+        expectNearlyLinear(from: 1000) { count in
             let queue = TaskOperationQueue(isSuspended: true)
             var last = queue.addOperation(priority: .low) {}
             for _ in 1..<count { last = queue.addOperation(priority: .low, dependencies: [last]) {} }
@@ -112,21 +113,21 @@ struct GraphGrowthTests {
     /// - Parameter prepare: Makes a suspended queue, and what is to be measured.
     private func expectNearlyLinear(
         from small: Int, sourceLocation: SourceLocation = #_sourceLocation, _ prepare: (_ count: Int) -> Prepared
-    ) async {
-        await expect(growthUpTo: 25, from: small, sourceLocation, prepare)
+    ) {
+        expect(growthUpTo: 25, from: small, sourceLocation, prepare)
     }
 
     private func expectOneSearchEach(
         from small: Int, sourceLocation: SourceLocation = #_sourceLocation, _ prepare: (_ count: Int) -> Prepared
-    ) async {
-        await expect(growthUpTo: 200, from: small, sourceLocation, prepare)
+    ) {
+        expect(growthUpTo: 200, from: small, sourceLocation, prepare)
     }
 
     private func expect(
         growthUpTo limit: Double, from small: Int, _ sourceLocation: SourceLocation,
         _ prepare: (_ count: Int) -> Prepared
-    ) async {
-        let ratio = await bestRatio(within: limit) { isLarge in
+    ) {
+        let ratio = bestRatio(within: limit) { isLarge in
             time(isLarge ? small * 8 : small, prepare)
         }
         #expect(ratio < limit, sourceLocation: sourceLocation)

@@ -1,8 +1,9 @@
 import TaskOperations
+import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Very many dependencies", .serialized, .timeLimit(.minutes(10)))
+@Suite("Very many dependencies", .computing, .serialized, .timeLimit(.minutes(10)))
 struct ManyDependenciesTests {
     @Test("Very many dependents of one operation")
     func dependents() async throws {

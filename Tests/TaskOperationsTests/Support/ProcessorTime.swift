@@ -1,3 +1,5 @@
+import TaskOperationsTesting
+
 #if canImport(Darwin)
     import Darwin
 #elseif canImport(Glibc)
@@ -7,13 +9,29 @@
 #endif
 
 /// What the calling thread has computed during something that does not suspend; other threads do not count.
-func processorTime(_ work: () -> Void) -> Duration {
+func processorTime(_ work: () throws -> Void) rethrows -> Duration {
     let start = threadTime()
-    work()
+    try work()
     return threadTime() - start
 }
 
-private func threadTime() -> Duration {
+/// What a program of many tasks computes. It runs on the calling thread alone.
+func processorTimeOnOneThread(
+    _ work: @escaping @Sendable (_ executor: SeededExecutor) async throws -> Void
+) throws -> Duration {
+    try processorTime { try onOneThread(work) }
+}
+
+/// Runs a program of many tasks on the calling thread, so that `threadTime` tells what all of them compute.
+func onOneThread<Value: Sendable>(
+    _ work: @escaping @Sendable (_ executor: SeededExecutor) async throws -> Value
+) throws -> Value {
+    let executor = SeededExecutor(seed: 1)
+    return try executor.run { try await work(executor) }
+}
+
+/// What the calling thread has computed so far.
+func threadTime() -> Duration {
     var time = timespec()
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
     return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)

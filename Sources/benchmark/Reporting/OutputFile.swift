@@ -1,0 +1,80 @@
+import Foundation
+
+/// A file that is written as it goes, without a buffer. Links are followed, and devices are written to, as a shell does
+/// with `>`.
+final class OutputFile: Sendable {
+    /// Why a file could not be written.
+    struct WriteError: Error, CustomStringConvertible {
+        let name: String
+        let code: CInt
+
+        var description: String { "cannot write \(name): \(String(cString: strerror(code)))" }
+    }
+
+    private let name: String
+    private let descriptor: CInt
+    private let isOwned: Bool
+
+    /// Whether what is written appears on standard output, by whatever name it was opened.
+    let isStandardOutput: Bool
+
+    /// Whether the place of writing can be moved.
+    let isSeekable: Bool
+
+    static var standardOutput: OutputFile { OutputFile(name: "standard output", descriptor: STDOUT_FILENO) }
+
+    private init(name: String, descriptor: CInt) {
+        self.name = name
+        self.descriptor = descriptor
+        isOwned = false
+        isStandardOutput = true
+        isSeekable = false
+    }
+
+    /// Opens a file, and empties it if it is a regular one.
+    init(at path: String) throws(WriteError) {
+        let opened = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o666)
+        if opened < 0 { throw WriteError(name: path, code: errno) }
+        name = path
+        isStandardOutput = Self.isSame(opened, STDOUT_FILENO)
+        if isStandardOutput {
+            // Opened anew, it would have a place of writing of its own, and begin at the start of the file.
+            close(opened)
+            (descriptor, isOwned, isSeekable) = (STDOUT_FILENO, false, false)
+        } else {
+            (descriptor, isOwned, isSeekable) = (opened, true, Self.isRegular(opened))
+            if isSeekable, ftruncate(opened, 0) < 0 { throw WriteError(name: path, code: errno) }
+        }
+    }
+
+    deinit { if isOwned { close(descriptor) } }
+
+    func write(_ text: String) throws(WriteError) {
+        var rest = Array(text.utf8)[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            if count < 0 { throw WriteError(name: name, code: errno) }
+            rest = rest.dropFirst(count)
+        }
+    }
+
+    /// Moves the place of writing back. Only where the file is seekable.
+    func goBack(_ bytes: Int) throws(WriteError) {
+        if lseek(descriptor, -off_t(bytes), SEEK_CUR) < 0 { throw WriteError(name: name, code: errno) }
+    }
+
+    private static func isSame(_ one: CInt, _ other: CInt) -> Bool {
+        guard let one = status(one), let other = status(other) else { return false }
+        return one.st_dev == other.st_dev && one.st_ino == other.st_ino
+    }
+
+    private static func isRegular(_ descriptor: CInt) -> Bool {
+        status(descriptor).map { $0.st_mode & S_IFMT == S_IFREG } ?? false
+    }
+
+    private static func status(_ descriptor: CInt) -> stat? {
+        var status = stat()
+        return fstat(descriptor, &status) == 0 ? status : nil
+    }
+}

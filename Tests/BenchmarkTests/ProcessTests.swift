@@ -1,0 +1,99 @@
+#if os(Linux)
+    import Foundation
+    import Testing
+
+    @testable import benchmark
+
+    /// Each test is a process of its own: a parent that waits for any child would spin while another's has not been
+    /// fetched.
+    @Suite("Benchmark: the process", .timeLimit(.minutes(10)))
+    struct ProcessTests {
+        @Test("A full standard output is an error, whatever is printed")
+        func fullOutput() async {
+            await #expect(processExitsWith: .success) {
+                for arguments in [
+                    ["--list"], ["--help"], BenchmarkProcess.short, BenchmarkProcess.short + ["--markdown"],
+                ] {
+                    let result = try BenchmarkProcess.run(arguments, output: "/dev/full")
+                    #expect(result.status == 1)
+                    #expect(result.errors.contains("cannot write standard output: No space left on device\n"))
+                }
+            }
+        }
+
+        @Test("A file that cannot be written is an error before anything is measured")
+        func fullFiles() async {
+            await #expect(processExitsWith: .success) {
+                for option in ["--json", "--chart"] {
+                    let result = try BenchmarkProcess.run(
+                        ["--case", "growth", option, "/missing/file"], output: "/dev/null")
+                    #expect(result.status == 1)
+                    #expect(result.errors.contains("cannot write /missing/file"))
+                    #expect(!result.errors.contains("[1/"))
+                }
+                let result = try BenchmarkProcess.run(
+                    BenchmarkProcess.short + ["--json", "/dev/full"], output: "/dev/null")
+                #expect(result.status == 1)
+                #expect(result.errors.contains("cannot write /dev/full: No space left on device\n"))
+            }
+        }
+
+        @Test("Each case is a line of progress where there is no terminal, and its figures are on standard output")
+        func progress() async {
+            await #expect(processExitsWith: .success) {
+                let folder = try Folder()
+                let result = try BenchmarkProcess.run(BenchmarkProcess.short, output: folder / "output")
+                #expect(result.status == 0)
+                let lines = result.errors.split(separator: "\n").filter { $0.hasPrefix("[") }
+                #expect(
+                    lines == ["[1/2] latency, median, 20 operations", "[2/2] latency, 99th percentile, 20 operations"])
+                let table = try folder.text(of: "output").split(separator: "\n")
+                #expect(table.count { $0.hasPrefix("latency, median  ") } == 4)
+                #expect(table.count { $0.hasPrefix("latency, 99th percentile  ") } == 4)
+            }
+        }
+
+        @Test("JSON takes the place of the table where it goes to standard output, by whatever name")
+        func jsonOnStandardOutput() async {
+            await #expect(processExitsWith: .success) {
+                let folder = try Folder()
+                try FileManager.default.createSymbolicLink(
+                    atPath: folder / "link", withDestinationPath: "/dev/stdout")
+                for path in ["/dev/stdout", "/proc/self/fd/1", folder / "link", folder / "output"] {
+                    let result = try BenchmarkProcess.run(
+                        BenchmarkProcess.short + ["--json", path], output: folder / "output")
+                    #expect(result.status == 0)
+                    let rows = try JSONSerialization.jsonObject(with: Data(folder.text(of: "output").utf8)) as? [Any]
+                    #expect(rows?.count == 8, "\(path)")
+                }
+            }
+        }
+    }
+
+    /// The program that is built beside the tests.
+    private enum BenchmarkProcess {
+        static let short = ["--case", "latency", "--scale", "0.02", "--rounds", "1"]
+
+        /// Runs it to its end.
+        ///
+        /// - Parameter output: The file that standard output goes to.
+        static func run(_ arguments: [String], output: String) throws -> (status: CInt, errors: String) {
+            let folder = try Folder()
+            let process = Process()
+            process.executableURL = URL(fileURLWithPath: CommandLine.arguments[0])
+                .deletingLastPathComponent().appendingPathComponent("benchmark")
+            process.arguments = arguments
+            process.standardOutput = try file(output)
+            process.standardError = try file(folder / "errors")
+            try process.run()
+            process.waitUntilExit()
+            return (process.terminationStatus, try folder.text(of: "errors"))
+        }
+
+        private static func file(_ path: String) throws -> FileHandle {
+            let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+            try #require(descriptor >= 0)
+            return FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        }
+    }
+#endif

@@ -1,0 +1,50 @@
+import TaskOperationsTesting
+import Testing
+
+@testable import benchmark
+
+@Suite("Benchmark: measuring")
+struct RunnerTests {
+    @Test("The figures of a case are there before the next case is measured")
+    func oneByOne() async throws {
+        let events = Recorder<String>()
+        let cases = ["first", "second"].map { name in
+            Case(name, "", sizes: [20, 30], subjects: [Self.subject(.task) { events.record("\(name) measured") }])
+        }
+        let figures = try await Runner(Arguments(["--rounds", "1"])).run(cases) { comparison in
+            events.record("\(comparison[0].title), \(comparison[0].size) done")
+        }
+        #expect(figures.map(\.size) == [20, 30, 20, 30])
+        // One to warm up, and one round.
+        #expect(
+            events.events
+                == ["first", "second"].flatMap { name in
+                    [20, 30].flatMap { size in
+                        ["\(name) measured", "\(name) measured", "\(name), \(size) done"]
+                    }
+                })
+    }
+
+    @Test("What is slow is measured once where nothing else was asked for, and in every round otherwise")
+    func slow() async throws {
+        let slow = Self.subject(.task) { _ = ContinuousClock().measure { Self.compute(for: .seconds(1.1)) } }
+        let quick = Self.subject(.operationQueue) {}
+        let item = Case("slow", "", sizes: [20], subjects: [slow, quick])
+        let figures = try await Runner(Arguments([])).run([item]) { _ in }
+        #expect(figures.map(\.rounds) == [1, 15])
+        let all = try await Runner(Arguments(["--all", "--rounds", "2"])).run([item]) { _ in }
+        #expect(all.map(\.rounds) == [2, 2])
+    }
+
+    private static func compute(for duration: Duration) {
+        let end = ContinuousClock.now + duration
+        while ContinuousClock.now < end {}
+    }
+
+    private static func subject(_ name: SubjectName, _ work: @escaping @Sendable () -> Void) -> Subject {
+        Subject(name) { count in
+            work()
+            return Measurement(.seconds(1), operations: count)
+        }
+    }
+}
