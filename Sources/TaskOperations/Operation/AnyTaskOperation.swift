@@ -116,13 +116,17 @@ extension AnyTaskOperation {
     func addHandler(
         on executor: (any TaskExecutor)? = nil, _ handler: @escaping @Sendable (AnyTaskOperation) -> Void
     ) {
-        let isTooLate = record.withLock { record in
-            if record.phase == .finished { return true }
-            record.madeLinks().handlers.append(handler)
-            return false
-        }
-        if isTooLate {
+        if !addHandlerUnlessFinished(handler) {
             Task.detached(executorPreference: executor, priority: effectivePriority) { handler(self) }
+        }
+    }
+
+    /// Returns false, and does nothing, if the operation is finished.
+    func addHandlerUnlessFinished(_ handler: @escaping @Sendable (AnyTaskOperation) -> Void) -> Bool {
+        record.withLock { record in
+            if record.phase == .finished { return false }
+            record.madeLinks().handlers.append(handler)
+            return true
         }
     }
 }

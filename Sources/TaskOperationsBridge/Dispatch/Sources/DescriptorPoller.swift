@@ -75,7 +75,7 @@ final class DescriptorPoller: Sendable {
 
 extension DescriptorPoller {
     private func startThread(_ pipe: WakingPipe) {
-        Thread.start(name: "descriptors") { [self] in
+        _ = SystemThread.start(name: "descriptors") { [self] in
             while true { pollOnce(pipe) }
         }
     }

@@ -1,5 +1,3 @@
-public import TaskOperations
-
 extension TaskOperationQueue {
     /// Makes an operation that becomes ready after some time, and adds it: the form of `asyncAfter` that can be
     /// cancelled.

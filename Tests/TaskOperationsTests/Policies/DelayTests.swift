@@ -1,11 +1,10 @@
 import TaskOperations
-import TaskOperationsBridge
 import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
 @Suite("Operations with a delay")
-struct DispatchDelayTests {
+struct DelayTests {
     private let clock = ManualClock()
     private let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
 

@@ -1,16 +1,14 @@
-internal import TaskOperations
-
 /// A value that is computed once, when it is first asked for: `dispatch_once` and lazy shared state for values that
 /// have to be awaited.
 ///
 /// ```swift
-/// static let schema = AsyncOnce { try await Schema(contentsOf: url) }
+/// static let schema = AsyncLazy { try await Schema(contentsOf: url) }
 /// let schema = try await Self.schema.value
 /// ```
 ///
 /// All that ask while it is computed await the one computation, which runs in a task of its own. It goes on where
 /// one of them is cancelled, or all are, and is escalated where a more urgent one comes.
-public final class AsyncOnce<Value: Sendable>: Sendable {
+public final class AsyncLazy<Value: Sendable>: Sendable {
     /// Computes the value.
     public typealias Computation = @Sendable () async throws -> Value
 
@@ -24,7 +22,7 @@ public final class AsyncOnce<Value: Sendable>: Sendable {
 
     private let failurePolicy: FailurePolicy
     private let computation: Computation
-    private let state = Lock(OnceState<Value>())
+    private let state = Lock(LazyState<Value>())
 
     /// Makes a value that is not computed yet.
     ///
@@ -44,11 +42,11 @@ public final class AsyncOnce<Value: Sendable>: Sendable {
     /// Waits for the value, and has it computed where nobody did before.
     ///
     /// - Throws: What the computation throws; `CancellationError` where the calling task is cancelled before the
-    ///   value is there; `AsyncOnceError.awaitsItself` within the computation, which could never end.
+    ///   value is there; `AsyncLazyError.awaitsItself` within the computation, which could never end.
     public var value: Value {
         get async throws {
             if let settled = state.withLock({ $0.settled }) { return try settled.get() }
-            if OnceComputation.current.contains(ObjectIdentifier(self)) { throw AsyncOnceError.awaitsItself }
+            if LazyComputation.current.contains(ObjectIdentifier(self)) { throw AsyncLazyError.awaitsItself }
             try Task.checkCancellation()
             return try await awaitComputation()
         }
@@ -57,7 +55,7 @@ public final class AsyncOnce<Value: Sendable>: Sendable {
 
 // MARK: - Computing
 
-extension AsyncOnce {
+extension AsyncLazy {
     private func awaitComputation() async throws -> Value {
         let outcome = OneShot<Result<Value, any Error>>()
         var result: Result<Value, any Error>?
@@ -78,7 +76,7 @@ extension AsyncOnce {
     private func join(
         _ outcome: OneShot<Result<Value, any Error>>, priority: TaskPriority
     ) -> Task<Void, Never>? {
-        let surrounding = OnceComputation.current
+        let surrounding = LazyComputation.current
         let (settled, task) = state.withLock { state in
             if state.settled == nil {
                 state.waiters[ObjectIdentifier(outcome)] = outcome
@@ -101,7 +99,7 @@ extension AsyncOnce {
     ) -> Task<Void, Never> {
         Task.detached(priority: priority) { [self] in
             let all = surrounding.union([ObjectIdentifier(self)])
-            await OnceComputation.$current.withValue(all) {
+            await LazyComputation.$current.withValue(all) {
                 do {
                     settle(.success(try await computation()))
                 } catch {
@@ -126,7 +124,7 @@ extension AsyncOnce {
     }
 }
 
-private struct OnceState<Value: Sendable>: Sendable {
+private struct LazyState<Value: Sendable>: Sendable {
     /// What is handed out from now on.
     var settled: Result<Value, any Error>?
     /// What computes it at present.
@@ -135,24 +133,24 @@ private struct OnceState<Value: Sendable>: Sendable {
     var waiters: [ObjectIdentifier: OneShot<Result<Value, any Error>>] = [:]
 }
 
-private enum OnceComputation {
+private enum LazyComputation {
     /// The values whose computation this is part of.
     @TaskLocal static var current: Set<ObjectIdentifier> = []
 }
 
-/// What an `AsyncOnce` refuses, and why.
-public enum AsyncOnceError: Error, Sendable {
+/// What an `AsyncLazy` refuses, and why.
+public enum AsyncLazyError: Error, Sendable {
     /// A computation asked for the very value that it computes.
     case awaitsItself
 }
 
-extension AsyncOnceError: CustomStringConvertible {
+extension AsyncLazyError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .awaitsItself:
             """
-            The computation of an AsyncOnce awaits its own value, directly or through another one, and could never \
-            end. Compute what both need in an AsyncOnce of its own.
+            The computation of an AsyncLazy awaits its own value, directly or through another one, and could never \
+            end. Compute what both need in an AsyncLazy of its own.
             """
         }
     }

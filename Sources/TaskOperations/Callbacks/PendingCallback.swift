@@ -1,5 +1,3 @@
-internal import TaskOperations
-
 /// A completion that is outstanding: what the operation's body keeps, while the `OperationCompletion` is only with
 /// whoever is to call it, so that its release shows that nobody will.
 final class PendingCallback<Success: Sendable>: Sendable {

@@ -3,10 +3,10 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@testable import TaskOperationsBridge
+@testable import TaskOperations
 
 @Suite("A bounded set of threads")
-struct ThreadWorkerThreadsTests {
+struct WorkerThreadsTests {
     @Test("idle threads end, and work that comes afterwards gets new ones")
     func idleThreadsEnd() async {
         let threads = WorkerThreads(name: "idle", maxCount: 3, idleTime: 0.001)
@@ -64,7 +64,7 @@ struct ThreadWorkerThreadsTests {
 }
 
 @Suite("A line of work")
-struct ThreadWorkLineTests {
+struct WorkLineTests {
     @Test("elements leave in the order in which they came, whenever they are asked for")
     func order() {
         var line = WorkLine<Int>()

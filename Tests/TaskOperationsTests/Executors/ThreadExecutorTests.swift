@@ -1,6 +1,5 @@
 import Foundation
 import TaskOperations
-import TaskOperationsBridge
 import TaskOperationsTesting
 import Testing
 
@@ -42,7 +41,7 @@ struct ThreadExecutorTests {
             #expect(await library.call() == [identity, identity])
             #expect(try await queue.run { currentThreadIdentity() } == identity)
             #expect(await Task(executorPreference: executor) { currentThreadIdentity() }.value == identity)
-            #expect(try await executor.run { threadName() } == "the one")
+            #expect(try await executor.run { try threadName() } == "the one")
         }
         await executor.shutdown()
     }
@@ -86,7 +85,7 @@ struct ThreadExecutorTests {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             ThreadExecutor(name: "database").checkIsolated()
         }
-        #expect(message(of: result).contains("\"database\""))
+        #expect(result.errorText.contains("\"database\""))
     }
 }
 
@@ -151,7 +150,7 @@ extension ThreadExecutorTests {
             await executor.shutdown()
             await Task(executorPreference: executor) {}.value
         }
-        #expect(message(of: result).contains("\"gone\" after its shutdown"))
+        #expect(result.errorText.contains("\"gone\" after its shutdown"))
     }
 
     @Test("a thread that would wait for its own end stops the process with a message")
@@ -160,7 +159,7 @@ extension ThreadExecutorTests {
             let executor = ThreadExecutor(name: "self")
             await Task(executorPreference: executor) { await executor.shutdown() }.value
         }
-        #expect(message(of: result).contains("\"self\" cannot wait for its own end"))
+        #expect(result.errorText.contains("\"self\" cannot wait for its own end"))
     }
 
     @Test("a released executor does what it was given, and may be released by the last task on it")
@@ -178,9 +177,4 @@ extension ThreadExecutorTests {
             done.open()
         }
     }
-}
-
-/// What a process wrote to its standard error.
-func message(of result: ExitTest.Result?) -> String {
-    String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
 }

@@ -1,5 +1,4 @@
 import TaskOperations
-import TaskOperationsBridge
 import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
@@ -7,7 +6,7 @@ import Testing
 private struct Refusal: Error, Equatable {}
 
 @Suite("Concurrent perform")
-struct DispatchConcurrentPerformTests {
+struct ConcurrentPerformTests {
     @Test("every element is visited once, whatever the width and the stride", arguments: [1, 2, 7], [1, 3, 64, 1000])
     func everyElement(width: Int, stride: Int) async {
         for count in [0, 1, 2, 63, 64, 65, 500] {

@@ -1,9 +1,7 @@
-internal import TaskOperations
-
 /// A value that one task waits for and the first of several others provides.
 ///
 /// Whoever provides it later is told so, and changes nothing. The value may come before the wait begins.
-final class OneShot<Value: Sendable>: Sendable {
+package final class OneShot<Value: Sendable>: Sendable {
     private enum State: Sendable {
         case empty
         case awaited(CheckedContinuation<Value, Never>)
@@ -14,9 +12,11 @@ final class OneShot<Value: Sendable>: Sendable {
 
     private let state = Lock(State.empty)
 
+    package init() {}
+
     /// Provides the value. Returns whether it is the first.
     @discardableResult
-    func provide(_ value: Value) -> Bool {
+    package func provide(_ value: Value) -> Bool {
         let (isFirst, waiting) = state.withLock { state -> (Bool, CheckedContinuation<Value, Never>?) in
             switch state {
             case .empty:
@@ -34,7 +34,7 @@ final class OneShot<Value: Sendable>: Sendable {
     }
 
     /// Whether the value was provided.
-    var isProvided: Bool {
+    package var isProvided: Bool {
         state.withLock { state in
             switch state {
             case .empty, .awaited: false
@@ -44,7 +44,7 @@ final class OneShot<Value: Sendable>: Sendable {
     }
 
     /// Waits for the value. To be asked for once.
-    var value: Value {
+    package var value: Value {
         get async {
             await withCheckedContinuation { continuation in
                 let value = state.withLock { state -> Value? in

@@ -1,20 +1,10 @@
-internal import TaskOperations
-
-#if canImport(Darwin)
-    internal import Darwin
-#elseif canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#endif
-
-/// Where the bridge reports wrong use that it can survive and that no error can be thrown for, as a completion
+/// Where the library reports wrong use that it can survive and that no error can be thrown for, as a completion
 /// that is called twice.
 public enum MisuseReport {
     /// Takes a message that names what was misused. It is called on whatever thread the misuse happens on.
     public typealias Handler = @Sendable (_ message: String) -> Void
 
-    private static let current = Lock<Handler>(writeToStandardError)
+    private static let current = Lock<Handler>(printMessage)
 
     /// Who gets the messages, for the whole process. At first they are lines on standard error.
     public static var handler: Handler {
@@ -28,12 +18,11 @@ public enum MisuseReport {
         }
     }
 
-    static func report(_ message: String) {
+    package static func report(_ message: String) {
         handler(message)
     }
 
-    @Sendable private static func writeToStandardError(_ message: String) {
-        let line = Array("TaskOperationsBridge: \(message)\n".utf8)
-        _ = write(STDERR_FILENO, line, line.count)
+    @Sendable private static func printMessage(_ message: String) {
+        TaskOperations.writeToStandardError("TaskOperations: \(message)\n")
     }
 }

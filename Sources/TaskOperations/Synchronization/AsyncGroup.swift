@@ -1,5 +1,3 @@
-public import TaskOperations
-
 /// Counts work that is under way, and tells when none is: a `DispatchGroup` for tasks, which blocks no thread.
 ///
 /// ```swift
@@ -53,7 +51,7 @@ public final class AsyncGroup: Sendable {
     /// anything that awaits or depends on the operation goes on.
     public func enter(for operation: AnyTaskOperation) {
         enter()
-        operation.addCompletionHandler(on: bridgeExecutor) { self.leave() }
+        if !operation.addHandlerUnlessFinished({ _ in self.leave() }) { leave() }
     }
 }
 

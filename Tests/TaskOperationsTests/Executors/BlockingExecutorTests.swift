@@ -1,18 +1,14 @@
 import Dispatch
 import Foundation
 import TaskOperations
-import TaskOperationsBridge
 import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
 private struct Refusal: Error, Equatable {}
 
-/// What identifies the calling thread as long as it lives.
-func currentThreadIdentity() -> ObjectIdentifier { ObjectIdentifier(Thread.current) }
-
 @Suite("Threads for work that blocks")
-struct ThreadBlockingExecutorTests {
+struct BlockingExecutorTests {
     @Test("a function's value and error come back")
     func valueAndError() async throws {
         let executor = BlockingExecutor(maxThreadCount: 2)
@@ -108,17 +104,17 @@ struct ThreadBlockingExecutorTests {
     func queue() async throws {
         let executor = BlockingExecutor(name: "a name too long for Linux", maxThreadCount: 2)
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 2, executor: executor)
-        let names = Recorder<String?>()
+        let names = Recorder<String>()
         for _ in 0..<20 {
             queue.addOperation {
-                names.record(threadName())
+                names.record(try threadName())
                 await Task.yield()
-                names.record(threadName())
+                names.record(try threadName())
             }
         }
         try await queue.waitUntilAllOperationsAreFinished()
         #expect(names.events.count == 40)
-        #expect(names.events.allSatisfy { $0?.hasPrefix("a name too long") == true })
+        #expect(names.events.allSatisfy { $0.hasPrefix("a name too long") })
     }
 
     @Test("work goes on where the executor is released meanwhile")
@@ -141,8 +137,3 @@ struct ThreadBlockingExecutorTests {
         done.open()
     }
 }
-
-/// Blocks the thread, as old code does.
-func block(on semaphore: DispatchSemaphore) { semaphore.wait() }
-
-func threadName() -> String? { Thread.current.name }

@@ -1,5 +1,3 @@
-internal import TaskOperations
-
 /// One thread of its own, for code that has to run on always the same one: a thread-bound C library, or what
 /// `performSelector(onThread:)` served.
 ///

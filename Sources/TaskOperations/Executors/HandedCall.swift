@@ -1,8 +1,6 @@
-internal import TaskOperations
-
 /// A synchronous function that another thread calls for a task, which may give up as long as the call has not
 /// begun.
-final class HandedCall<Value: Sendable>: Sendable {
+package final class HandedCall<Value: Sendable>: Sendable {
     private let function: @Sendable () throws -> Value
     private let hasBegun = Lock(false)
     private let outcome = OneShot<Result<Value, any Error>>()
@@ -16,7 +14,7 @@ final class HandedCall<Value: Sendable>: Sendable {
     /// - Parameter submit: Arranges for the call that it gets to be made.
     /// - Throws: What the function throws, or `CancellationError` where the task is cancelled before the call has
     ///   begun. The function is not called then.
-    static func make(
+    package static func make(
         _ function: @escaping @Sendable () throws -> Value, by submit: (@escaping @Sendable () -> Void) throws -> Void
     ) async throws -> Value {
         try Task.checkCancellation()

@@ -1,5 +1,4 @@
 import TaskOperations
-import TaskOperationsBridge
 import TaskOperationsTesting
 import Testing
 
@@ -8,12 +7,12 @@ private struct Refusal: Error, Equatable {
 }
 
 @Suite("Values computed once")
-struct DispatchAsyncOnceTests {
+struct AsyncLazyTests {
     @Test("the computation runs once for all that ask, during it and after it")
     func computedOnce() async throws {
         let runs = ConcurrencyMeter()
         let gate = Gate()
-        let once = AsyncOnce {
+        let once = AsyncLazy {
             runs.enter()
             await gate.pass()
             return 5
@@ -34,7 +33,7 @@ struct DispatchAsyncOnceTests {
     func retried() async throws {
         let runs = ConcurrencyMeter()
         let gate = Gate()
-        let once = AsyncOnce {
+        let once = AsyncLazy {
             runs.enter()
             await gate.pass()
             if runs.total < 3 { throw Refusal(attempt: runs.total) }
@@ -52,7 +51,7 @@ struct DispatchAsyncOnceTests {
     @Test("an error is kept where that is asked for")
     func kept() async {
         let runs = ConcurrencyMeter()
-        let once = AsyncOnce<Int>(failurePolicy: .kept) {
+        let once = AsyncLazy<Int>(failurePolicy: .kept) {
             runs.enter()
             throw Refusal(attempt: runs.total)
         }
@@ -63,7 +62,7 @@ struct DispatchAsyncOnceTests {
     @Test("a cancelled caller goes on at once, and the computation goes on for the others")
     func oneCancelled() async throws {
         let gate = Gate()
-        let once = AsyncOnce {
+        let once = AsyncLazy {
             await gate.pass()
             return !Task.isCancelled
         }
@@ -79,7 +78,7 @@ struct DispatchAsyncOnceTests {
     func allCancelled() async throws {
         let gate = Gate()
         let runs = ConcurrencyMeter()
-        let once = AsyncOnce {
+        let once = AsyncLazy {
             runs.enter()
             await gate.pass()
             return "value"
@@ -107,7 +106,7 @@ struct DispatchAsyncOnceTests {
     func escalation() async throws {
         let gate = Gate()
         let priorities = Recorder<TaskPriority>()
-        let once = AsyncOnce {
+        let once = AsyncLazy {
             priorities.record(Task.currentPriority)
             await gate.pass()
             priorities.record(Task.currentPriority)
@@ -125,7 +124,7 @@ struct DispatchAsyncOnceTests {
     func laterEscalation() async throws {
         let gate = Gate()
         let priorities = Recorder<TaskPriority>()
-        let once = AsyncOnce {
+        let once = AsyncLazy {
             await gate.pass()
             priorities.record(Task.currentPriority)
             return 1
@@ -141,25 +140,25 @@ struct DispatchAsyncOnceTests {
     @Test("a computation that awaits its own value is refused, directly and through another one")
     func awaitsItself() async {
         final class Pair: Sendable {
-            let first = Recorder<AsyncOnce<Int>>()
+            let first = Recorder<AsyncLazy<Int>>()
 
-            var own: AsyncOnce<Int> { first.events[0] }
+            var own: AsyncLazy<Int> { first.events[0] }
         }
         let pair = Pair()
-        let second = AsyncOnce { try await pair.own.value }
-        pair.first.record(AsyncOnce { try await second.value })
-        await #expect(throws: AsyncOnceError.awaitsItself) { try await pair.own.value }
+        let second = AsyncLazy { try await pair.own.value }
+        pair.first.record(AsyncLazy { try await second.value })
+        await #expect(throws: AsyncLazyError.awaitsItself) { try await pair.own.value }
 
         let alone = Pair()
-        alone.first.record(AsyncOnce { try await alone.own.value })
-        await #expect(throws: AsyncOnceError.awaitsItself) { try await alone.own.value }
+        alone.first.record(AsyncLazy { try await alone.own.value })
+        await #expect(throws: AsyncLazyError.awaitsItself) { try await alone.own.value }
     }
 
     @Test("many tasks that race for the value get the same one")
     func race() async throws {
         for _ in 0..<50 {
             let runs = ConcurrencyMeter()
-            let once = AsyncOnce {
+            let once = AsyncLazy {
                 runs.enter()
                 return runs.total
             }

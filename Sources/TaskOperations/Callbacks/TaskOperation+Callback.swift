@@ -1,5 +1,3 @@
-public import TaskOperations
-
 extension TaskOperation {
     /// Starts work that reports with a completion handler. It must not block.
     public typealias CallbackBody = @Sendable (_ completion: OperationCompletion<Success>) throws -> Void

@@ -1,5 +1,3 @@
-internal import TaskOperations
-
 /// Threads for work that blocks: reading files, `Data(contentsOf:)`, old synchronous clients. Such work would
 /// otherwise hold one of the few threads that all tasks of the process share, and keep the others from going on.
 ///

@@ -1,5 +1,4 @@
 import TaskOperations
-import TaskOperationsBridge
 import TaskOperationsTesting
 import Testing
 
@@ -210,7 +209,7 @@ extension CallbackOperationTests {
             try operation.start()
             _ = try await operation.value
         }
-        #expect(message(of: result).contains("The completion of \"loud\" was called more than once."))
+        #expect(result.errorText.contains("The completion of \"loud\" was called more than once."))
     }
 
     @Test("of calls from many threads, one counts and one report is made")

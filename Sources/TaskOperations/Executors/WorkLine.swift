@@ -1,17 +1,19 @@
 /// Elements in the order of arrival. Both ends are constant time, amortized.
-struct WorkLine<Element> {
+package struct WorkLine<Element> {
     private var leaving: [Element] = []
     private var arriving: [Element] = []
 
-    var count: Int { leaving.count + arriving.count }
+    package init() {}
 
-    var isEmpty: Bool { leaving.isEmpty && arriving.isEmpty }
+    package var count: Int { leaving.count + arriving.count }
 
-    mutating func append(_ element: Element) {
+    package var isEmpty: Bool { leaving.isEmpty && arriving.isEmpty }
+
+    package mutating func append(_ element: Element) {
         arriving.append(element)
     }
 
-    mutating func popFirst() -> Element? {
+    package mutating func popFirst() -> Element? {
         if leaving.isEmpty {
             leaving = arriving.reversed()
             arriving.removeAll(keepingCapacity: true)
@@ -19,7 +21,7 @@ struct WorkLine<Element> {
         return leaving.popLast()
     }
 
-    mutating func removeAll(where isUnwanted: (Element) -> Bool) {
+    package mutating func removeAll(where isUnwanted: (Element) -> Bool) {
         leaving.removeAll(where: isUnwanted)
         arriving.removeAll(where: isUnwanted)
     }

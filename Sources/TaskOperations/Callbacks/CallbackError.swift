@@ -1,5 +1,3 @@
-public import TaskOperations
-
 /// Why an operation failed that waited for a completion handler and learned of no outcome.
 public enum CallbackError: Error, Sendable {
     /// Nobody can call the completion any more: all references to it are gone.

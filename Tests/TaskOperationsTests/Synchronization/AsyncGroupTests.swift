@@ -1,10 +1,9 @@
 import TaskOperations
-import TaskOperationsBridge
 import TaskOperationsTesting
 import Testing
 
 @Suite("Async groups")
-struct DispatchAsyncGroupTests {
+struct AsyncGroupTests {
     @Test("an empty group is not waited for")
     func empty() async {
         await AsyncGroup().wait()
@@ -130,6 +129,6 @@ struct DispatchAsyncGroupTests {
             group.leave()
             group.leave()
         }
-        #expect(message(of: result).contains("leave() was called more often than enter()"))
+        #expect(result.errorText.contains("leave() was called more often than enter()"))
     }
 }

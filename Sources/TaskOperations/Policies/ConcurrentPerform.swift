@@ -1,5 +1,3 @@
-public import TaskOperations
-
 /// Does something with every element of a collection, several at a time, and returns when all is done: the async
 /// form of `DispatchQueue.concurrentPerform`.
 ///

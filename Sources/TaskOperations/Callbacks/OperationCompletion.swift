@@ -1,5 +1,3 @@
-internal import TaskOperations
-
 /// What a callback operation hands to an API that reports with a completion handler. Calling it ends the
 /// operation.
 ///
