@@ -37,6 +37,7 @@ extension AnyTaskOperation {
     /// the operation goes on after them, as ever.
     func carryOutUnstarted(_ ending: OperationEnding, _ host: (any OperationHost)?) {
         discardBody()
+        if ending.wasDelayed { Deadlines.remove(self) }
         host?.endedBeforeStart(self)
         if ending.hasHandlers {
             Task.detached(executorPreference: host?.handlerExecutor, priority: effectivePriority) { [self] in

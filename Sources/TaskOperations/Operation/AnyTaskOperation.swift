@@ -68,7 +68,7 @@ extension AnyTaskOperation {
         }
         switch phase {
         case .created: return dependencies.allSatisfy(\.isFinished) ? .ready : .pending
-        case .submitted: return record.withLock { $0.hasUnfinishedDependencies } ? .pending : .ready
+        case .submitted: return record.withLock { $0.hasUnfinishedDependencies || $0.isDelayed } ? .pending : .ready
         case .executing: return .executing
         case .finished: return .finished
         }

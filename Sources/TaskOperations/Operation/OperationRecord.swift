@@ -22,8 +22,12 @@ struct OperationRecord: ~Copyable, Sendable {
     var isWaitedFor = false
     /// The runner's task was, or is about to be, cancelled or escalated for this operation, and must run no other.
     var isRunnerWorn = false
+    /// The clock of the deadline before which the operation is not ready; `noClock` if there is none.
+    var deadlineClock = Self.noClock
     /// The host's number for the operation; negative until the host has taken it in.
     var slot: Int32 = -1
+    /// Where that deadline is kept.
+    var deadlinePosition: Int32 = 0
     /// Made when the first link is. An operation without any is 100 bytes smaller for it.
     var links: OperationLinks?
     /// Not counted: threads that count the same host contend for its memory, which made an empty operation twice as
@@ -44,7 +48,13 @@ struct OperationRecord: ~Copyable, Sendable {
     /// The level that counts.
     var effectiveLevel: PriorityLevel { max(level, escalation) }
 
-    var isReady: Bool { phase == .submitted && !hasUnfinishedDependencies }
+    var isReady: Bool { phase == .submitted && !hasUnfinishedDependencies && !isDelayed }
+
+    /// No number of a clock.
+    static var noClock: UInt8 { DeadlinePlace.clockLimit }
+
+    /// Whether the operation is not ready before a deadline that has not passed.
+    var isDelayed: Bool { deadlineClock != Self.noClock }
 
     var hasUnfinishedDependencies: Bool { links.map { $0.dependencies.unfinishedCount > 0 } ?? false }
 
@@ -65,7 +75,7 @@ struct OperationRecord: ~Copyable, Sendable {
         self.outcome = outcome
         host = nil
         runner = nil
-        return OperationEnding(links: links.take(), isRunnerWorn: isRunnerWorn)
+        return OperationEnding(links: links.take(), isRunnerWorn: isRunnerWorn, wasDelayed: isDelayed)
     }
 }
 
@@ -123,10 +133,13 @@ typealias TaskLocalBinding = @Sendable (_ body: () async -> Outcome?) async -> O
 struct OperationEnding: Sendable {
     private let links: OperationLinks?
     let isRunnerWorn: Bool
+    /// Whether a deadline was pending, which has to be removed.
+    let wasDelayed: Bool
 
-    init(links: OperationLinks?, isRunnerWorn: Bool) {
+    init(links: OperationLinks?, isRunnerWorn: Bool, wasDelayed: Bool = false) {
         self.links = links
         self.isRunnerWorn = isRunnerWorn
+        self.wasDelayed = wasDelayed
     }
 
     /// Whether anything but the host has to learn of the end.

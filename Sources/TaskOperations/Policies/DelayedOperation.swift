@@ -2,20 +2,22 @@ extension TaskOperationQueue {
     /// Makes an operation that becomes ready after some time, and adds it: the form of `asyncAfter` that can be
     /// cancelled.
     ///
-    /// Until then it is pending and holds no permit, as if it depended on an operation that lasts so long. The time
-    /// begins with this call, also where the queue is suspended. Cancelling the operation ends the wait at once.
+    /// Until then it is pending and holds no permit. The time begins with this call, even if the queue is suspended.
+    /// Cancelling the operation ends the wait at once.
     ///
     /// ```swift
     /// let timeout = queue.addOperation(name: "timeout", delay: .seconds(30)) { connection.close() }
     /// timeout.cancel()
     /// ```
     ///
+    /// All that is delayed on one clock shares one sleeping task. Adding and cancelling are logarithmic in the number of
+    /// delays that are pending on the clock. A clock is recognized by its value: two of one type that hold the same are
+    /// one.
+    ///
     /// - Parameters:
     ///   - name: What it is called in messages and descriptions.
     ///   - priority: What orders it among the ready operations of the queue.
-    ///   - delay: How long it is pending at least.
-    ///   - tolerance: By how much the delay may be longer for the sake of energy; the clock's own choice where none
-    ///     is given.
+    ///   - delay: How long it is pending at least. A duration that is not positive delays nothing.
     ///   - clock: What measures the delay.
     ///   - dependencies: Operations that have to be finished too, whatever comes of them.
     ///   - body: The work.
@@ -23,32 +25,44 @@ extension TaskOperationQueue {
     public func addOperation<Success, C: Clock>(
         name: String? = nil,
         priority: TaskPriority = .medium,
-        delay: C.Duration,
-        tolerance: C.Duration? = nil,
+        delay: Duration,
         clock: C = ContinuousClock(),
         dependencies: [AnyTaskOperation] = [],
         body: @escaping TaskOperation<Success>.Body
-    ) -> TaskOperation<Success> {
-        let deadline = clock.now.advanced(by: delay)
-        let label = name.map { "delay of \"\($0)\"" } ?? "delay"
-        let timer = TaskOperation(name: label, priority: priority) {
-            try await clock.sleep(until: deadline, tolerance: tolerance)
-        }
-        let operation = TaskOperation(name: name, priority: priority, dependencies: dependencies + [timer], body: body)
-        operation.addCompletionHandler { timer.cancel() }
-        timer.startNew()
+    ) -> TaskOperation<Success> where C.Duration == Duration {
+        let operation = TaskOperation(name: name, priority: priority, dependencies: dependencies, body: body)
+        if !Deadlines.add(operation, after: delay, on: clock) { delayByTask(operation, delay: delay, clock: clock) }
         addNew(operation)
         return operation
     }
-}
 
-extension AnyTaskOperation {
-    /// Starts an operation that was just made, and that nothing can have added.
-    fileprivate func startNew() {
+    /// As above, for a clock with durations of its own. Each delay has a sleeping task.
+    @discardableResult
+    public func addOperation<Success, C: Clock>(
+        name: String? = nil,
+        priority: TaskPriority = .medium,
+        delay: C.Duration,
+        clock: C,
+        dependencies: [AnyTaskOperation] = [],
+        body: @escaping TaskOperation<Success>.Body
+    ) -> TaskOperation<Success> {
+        let operation = TaskOperation(name: name, priority: priority, dependencies: dependencies, body: body)
+        delayByTask(operation, delay: delay, clock: clock)
+        addNew(operation)
+        return operation
+    }
+
+    private func delayByTask<C: Clock>(_ operation: AnyTaskOperation, delay: C.Duration, clock: C) {
+        let deadline = clock.now.advanced(by: delay)
+        let timer = TaskOperation(name: operation.name.map { "delay of \"\($0)\"" } ?? "delay") {
+            try await clock.sleep(until: deadline, tolerance: nil)
+        }
+        operation.addCompletionHandler { timer.cancel() }
         do {
-            try start()
+            try operation.addDependency(timer)
+            try timer.start()
         } catch {
-            preconditionFailure("a new operation could not be started: \(error)")
+            preconditionFailure("a new operation refused its delay: \(error)")
         }
     }
 }
