@@ -21,6 +21,7 @@ extension TaskOperationQueue {
     ///   - clock: What measures the delay.
     ///   - dependencies: Operations that have to be finished too, whatever comes of them.
     ///   - body: The work.
+    @inlinable  // In the caller, the types are known: see `addOperation` without a delay.
     @discardableResult
     public func addOperation<Success, C: Clock>(
         name: String? = nil,
@@ -31,8 +32,7 @@ extension TaskOperationQueue {
         body: @escaping TaskOperation<Success>.Body
     ) -> TaskOperation<Success> where C.Duration == Duration {
         let operation = TaskOperation(name: name, priority: priority, dependencies: dependencies, body: body)
-        if !Deadlines.add(operation, after: delay, on: clock) { delayByTask(operation, delay: delay, clock: clock) }
-        addNew(operation)
+        addNew(operation, after: delay, on: clock)
         return operation
     }
 
@@ -52,6 +52,15 @@ extension TaskOperationQueue {
         return operation
     }
 
+    /// Adds an operation that was just made, which is not ready before a deadline.
+    @usableFromInline
+    package func addNew<C: Clock>(
+        _ operation: AnyTaskOperation, after delay: Duration, on clock: C
+    ) where C.Duration == Duration {
+        if !Deadlines.add(operation, after: delay, on: clock) { delayByTask(operation, delay: delay, clock: clock) }
+        addNew(operation)
+    }
+
     private func delayByTask<C: Clock>(_ operation: AnyTaskOperation, delay: C.Duration, clock: C) {
         let deadline = clock.now.advanced(by: delay)
         let timer = TaskOperation(name: operation.name.map { "delay of \"\($0)\"" } ?? "delay") {
@@ -60,9 +69,9 @@ extension TaskOperationQueue {
         operation.addCompletionHandler { timer.cancel() }
         do {
             try operation.addDependency(timer)
-            try timer.start()
         } catch {
             preconditionFailure("a new operation refused its delay: \(error)")
         }
+        timer.startNew()
     }
 }

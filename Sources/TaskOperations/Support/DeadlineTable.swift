@@ -39,6 +39,8 @@ struct DeadlineTable: Sendable {
     private var clocks: [Clock?] = []
     private var numbers: [ClockKey: UInt8] = [:]
     private var lastSleeper: UInt64 = 0
+    /// The clock that was used last: mostly it is used again.
+    private var recent = 0
 
     /// The longest that a task sleeps at once. The runtime stops the process for a sleep of more than 292 years.
     private static var longestSleep: Duration { .seconds(86_400) }
@@ -50,14 +52,14 @@ struct DeadlineTable: Sendable {
     var count: Int { clocks.reduce(0) { $0 + ($1?.heap.count ?? 0) } }
 
     /// A clock that has deadlines.
-    func face(for key: ClockKey) -> ClockFace? {
-        numbers[key].map { clocks[Int($0)]!.face }
+    mutating func face(for key: ClockKey) -> ClockFace? {
+        number(of: key).map { clocks[Int($0)]!.face }
     }
 
     mutating func add(
         _ target: any DeadlineTarget, at deadline: Duration, on face: ClockFace, _ key: ClockKey
     ) -> Addition {
-        guard let number = numbers[key] ?? addClock(face, key) else { return .tooManyClocks }
+        guard let number = number(of: key) ?? addClock(face, key) else { return .tooManyClocks }
         let index = Int(number)
         guard clocks[index]!.face === face else { return .faceIsStale }
         clocks[index]!.heap.insert(target, at: deadline)
@@ -99,6 +101,13 @@ struct DeadlineTable: Sendable {
         let end = min(earliest, now + Self.longestSleep)
         clocks[index]!.sleepsUntil = end
         return .sleep(until: end)
+    }
+
+    private mutating func number(of key: ClockKey) -> UInt8? {
+        if recent < clocks.count, clocks[recent]?.key == key { return UInt8(recent) }
+        let number = numbers[key]
+        if let number { recent = Int(number) }
+        return number
     }
 
     private func isCurrent(_ sleeper: NewSleeper) -> Bool {

@@ -60,31 +60,63 @@ public final class AsyncGroup: Sendable {
 extension AsyncGroup {
     /// Waits until the group is empty.
     ///
-    /// Cancelling the task does not end the wait, as what follows relies on the group being empty.
+    /// Cancelling the task does not end the wait, as what follows relies on the group being empty. For a wait that ends
+    /// then, see `waitUnlessCancelled()`.
     public func wait() async {
-        let isEmpty = OneShot<Bool>()
-        whenEmpty { isEmpty.provide(true) }
-        _ = await isEmpty.value
+        let end = OneShot<Result<Void, any Error>>()
+        whenEmpty { end.provide(.success(())) }
+        _ = await end.value
     }
 
-    /// Waits until the group is empty or the time is up.
+    /// Waits until the group is empty or the task is cancelled.
+    ///
+    /// - Throws: `CancellationError` if the task is cancelled before the group is empty.
+    public func waitUnlessCancelled() async throws(CancellationError) {
+        do {
+            try await waitOrGiveUp { end in try await end.value.get() }
+        } catch {
+            throw CancellationError()
+        }
+    }
+
+    /// Waits until the group is empty, the time is up, or the task is cancelled.
     ///
     /// - Parameters:
-    ///   - timeout: How long to wait.
+    ///   - timeout: How long to wait at most.
     ///   - clock: What measures that.
-    /// - Returns: Whether the group was empty in time.
-    public func wait<C: Clock>(timeout: C.Duration, clock: C = ContinuousClock()) async -> Bool {
-        let isEmpty = OneShot<Bool>()
-        let number = whenEmpty { isEmpty.provide(true) }
-        let deadline = clock.now.advanced(by: timeout)
-        let timer = Task.detached(priority: Task.currentPriority) {
-            try await clock.sleep(until: deadline, tolerance: nil)
-            isEmpty.provide(false)
+    /// - Throws: `WaitTimeoutError` when the time is up, and `CancellationError` if the task is cancelled, before the
+    ///   group is empty.
+    public func wait<C: Clock>(timeout: C.Duration, clock: C = ContinuousClock()) async throws {
+        try await waitOrGiveUp { end in
+            try await withTimeLimit(timeout, clock: clock) {
+                try await end.value.get()
+            } onTimeout: {
+                end.provide(.failure(WaitTimeoutError("an AsyncGroup to be empty", timeout: timeout)))
+            }
         }
-        let wasEmpty = await isEmpty.value
-        timer.cancel()
-        if !wasEmpty { _ = state.withLock { $0.handlers.removeValue(forKey: number) } }
-        return wasEmpty
+    }
+
+    private func waitOrGiveUp(_ wait: (OneShot<Result<Void, any Error>>) async throws -> Void) async throws {
+        let end = OneShot<Result<Void, any Error>>()
+        let number = whenEmpty { end.provide(.success(())) }
+        defer { forgetHandler(number) }
+        try await withTaskCancellationHandler {
+            try await wait(end)
+        } onCancel: {
+            end.provide(.failure(CancellationError()))
+        }
+    }
+
+    private func forgetHandler(_ number: Int) {
+        // Freed after the lock is left.
+        _ = state.withLock { state in
+            let handler = state.handlers.removeValue(forKey: number)
+            // What a burst of waits left is given back.
+            if state.handlers.capacity > 64, state.handlers.count < state.handlers.capacity / 4 {
+                state.handlers = state.handlers.filter { _ in true }
+            }
+            return handler
+        }
     }
 
     /// Has work done in a task of its own once the group is empty; at once if it is empty now.

@@ -2,36 +2,56 @@
 /// have to be awaited.
 ///
 /// ```swift
-/// static let schema = AsyncLazy { try await Schema(contentsOf: url) }
+/// static let schema = AsyncLazy(name: "schema") { try await Schema(contentsOf: url) }
 /// let schema = try await Self.schema.value
 /// ```
 ///
-/// All that ask while it is computed await the one computation, which runs in a task of its own. It goes on where
-/// one of them is cancelled, or all are, and is escalated where a more urgent one comes.
+/// All that ask while it is computed await the one computation. It goes on if one of them is cancelled, or all are, and
+/// is escalated when a more urgent one comes.
+///
+/// The computation is the body of an operation that no queue runs: `AnyTaskOperation.current` is that operation, and a
+/// wait which could never end is refused by name, whether it leads through other lazy values, through operations or
+/// through both.
 public final class AsyncLazy<Value: Sendable>: Sendable {
     /// Computes the value.
     public typealias Computation = @Sendable () async throws -> Value
 
     /// What becomes of an error.
     public enum FailurePolicy: Sendable {
-        /// It goes to all that await the failed computation. Whoever asks afterwards starts another one.
+        /// It goes to all that await the failed computation. The next call that asks starts another one.
         case retried
         /// It is kept like a value. The computation runs once only.
         case kept
     }
 
-    private let failurePolicy: FailurePolicy
-    private let computation: Computation
-    private let state = Lock(LazyState<Value>())
+    private typealias Outcome = OneShot<Result<Value, any Error>>
 
-    /// Makes a value that is not computed yet.
+    private struct State: Sendable {
+        /// What is handed out from now on.
+        var settled: Result<Value, any Error>?
+        /// What computes it at present.
+        var computation: TaskOperation<Void>?
+        /// The calls that await that.
+        var waiters: [ObjectIdentifier: Outcome] = [:]
+    }
+
+    private let name: String
+    private let failurePolicy: FailurePolicy
+    private let compute: Computation
+    private let state = Lock(State())
+
+    /// Creates a value that is not computed yet.
     ///
     /// - Parameters:
+    ///   - name: What the computation is called in messages; the type if none is given.
     ///   - failurePolicy: What becomes of an error that the computation throws.
     ///   - computation: Computes the value. It may await other ones of these, but not this one.
-    public init(failurePolicy: FailurePolicy = .retried, _ computation: @escaping Computation) {
+    public init(
+        name: String? = nil, failurePolicy: FailurePolicy = .retried, _ computation: @escaping Computation
+    ) {
+        self.name = name ?? "AsyncLazy<\(Value.self)>"
         self.failurePolicy = failurePolicy
-        self.computation = computation
+        compute = computation
     }
 
     /// The value, if it has been computed.
@@ -39,16 +59,24 @@ public final class AsyncLazy<Value: Sendable>: Sendable {
         state.withLock { $0.settled.flatMap { try? $0.get() } }
     }
 
-    /// Waits for the value, and has it computed where nobody did before.
+    /// Waits for the value, and has it computed if nobody did before.
     ///
-    /// - Throws: What the computation throws; `CancellationError` where the calling task is cancelled before the
-    ///   value is there; `AsyncLazyError.awaitsItself` within the computation, which could never end.
+    /// - Throws: What the computation throws; `CancellationError` if the calling task is cancelled before the value is
+    ///   there; `TaskOperationError.waitCycle` in a computation, or in a body, on which the value depends itself.
     public var value: Value {
         get async throws {
             if let settled = state.withLock({ $0.settled }) { return try settled.get() }
-            if LazyComputation.current.contains(ObjectIdentifier(self)) { throw AsyncLazyError.awaitsItself }
             try Task.checkCancellation()
-            return try await awaitComputation()
+            let outcome = Outcome()
+            guard let computation = join(outcome) else { return try await outcome.value.get() }
+            var result: Result<Value, any Error>?
+            do {
+                try await AnyTaskOperation.whileAwaiting(.operation(computation)) { result = await wait(for: outcome) }
+            } catch {
+                leave(outcome)
+                throw error
+            }
+            return try result!.get()
         }
     }
 }
@@ -56,102 +84,74 @@ public final class AsyncLazy<Value: Sendable>: Sendable {
 // MARK: - Computing
 
 extension AsyncLazy {
-    private func awaitComputation() async throws -> Value {
-        let outcome = OneShot<Result<Value, any Error>>()
+    /// Suspends until the outcome is there, and passes on cancellation and escalation meanwhile.
+    private func wait(for outcome: Outcome) async -> Result<Value, any Error> {
         var result: Result<Value, any Error>?
-        let task = join(outcome, priority: Task.currentPriority)
         await withTaskCancellationHandler {
             await withEscalationHandler {
+                // In here, so that no escalation falls between this look and the handler.
+                escalate(for: outcome, to: Task.currentPriority)
                 result = await outcome.value
-            } onEscalated: { priority in
-                task?.escalateIfAvailable(to: priority)
+            } onEscalated: { [self] priority in
+                escalate(for: outcome, to: priority)
             }
         } onCancel: {
             if outcome.provide(.failure(CancellationError())) { leave(outcome) }
         }
-        return try result!.get()
+        return result!
     }
 
-    /// Has the outcome provided when it is there. Returns the task that computes it; nil where it is there now.
-    private func join(
-        _ outcome: OneShot<Result<Value, any Error>>, priority: TaskPriority
-    ) -> Task<Void, Never>? {
-        let surrounding = LazyComputation.current
-        let (settled, task) = state.withLock { state in
-            if state.settled == nil {
-                state.waiters[ObjectIdentifier(outcome)] = outcome
-                // Making a task calls nobody: it only puts it into line.
-                if state.task == nil { state.task = startTask(within: surrounding, priority) }
-            }
-            return (state.settled, state.task)
+    /// Has the outcome provided when it is there. Returns what computes it; nil if it is there now.
+    private func join(_ outcome: Outcome) -> TaskOperation<Void>? {
+        let priority = Task.currentPriority
+        let (settled, computation, isNew) = state.withLock { state in
+            if let settled = state.settled { return (Optional(settled), state.computation, false) }
+            state.waiters[ObjectIdentifier(outcome)] = outcome
+            let isNew = state.computation == nil
+            if isNew { state.computation = makeComputation(priority) }
+            return (nil, state.computation, isNew)
         }
         if let settled { outcome.provide(settled) }
-        task?.escalateIfAvailable(to: priority)
-        return task
+        if isNew { computation?.startNew() }
+        return settled == nil ? computation : nil
     }
 
-    private func leave(_ outcome: OneShot<Result<Value, any Error>>) {
-        _ = state.withLock { $0.waiters.removeValue(forKey: ObjectIdentifier(outcome)) }
-    }
-
-    private func startTask(
-        within surrounding: Set<ObjectIdentifier>, _ priority: TaskPriority
-    ) -> Task<Void, Never> {
-        Task.detached(priority: priority) { [self] in
-            let all = surrounding.union([ObjectIdentifier(self)])
-            await LazyComputation.$current.withValue(all) {
-                do {
-                    settle(.success(try await computation()))
-                } catch {
-                    settle(.failure(error))
-                }
+    private func makeComputation(_ priority: TaskPriority) -> TaskOperation<Void> {
+        TaskOperation(name: name, priority: priority) { [self] () async throws in
+            do {
+                settle(.success(try await compute()))
+            } catch {
+                settle(.failure(error))
             }
+        }
+    }
+
+    private func escalate(for outcome: Outcome, to priority: TaskPriority) {
+        let computation = state.withLock { state in
+            state.waiters[ObjectIdentifier(outcome)] == nil ? nil : state.computation
+        }
+        computation?.escalate(to: PriorityLevel(priority))
+    }
+
+    private func leave(_ outcome: Outcome) {
+        _ = state.withLock { state in
+            let left = state.waiters.removeValue(forKey: ObjectIdentifier(outcome))
+            // What a burst of cancelled calls left is given back.
+            if state.waiters.capacity > 64, state.waiters.count < state.waiters.capacity / 4 {
+                state.waiters = state.waiters.filter { _ in true }
+            }
+            return left
         }
     }
 
     private func settle(_ result: Result<Value, any Error>) {
-        let waiters = state.withLock { state in
-            if case .failure = result, failurePolicy == .retried {
-                state.settled = nil
-            } else {
-                state.settled = result
-            }
-            state.task = nil
+        let (waiters, computation) = state.withLock { state in
+            if case .success = result { state.settled = result }
+            if failurePolicy == .kept { state.settled = result }
             defer { state.waiters = [:] }
-            return state.waiters.values
+            return (state.waiters.values, state.computation.take())
         }
         for waiter in waiters { waiter.provide(result) }
-    }
-}
-
-private struct LazyState<Value: Sendable>: Sendable {
-    /// What is handed out from now on.
-    var settled: Result<Value, any Error>?
-    /// What computes it at present.
-    var task: Task<Void, Never>?
-    /// Who awaits that.
-    var waiters: [ObjectIdentifier: OneShot<Result<Value, any Error>>] = [:]
-}
-
-private enum LazyComputation {
-    /// The values whose computation this is part of.
-    @TaskLocal static var current: Set<ObjectIdentifier> = []
-}
-
-/// What an `AsyncLazy` refuses, and why.
-public enum AsyncLazyError: Error, Sendable {
-    /// A computation asked for the very value that it computes.
-    case awaitsItself
-}
-
-extension AsyncLazyError: CustomStringConvertible {
-    public var description: String {
-        switch self {
-        case .awaitsItself:
-            """
-            The computation of an AsyncLazy awaits its own value, directly or through another one, and could never \
-            end. Compute what both need in an AsyncLazy of its own.
-            """
-        }
+        extendLifetime(computation)
     }
 }

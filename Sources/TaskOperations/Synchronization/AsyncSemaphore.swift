@@ -10,31 +10,40 @@
 public final class AsyncSemaphore: Sendable {
     private typealias State = SemaphoreState<CheckedContinuation<Void, any Error>>
 
-    private let state: Lock<State>
+    private struct Storage: Sendable {
+        var state: State
+        /// The largest capacity that there was so far.
+        var peakCapacity: Int
+    }
+
+    private let storage: Lock<Storage>
 
     /// Makes a semaphore with all its permits at hand.
     ///
     /// - Parameter capacity: How many permits there are; not negative. With 0 all wait until it is raised.
     public init(capacity: Int) {
         Self.checkCapacity(capacity)
-        state = Lock(State(capacity: capacity))
+        storage = Lock(Storage(state: State(capacity: capacity), peakCapacity: capacity))
     }
 
     /// How many permits there are, taken or not. Raising it lets waiting tasks go on at once; lowering it takes
-    /// nothing back. A task that waits for more than a lowered capacity waits until it is raised again.
+    /// nothing back. A task that wants more than a lowered capacity waits until it is raised again.
     public var capacity: Int {
-        get { state.withLock { $0.permits.capacity } }
+        get { storage.withLock { $0.state.permits.capacity } }
         set {
             Self.checkCapacity(newValue)
-            apply { $0.setCapacity(newValue) }
+            apply { storage in
+                storage.state.setCapacity(newValue)
+                storage.peakCapacity = max(storage.peakCapacity, newValue)
+            }
         }
     }
 
     /// How many permits nobody has.
-    public var available: Int { state.withLock { $0.permits.available } }
+    public var available: Int { storage.withLock { $0.state.permits.available } }
 
     /// How many tasks wait.
-    public var waitingCount: Int { state.withLock { $0.waitingCount } }
+    public var waitingCount: Int { storage.withLock { $0.state.waitingCount } }
 
     private static func checkCapacity(_ capacity: Int) {
         require(capacity >= 0, "capacity is \(capacity); it must not be negative.")
@@ -47,56 +56,66 @@ extension AsyncSemaphore {
     /// Takes permits, once they are there and nobody with a claim to them waits.
     ///
     /// - Parameters:
-    ///   - weight: How many; at least 1 and at most `capacity`.
-    ///   - priority: What orders this among others that wait; the calling task's where none is given.
-    /// - Throws: `CancellationError` where the task is cancelled before it has the permits. It has none then.
+    ///   - weight: How many; at least 1, and at most the largest `capacity` that there was.
+    ///   - priority: What orders this among others that wait; the calling task's if none is given.
+    /// - Throws: `CancellationError` if the task is cancelled before it has the permits. It has none then.
     public func acquire(_ weight: Int = 1, priority: TaskPriority? = nil) async throws(CancellationError) {
-        checkWeight(weight, isBoundedByCapacity: true)
         if Task.isCancelled { throw CancellationError() }
         if tryAcquire(weight) { return }
-        let place = Lock(Place.notTaken)
         do {
-            try await withTaskCancellationHandler {
-                try await withEscalationHandler {
-                    try await withCheckedThrowingContinuation { continuation in
-                        line(up: continuation, weight, PriorityLevel(priority ?? Task.currentPriority), at: place)
-                    }
-                } onEscalated: { [self] priority in
-                    if case .taken(let ticket) = place.withLock({ $0 }) {
-                        apply { $0.raise(ticket, to: PriorityLevel(priority)) }
-                    }
-                }
-            } onCancel: {
-                giveUp(place)
-            }
+            try await suspend(SemaphoreWait(weight: weight, priority: priority))
         } catch {
             throw CancellationError()
         }
     }
 
-    /// Takes permits where that is possible without waiting and without overtaking anybody.
+    /// Takes permits, unless that takes longer than a limit.
     ///
-    /// - Parameter weight: How many; at least 1 and at most `capacity`.
+    /// - Parameters:
+    ///   - weight: How many; at least 1, and at most the largest `capacity` that there was.
+    ///   - priority: What orders this among others that wait; the calling task's if none is given.
+    ///   - timeout: How long to wait at most.
+    ///   - clock: What measures that.
+    /// - Throws: `WaitTimeoutError` when the time is up, and `CancellationError` if the task is cancelled, before it has
+    ///   the permits. It has none then.
+    public func acquire<C: Clock>(
+        _ weight: Int = 1, priority: TaskPriority? = nil, timeout: C.Duration, clock: C = ContinuousClock()
+    ) async throws {
+        try Task.checkCancellation()
+        if tryAcquire(weight) { return }
+        let wait = SemaphoreWait(weight: weight, priority: priority)
+        try await withTimeLimit(timeout, clock: clock) {
+            try await suspend(wait)
+        } onTimeout: { [self] in
+            giveUp(wait, WaitTimeoutError("permits of an AsyncSemaphore", timeout: timeout))
+        }
+    }
+
+    /// Takes permits if that is possible without waiting and without overtaking anybody.
+    ///
+    /// - Parameter weight: How many; at least 1, and at most the largest `capacity` that there was.
     /// - Returns: Whether they were taken.
     public func tryAcquire(_ weight: Int = 1) -> Bool {
-        checkWeight(weight, isBoundedByCapacity: true)
-        return state.withLock { $0.tryAcquire(weight) }
+        checkWeight(weight)
+        let (isTaken, peak) = storage.withLock { ($0.state.tryAcquire(weight), $0.peakCapacity) }
+        require(weight <= peak || peak == 0, "weight is \(weight); the capacity is only \(peak).")
+        return isTaken
     }
 
     /// Gives permits back. Those who wait for them go on at once.
     ///
     /// - Parameter weight: How many; no more than are taken.
     public func release(_ weight: Int = 1) {
-        checkWeight(weight, isBoundedByCapacity: false)
-        apply { $0.release(weight) }
+        checkWeight(weight)
+        apply { $0.state.release(weight) }
     }
 
     /// Does something with permits, which are given back however it ends.
     ///
     /// - Parameters:
-    ///   - weight: How many permits; at least 1 and at most `capacity`.
-    ///   - priority: What orders this among others that wait; the calling task's where none is given.
-    /// - Throws: What `body` throws, or `CancellationError` where the task is cancelled before it has the permits.
+    ///   - weight: How many permits; at least 1, and at most the largest `capacity` that there was.
+    ///   - priority: What orders this among others that wait; the calling task's if none is given.
+    /// - Throws: What `body` throws, or `CancellationError` if the task is cancelled before it has the permits.
     public func withPermit<Value>(
         weight: Int = 1, priority: TaskPriority? = nil, _ body: () async throws -> Value
     ) async throws -> Value {
@@ -105,56 +124,112 @@ extension AsyncSemaphore {
         return try await body()
     }
 
-    private func checkWeight(_ weight: Int, isBoundedByCapacity: Bool) {
+    /// Does something with permits, unless it takes longer than a limit to get them.
+    ///
+    /// - Parameters:
+    ///   - weight: How many permits; at least 1, and at most the largest `capacity` that there was.
+    ///   - priority: What orders this among others that wait; the calling task's if none is given.
+    ///   - timeout: How long to wait for the permits at most.
+    ///   - clock: What measures that.
+    /// - Throws: What `body` throws, or what `acquire` with a limit does.
+    public func withPermit<Value, C: Clock>(
+        weight: Int = 1, priority: TaskPriority? = nil, timeout: C.Duration, clock: C = ContinuousClock(),
+        _ body: () async throws -> Value
+    ) async throws -> Value {
+        try await acquire(weight, priority: priority, timeout: timeout, clock: clock)
+        defer { release(weight) }
+        return try await body()
+    }
+
+    private func checkWeight(_ weight: Int) {
         require(weight > 0, "weight is \(weight); it must be at least 1.")
-        guard isBoundedByCapacity else { return }
-        let capacity = capacity
-        require(weight <= capacity || capacity == 0, "weight is \(weight); the capacity is only \(capacity).")
     }
 }
 
 // MARK: - Waiting
 
+/// A call that waits for permits. What ends or raises it may come before it stands in line.
+private final class SemaphoreWait: Sendable {
+    enum Place: Sendable {
+        case notTaken(raisedTo: PriorityLevel)
+        case taken(SemaphoreState<CheckedContinuation<Void, any Error>>.Ticket)
+        case givenUp(any Error)
+    }
+
+    let weight: Int
+    let priority: TaskPriority?
+    let place = Lock(Place.notTaken(raisedTo: .background))
+
+    init(weight: Int, priority: TaskPriority?) {
+        self.weight = weight
+        self.priority = priority
+    }
+}
+
 extension AsyncSemaphore {
-    /// Where a call of `acquire` stands. Cancellation may come before its place is taken.
-    private enum Place: Sendable {
-        case notTaken
-        case taken(State.Ticket)
-        case givenUp
-    }
-
-    private func line(
-        up continuation: CheckedContinuation<Void, any Error>, _ weight: Int, _ level: PriorityLevel,
-        at place: borrowing Lock<Place>
-    ) {
-        let ticket = apply { $0.wait(continuation, weight: weight, level: level) }
-        let wasGivenUp = place.withLock { place in
-            if case .givenUp = place { return true }
-            place = .taken(ticket)
-            return false
+    private func suspend(_ wait: SemaphoreWait) async throws {
+        try await withTaskCancellationHandler {
+            try await withEscalationHandler {
+                try await withCheckedThrowingContinuation { lineUp($0, wait) }
+            } onEscalated: { [self] priority in
+                raise(wait, to: PriorityLevel(priority))
+            }
+        } onCancel: {
+            giveUp(wait, CancellationError())
         }
-        if wasGivenUp { leave(ticket) }
     }
 
-    private func giveUp(_ place: borrowing Lock<Place>) {
-        let ticket = place.withLock { place -> State.Ticket? in
-            defer { place = .givenUp }
-            return if case .taken(let ticket) = place { ticket } else { nil }
+    private func lineUp(_ continuation: CheckedContinuation<Void, any Error>, _ wait: SemaphoreWait) {
+        let level = PriorityLevel(wait.priority ?? Task.currentPriority)
+        let ticket = apply { $0.state.wait(continuation, weight: wait.weight, level: level) }
+        let former = wait.place.withLock { place in
+            defer { if case .notTaken = place { place = .taken(ticket) } }
+            return place
         }
-        if let ticket { leave(ticket) }
+        switch former {
+        case .notTaken(let raisedLevel): if raisedLevel > level { apply { $0.state.raise(ticket, to: raisedLevel) } }
+        case .givenUp(let error): leave(ticket, error)
+        case .taken: preconditionFailure("a wait stands in line once")
+        }
     }
 
-    private func leave(_ ticket: State.Ticket) {
-        let waiter = apply { $0.leave(ticket) }
-        waiter?.resume(throwing: CancellationError())
+    private func raise(_ wait: SemaphoreWait, to level: PriorityLevel) {
+        let ticket = wait.place.withLock { place -> State.Ticket? in
+            switch place {
+            case .notTaken(let raisedLevel):
+                place = .notTaken(raisedTo: max(raisedLevel, level))
+                return nil
+            case .taken(let ticket): return ticket
+            case .givenUp: return nil
+            }
+        }
+        if let ticket { apply { $0.state.raise(ticket, to: level) } }
+    }
+
+    private func giveUp(_ wait: SemaphoreWait, _ error: any Error) {
+        let ticket = wait.place.withLock { place -> State.Ticket? in
+            switch place {
+            case .notTaken:
+                place = .givenUp(error)
+                return nil
+            case .taken(let ticket): return ticket
+            case .givenUp: return nil
+            }
+        }
+        if let ticket { leave(ticket, error) }
+    }
+
+    private func leave(_ ticket: State.Ticket, _ error: any Error) {
+        let waiter = apply { $0.state.leave(ticket) }
+        waiter?.resume(throwing: error)
     }
 
     /// Applies an event, and lets those go on who have their permits then.
-    private func apply<Result: Sendable>(_ event: (inout State) -> Result) -> Result {
-        let (result, served) = state.withLock { state in
-            let result = event(&state)
+    private func apply<Result: Sendable>(_ event: (inout Storage) -> Result) -> Result {
+        let (result, served) = storage.withLock { storage in
+            let result = event(&storage)
             var served: [CheckedContinuation<Void, any Error>] = []
-            while let waiter = state.next() { served.append(waiter) }
+            while let waiter = storage.state.next() { served.append(waiter) }
             return (result, served)
         }
         for continuation in served { continuation.resume() }

@@ -1,13 +1,15 @@
 import TaskOperations
+import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
 @Suite("Async groups")
 struct AsyncGroupTests {
     @Test("an empty group is not waited for")
-    func empty() async {
+    func empty() async throws {
         await AsyncGroup().wait()
-        #expect(await AsyncGroup().wait(timeout: .zero))
+        try await AsyncGroup().wait(timeout: .seconds(3600))
+        try await AsyncGroup().waitUnlessCancelled()
     }
 
     @Test("the wait lasts until everybody has left, also where the group is entered again meanwhile")
@@ -37,27 +39,48 @@ struct AsyncGroupTests {
             return group.count
         }
         wait.cancel()
-        let other = Task.immediate { await group.wait(timeout: .seconds(3600)) }
-        other.cancel()
         group.leave()
         #expect(await wait.value == 0)
-        #expect(await other.value)
     }
 
-    @Test("a wait ends when its time is up, by the clock that it was given")
-    func timeout() async {
+    @Test("a wait in another form ends when its task is cancelled, while the group goes on")
+    func cancelledWait() async throws {
         let group = AsyncGroup()
         let clock = ManualClock()
         group.enter()
-        let wait = Task.immediate { await group.wait(timeout: .seconds(10), clock: clock) }
-        await clock.waitForSleepers(1)
-        clock.advance(by: .seconds(9))
-        let second = Task.immediate { await group.wait(timeout: .seconds(10), clock: clock) }
-        await clock.waitForSleepers(2)
-        clock.advance(by: .seconds(1))
-        #expect(await wait.value == false)
+        let waits = [
+            Task.immediate { try await group.waitUnlessCancelled() },
+            Task.immediate { try await group.wait(timeout: .seconds(10), clock: clock) },
+            Task {
+                withUnsafeCurrentTask { $0?.cancel() }
+                try await group.waitUnlessCancelled()
+            },
+        ]
+        let other = Task.immediate { try await group.waitUnlessCancelled() }
+        for wait in waits {
+            wait.cancel()
+            await #expect(throws: CancellationError.self) { try await wait.value }
+        }
+        await until { clock.sleeperCount == 0 }
+        #expect(group.count == 1)
         group.leave()
-        #expect(await second.value == true)
+        try await other.value
+    }
+
+    @Test("a wait ends when its time is up, by the clock that it was given")
+    func timeout() async throws {
+        let group = AsyncGroup()
+        let clock = ManualClock()
+        group.enter()
+        let wait = Task.immediate { try await group.wait(timeout: .seconds(10), clock: clock) }
+        clock.advance(by: .seconds(9))
+        let second = Task.immediate { try await group.wait(timeout: .seconds(10), clock: clock) }
+        clock.advance(by: .seconds(1))
+        let error = await #expect(throws: WaitTimeoutError.self) { try await wait.value }
+        #expect("\(error!)" == "Waited 10.0 seconds for an AsyncGroup to be empty, in vain.")
+        group.leave()
+        try await second.value
+        await until { clock.sleeperCount == 0 }
     }
 
     @Test("a group can be used again")

@@ -1,6 +1,8 @@
-import TaskOperations
+import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
+
+@testable import TaskOperations
 
 private struct Refusal: Error, Equatable {
     var attempt = 1
@@ -137,21 +139,26 @@ struct AsyncLazyTests {
         #expect(priorities.events == [.high])
     }
 
-    @Test("a computation that awaits its own value is refused, directly and through another one")
-    func awaitsItself() async {
-        final class Pair: Sendable {
-            let first = Recorder<AsyncLazy<Int>>()
-
-            var own: AsyncLazy<Int> { first.events[0] }
+    @Test("no escalation is lost, at whatever moment it comes")
+    func escalationRace() async throws {
+        for _ in 0..<300 {
+            let gate = Gate()
+            let priority = Recorder<TaskPriority>()
+            let lazy = AsyncLazy {
+                await gate.pass()
+                await until { Task.currentPriority >= .high }
+                priority.record(Task.currentPriority)
+            }
+            let first = Task.detached(priority: .low) { try await lazy.value }
+            await gate.waitForArrivals(1)
+            let second = Task.detached(priority: .low) { try await lazy.value }
+            second.escalatePriority(to: .high)
+            gate.open()
+            // Else the computation would wait for its escalation for ever.
+            try await second.value
+            try await first.value
+            #expect(priority.events == [.high])
         }
-        let pair = Pair()
-        let second = AsyncLazy { try await pair.own.value }
-        pair.first.record(AsyncLazy { try await second.value })
-        await #expect(throws: AsyncLazyError.awaitsItself) { try await pair.own.value }
-
-        let alone = Pair()
-        alone.first.record(AsyncLazy { try await alone.own.value })
-        await #expect(throws: AsyncLazyError.awaitsItself) { try await alone.own.value }
     }
 
     @Test("many tasks that race for the value get the same one")
@@ -167,5 +174,90 @@ struct AsyncLazyTests {
                 #expect(value == 1)
             }
         }
+    }
+}
+
+// MARK: - Cycles
+
+/// Values that can await each other, made before they are known.
+private final class Circle: Sendable {
+    private let values = Recorder<AsyncLazy<Int>>()
+
+    func add(_ name: String, _ compute: @escaping @Sendable (Circle) async throws -> Int) {
+        values.record(AsyncLazy(name: name) { try await compute(self) })
+    }
+
+    subscript(number: Int) -> AsyncLazy<Int> { values.events[number] }
+}
+
+extension AsyncLazyTests {
+    private func names(_ error: TaskOperationError?) -> [String?] {
+        if case .waitCycle(let cycle)? = error { cycle.map(\.name) } else { [] }
+    }
+
+    @Test("a computation that awaits its own value is refused by name")
+    func awaitsItself() async {
+        let circle = Circle()
+        circle.add("alone") { try await $0[0].value }
+        let error = await #expect(throws: TaskOperationError.self) { try await circle[0].value }
+        #expect(names(error) == ["alone", "alone"])
+    }
+
+    @Test("a computation that awaits its own value through another one is refused by name")
+    func awaitsItselfThroughAnother() async {
+        let circle = Circle()
+        circle.add("a") { try await $0[1].value }
+        circle.add("b") { try await $0[0].value }
+        let error = await #expect(throws: TaskOperationError.self) { try await circle[0].value }
+        #expect(names(error) == ["b", "a", "b"])
+    }
+
+    @Test("values that await each other are refused by name if each was begun from outside", arguments: [2, 3, 20])
+    func circleBegunFromOutside(count: Int) async {
+        for _ in 0..<20 {
+            let circle = Circle()
+            let gate = Gate()
+            for number in 0..<count {
+                circle.add("\(number)") { circle in
+                    await gate.pass()
+                    return try await circle[(number + 1) % count].value
+                }
+            }
+            let tasks = (0..<count).map { number in Task.detached { try await circle[number].value } }
+            await gate.waitForArrivals(count)
+            gate.open()
+            for task in tasks {
+                let error = await #expect(throws: TaskOperationError.self) { try await task.value }
+                #expect(names(error).count == count + 1)
+            }
+        }
+    }
+
+    @Test("a cycle through an operation is refused by name, and the value is computed when it is asked for again")
+    func cycleThroughOperation() async throws {
+        let queue = TaskOperationQueue()
+        let operations = Recorder<TaskOperation<Int>>()
+        let lazy = AsyncLazy(name: "lazy") { try await operations.events[0].value }
+        let operation = TaskOperation(name: "operation") { () async throws -> Int in
+            do {
+                return try await lazy.value
+            } catch TaskOperationError.waitCycle(let cycle) {
+                return cycle.count
+            }
+        }
+        operations.record(operation)
+        let asking = Task.immediate { try await lazy.value }
+        // The computation waits for the operation before that begins.
+        await until { operation.record.withLock { $0.isWaitedFor } }
+        try queue.addOperation(operation)
+        #expect(try await operation.value == 3)
+        #expect(try await asking.value == 3)
+    }
+
+    @Test("a body on a queue of width 1 awaits a value that needs the queue")
+    func needsQueue() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
+        let lazy = AsyncLazy { try await queue.run { 5 } }
+        #expect(try await queue.run { try await lazy.value } == 5)
     }
 }

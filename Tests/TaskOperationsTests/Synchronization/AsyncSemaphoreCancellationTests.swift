@@ -150,3 +150,100 @@ struct AsyncSemaphoreCancellationTests {
         #expect((semaphore.available, semaphore.waitingCount) == (4, 0))
     }
 }
+
+// MARK: - Limits and lost moments
+
+extension AsyncSemaphoreCancellationTests {
+    @Test("A wait ends when its time is up, by the clock that it was given, and leaves no permit behind")
+    func timeout() async throws {
+        let semaphore = AsyncSemaphore(capacity: 1)
+        let clock = ManualClock()
+        try await semaphore.acquire(timeout: .seconds(1), clock: clock)
+        let late = Task.immediate { try await semaphore.acquire(timeout: .seconds(1), clock: clock) }
+        let scoped = Task.immediate { try await semaphore.withPermit(timeout: .seconds(1), clock: clock) { true } }
+        let patient = Task.immediate { try await semaphore.acquire(timeout: .seconds(2), clock: clock) }
+        clock.advance(by: .seconds(1))
+        await #expect(throws: WaitTimeoutError.self) { try await late.value }
+        await #expect(throws: WaitTimeoutError.self) { try await scoped.value }
+        #expect(semaphore.waitingCount == 1)
+        semaphore.release()
+        try await patient.value
+        await until { clock.sleeperCount == 0 }
+        #expect((semaphore.available, semaphore.waitingCount) == (0, 0))
+    }
+
+    @Test("A limited wait is cancelled like any other")
+    func cancelledLimitedWait() async throws {
+        let semaphore = AsyncSemaphore(capacity: 0)
+        let clock = ManualClock()
+        let task = Task.immediate { try await semaphore.acquire(timeout: .seconds(1), clock: clock) }
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        await until { clock.sleeperCount == 0 }
+    }
+
+    @Test("Permits are conserved where their release, the end of the time and cancellation race")
+    func limitStorm() async throws {
+        let semaphore = AsyncSemaphore(capacity: 2)
+        let clock = ManualClock()
+        await concurrentPerform(over: 0..<2000, width: 16) { number in
+            let task = Task {
+                try await semaphore.withPermit(timeout: .seconds(number % 3), clock: clock) { await Task.yield() }
+            }
+            if number % 4 == 0 { task.cancel() }
+            clock.advance(by: .seconds(1))
+            _ = await task.result
+        }
+        #expect((semaphore.available, semaphore.waitingCount) == (2, 0))
+        await until { clock.sleeperCount == 0 }
+    }
+
+    @Test("Lowering the capacity while others ask for more than is left lets them wait, and stops nobody")
+    func loweredCapacity() async throws {
+        let semaphore = AsyncSemaphore(capacity: 4)
+        let isDone = Gate()
+        let changes = Task.detached {
+            while isDone.arrivals == 0 {
+                semaphore.capacity = 1
+                semaphore.capacity = 4
+                await Task.yield()
+            }
+        }
+        try await concurrentPerform(over: 0..<2000, width: 4) { _ in
+            try await semaphore.withPermit(weight: 4) {}
+            if semaphore.tryAcquire(3) { semaphore.release(3) }
+        }
+        isDone.open()
+        await isDone.pass()
+        await changes.value
+        semaphore.capacity = 1
+        let heavy = Task.immediate { try await semaphore.acquire(3) }
+        #expect(semaphore.waitingCount == 1)
+        #expect(!semaphore.tryAcquire(4))
+        semaphore.capacity = 3
+        try await heavy.value
+    }
+
+    @Test("An escalation is not lost, at whatever moment of a wait it comes")
+    func escalationRace() async throws {
+        for _ in 0..<500 {
+            let semaphore = AsyncSemaphore(capacity: 0)
+            let order = Recorder<String>()
+            let medium = Task.immediateDetached(priority: .medium) {
+                try await semaphore.acquire()
+                order.record("medium")
+            }
+            let raised = Task.detached(priority: .low) {
+                try await semaphore.acquire()
+                order.record("raised")
+                semaphore.release()
+            }
+            raised.escalatePriority(to: .high)
+            await until { semaphore.waitingCount == 2 }
+            semaphore.capacity = 1
+            try await raised.value
+            try await medium.value
+            #expect(order.events == ["raised", "medium"])
+        }
+    }
+}
