@@ -1,22 +1,22 @@
-/// Why an operation failed that waited for a completion handler and learned of no outcome.
+/// Why work failed that waited for a completion handler and learned of no outcome. The text names the work.
 public enum CallbackError: Error, Sendable {
     /// Nobody can call the completion any more: all references to it are gone.
-    case completionReleased(OperationLabel)
+    case completionReleased(String)
 
     /// The completion was called with neither a value nor an error.
-    case noOutcome(OperationLabel)
+    case noOutcome(String)
 }
 
 extension CallbackError: CustomStringConvertible {
     public var description: String {
         switch self {
-        case .completionReleased(let operation):
+        case .completionReleased(let work):
             """
-            The completion of \(operation) was released without being called. Call it on every path, also where \
-            the work fails or is cancelled.
+            The completion of \(work) was released without being called. Call it on every path, even if the \
+            work fails or is cancelled.
             """
-        case .noOutcome(let operation):
-            "The completion of \(operation) was called with neither a value nor an error. Pass one of them."
+        case .noOutcome(let work):
+            "The completion of \(work) was called with neither a value nor an error. Pass one of them."
         }
     }
 }

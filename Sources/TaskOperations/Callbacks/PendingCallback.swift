@@ -1,19 +1,39 @@
-/// A completion that is outstanding: what the operation's body keeps, while the `OperationCompletion` is only with
-/// whoever is to call it, so that its release shows that nobody will.
+/// A completion that is outstanding: what waits for it keeps this, while the `CompletionHandler` is only with whatever is
+/// to call it, so that its release shows that nothing will.
 final class PendingCallback<Success: Sendable>: Sendable {
+    typealias CancellationHandler = @Sendable (CompletionHandler<Success>) -> Void
+
     private struct State: Sendable {
         var isCompleted = false
         var isCancelled = false
         var wasReported = false
-        var cancellationHandler: (@Sendable () -> Void)?
+        var cancellationHandler: CancellationHandler?
+        /// What the handler is given. Loaded under the lock, and never released there.
+        weak var completion: CompletionHandler<Success>?
     }
 
-    private let operation: OperationLabel
+    /// What the work is called in messages.
+    private let label: String
     private let outcome = OneShot<Result<Success, any Error>>()
     private let state = Lock(State())
 
-    init(_ operation: OperationLabel) {
-        self.operation = operation
+    init(_ label: String) {
+        self.label = label
+    }
+
+    /// Starts the work. The completion is not kept here, but if the start throws its release must come later.
+    func begin(_ start: (CompletionHandler<Success>) throws -> Void) {
+        withExtendedLifetime(CompletionHandler(self)) { completion in
+            do {
+                try start(completion)
+            } catch {
+                settle(.failure(error))
+            }
+        }
+    }
+
+    func setCompletion(_ completion: CompletionHandler<Success>) {
+        state.withLock { $0.completion = completion }
     }
 
     /// Waits for the completion, and hands cancellation on meanwhile.
@@ -34,17 +54,17 @@ final class PendingCallback<Success: Sendable>: Sendable {
             return !state.wasReported
         }
         if isFirstReport {
-            MisuseReport.report("The completion of \(operation) was called more than once. The first call counts.")
+            MisuseReport.report("The completion of \(label) was called more than once. The first call counts.")
         }
     }
 
     func complete(value: Success?, error: (any Error)?) {
         if let error { return complete(.failure(error)) }
-        complete(value.map { .success($0) } ?? .failure(CallbackError.noOutcome(operation)))
+        complete(value.map { .success($0) } ?? .failure(CallbackError.noOutcome(label)))
     }
 
     func completionWasReleased() {
-        settle(.failure(CallbackError.completionReleased(operation)))
+        settle(.failure(CallbackError.completionReleased(label)))
     }
 
     /// Returns false where there is an outcome already.
@@ -60,21 +80,23 @@ final class PendingCallback<Success: Sendable>: Sendable {
         return isFirst
     }
 
-    func setCancellationHandler(_ handler: @escaping @Sendable () -> Void) {
-        let (mustCall, replaced) = state.withLock { state -> (Bool, (@Sendable () -> Void)?) in
+    /// Returns whether the handler is to be called now instead.
+    func setCancellationHandler(_ handler: @escaping CancellationHandler) -> Bool {
+        let (mustCall, replaced) = state.withLock { state -> (Bool, CancellationHandler?) in
             if state.isCompleted || state.isCancelled { return (!state.isCompleted, nil) }
             defer { state.cancellationHandler = handler }
             return (false, state.cancellationHandler)
         }
         _ = replaced
-        if mustCall { handler() }
+        return mustCall
     }
 
     private func cancel() {
-        let handler = state.withLock { state in
+        let (handler, completion) = state.withLock { state in
             state.isCancelled = true
-            return state.cancellationHandler.take()
+            return (state.cancellationHandler.take(), state.completion)
         }
-        handler?()
+        // Without a completion, its release is about to end the work.
+        if let completion { handler?(completion) }
     }
 }

@@ -1,6 +1,6 @@
 extension TaskOperation {
     /// Starts work that reports with a completion handler. It must not block.
-    public typealias CallbackBody = @Sendable (_ completion: OperationCompletion<Success>) throws -> Void
+    public typealias CallbackBody = @Sendable (_ completion: CompletionHandler<Success>) throws -> Void
 
     /// Makes an operation for an API with a completion handler. The operation executes, and holds its permit, from
     /// the start of the work until the completion is called.
@@ -27,7 +27,7 @@ extension TaskOperation {
         callback start: @escaping CallbackBody
     ) {
         self.init(name: name, priority: priority, dependencies: dependencies) { () async throws -> Success in
-            let call = PendingCallback<Success>(OperationLabel(AnyTaskOperation.current!))
+            let call = PendingCallback<Success>("\(OperationLabel(AnyTaskOperation.current!))")
             call.begin(start)
             return try await call.value
         }
@@ -48,18 +48,5 @@ extension TaskOperationQueue {
         let operation = TaskOperation(name: name, priority: priority, dependencies: dependencies, callback: start)
         addNew(operation)
         return operation
-    }
-}
-
-extension PendingCallback {
-    /// Starts the work. The completion is not kept here, but where the start throws its release must come later.
-    fileprivate func begin(_ start: TaskOperation<Success>.CallbackBody) {
-        withExtendedLifetime(OperationCompletion(self)) { completion in
-            do {
-                try start(completion)
-            } catch {
-                settle(.failure(error))
-            }
-        }
     }
 }

@@ -10,15 +10,15 @@ struct CallbackOperationTests {
 
     /// Keeps a completion as an old API would, until it is called.
     private final class OldAPI<Success: Sendable>: Sendable {
-        private let kept = Recorder<OperationCompletion<Success>>()
+        private let kept = Recorder<CompletionHandler<Success>>()
         let gate = Gate()
 
-        func begin(_ completion: OperationCompletion<Success>) {
+        func begin(_ completion: CompletionHandler<Success>) {
             kept.record(completion)
             Task { await gate.pass() }
         }
 
-        var completion: OperationCompletion<Success> {
+        var completion: CompletionHandler<Success> {
             get async {
                 await gate.waitForArrivals(1)
                 return kept.events[0]
@@ -36,7 +36,7 @@ struct CallbackOperationTests {
 
     @Test("a completion may be called within the start of the work")
     func valueAtOnce() async throws {
-        let operation = queue.addOperation { (completion: OperationCompletion<Int>) in completion(.success(7)) }
+        let operation = queue.addOperation { (completion: CompletionHandler<Int>) in completion(.success(7)) }
         #expect(try await operation.value == 7)
     }
 
@@ -54,8 +54,8 @@ struct CallbackOperationTests {
 
     @Test("an error ends the operation, whether it is passed or thrown by the start")
     func errors() async throws {
-        let passed = queue.addOperation { (completion: OperationCompletion<Int>) in completion(throwing: Refusal()) }
-        let thrown = queue.addOperation { (_: OperationCompletion<Int>) in throw Refusal() }
+        let passed = queue.addOperation { (completion: CompletionHandler<Int>) in completion(throwing: Refusal()) }
+        let thrown = queue.addOperation { (_: CompletionHandler<Int>) in throw Refusal() }
         await #expect(throws: Refusal()) { try await passed.value }
         await #expect(throws: Refusal()) { try await thrown.value }
     }
@@ -63,7 +63,7 @@ struct CallbackOperationTests {
     @Test("a pair of value and error is an outcome")
     func pairs() async throws {
         func outcome(_ value: Int?, _ error: (any Error)?) async -> Result<Int, any Error> {
-            await queue.addOperation { (completion: OperationCompletion<Int>) in completion(value, error) }.result
+            await queue.addOperation { (completion: CompletionHandler<Int>) in completion(value, error) }.result
         }
         #expect(try await outcome(1, nil).get() == 1)
         await #expect(throws: Refusal()) { try await outcome(nil, Refusal()).get() }
@@ -77,9 +77,9 @@ struct CallbackOperationTests {
 
     @Test("an operation without a value is completed by a call without one, or with an error")
     func withoutValue() async throws {
-        try await queue.addOperation { (completion: OperationCompletion<Void>) in completion() }.value
-        try await queue.addOperation { (completion: OperationCompletion<Void>) in completion(nil) }.value
-        let failed = queue.addOperation { (completion: OperationCompletion<Void>) in completion(Refusal()) }
+        try await queue.addOperation { (completion: CompletionHandler<Void>) in completion() }.value
+        try await queue.addOperation { (completion: CompletionHandler<Void>) in completion(nil) }.value
+        let failed = queue.addOperation { (completion: CompletionHandler<Void>) in completion(Refusal()) }
         await #expect(throws: Refusal()) { try await failed.value }
     }
 
@@ -105,7 +105,7 @@ extension CallbackOperationTests {
     func cancellationHook() async throws {
         let api = OldAPI<Int>()
         let hooks = Recorder<String>()
-        let operation = queue.addOperation { (completion: OperationCompletion<Int>) in
+        let operation = queue.addOperation { (completion: CompletionHandler<Int>) in
             completion.onCancel { hooks.record("replaced") }
             completion.onCancel { hooks.record("called") }
             api.begin(completion)
@@ -127,7 +127,7 @@ extension CallbackOperationTests {
         let completion = await api.completion
         operation.cancel()
         let hooks = Recorder<String>()
-        completion.onCancel {
+        completion.onCancel { completion in
             hooks.record("called")
             completion(throwing: CancellationError())
         }
@@ -144,7 +144,7 @@ extension CallbackOperationTests {
         do {
             let request = Request()
             weakRequest = request
-            operation = queue.addOperation { (completion: OperationCompletion<Void>) in
+            operation = queue.addOperation { (completion: CompletionHandler<Void>) in
                 completion.onCancel { [request] in hooks.record("\(request)") }
                 completion()
                 completion.onCancel { hooks.record("after the completion") }
@@ -160,7 +160,7 @@ extension CallbackOperationTests {
     func cancelledBeforeStart() async throws {
         let queue = TaskOperationQueue(isSuspended: true)
         let starts = Recorder<String>()
-        let operation = queue.addOperation { (completion: OperationCompletion<Void>) in
+        let operation = queue.addOperation { (completion: CompletionHandler<Void>) in
             starts.record("started")
             completion()
         }
@@ -189,7 +189,7 @@ extension CallbackOperationTests {
     @Test("a second call is ignored, and reported once with the operation's name")
     func calledTwice() async throws {
         #expect(reports(naming: "twice").isEmpty)
-        let operation = queue.addOperation(name: "twice") { (completion: OperationCompletion<Int>) in
+        let operation = queue.addOperation(name: "twice") { (completion: CompletionHandler<Int>) in
             completion(returning: 1)
             completion(returning: 2)
             completion(throwing: Refusal())
@@ -227,17 +227,17 @@ extension CallbackOperationTests {
 
     @Test("a completion that is released without a call fails the operation by name")
     func released() async throws {
-        let operation = queue.addOperation(name: "forgotten") { (_: OperationCompletion<Int>) in }
+        let operation = queue.addOperation(name: "forgotten") { (_: CompletionHandler<Int>) in }
         let error = await #expect(throws: CallbackError.self) { try await operation.value }
-        guard case .completionReleased(let label)? = error else { return #expect(Bool(false), "\(error as Any)") }
-        #expect(label.isLabel(of: operation))
+        guard case .completionReleased(let name)? = error else { return #expect(Bool(false), "\(error as Any)") }
+        #expect(name == "\"forgotten\"")
         #expect("\(error!)".contains("\"forgotten\""))
     }
 
     @Test("a completion that is released later fails the operation, also where a hook is set")
     func releasedLater() async throws {
         let gate = Gate()
-        let operation = queue.addOperation(name: "dropped") { (completion: OperationCompletion<Int>) in
+        let operation = queue.addOperation(name: "dropped") { (completion: CompletionHandler<Int>) in
             completion.onCancel {}
             Task {
                 await gate.pass()
@@ -253,7 +253,7 @@ extension CallbackOperationTests {
     @Test("a completion that was called can be released without a report")
     func releasedAfterCall() async throws {
         _ = Self.reports
-        let operation = queue.addOperation(name: "orderly") { (completion: OperationCompletion<Int>) in
+        let operation = queue.addOperation(name: "orderly") { (completion: CompletionHandler<Int>) in
             completion(returning: 1)
         }
         #expect(try await operation.value == 1)

@@ -9,7 +9,7 @@ extension Ported {
         let queue = TaskOperationQueue(name: "reads", maxConcurrentOperationCount: 4)
         let files = input.files.prefix(40)
         let reads = files.map { file in
-            queue.addOperation(callback: { (completion: OperationCompletion<[UInt8]>) in
+            queue.addOperation(callback: { (completion: CompletionHandler<[UInt8]>) in
                 reader.readHead(of: file) { completion($0) }
             })
         }
