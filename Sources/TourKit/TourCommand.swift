@@ -42,6 +42,7 @@ package struct TourCommand: Sendable {
     }
 
     private func run(_ recipes: [Recipe], over path: String?, asJSON: Bool) async throws -> Int32 {
+        try OpenFiles.allowNeeded()
         tally.choose(recipes.count)
         let path = try path ?? DefaultFolder.path()
         let comparisons = try await comparisons(of: recipes, over: path, asJSON: asJSON)

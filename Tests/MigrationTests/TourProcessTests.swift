@@ -41,16 +41,31 @@
         }
     }
 
+    extension TourProcessTests {
+        @Test("With too few open files allowed, the tour says so instead of running for ever")
+        func tooFewFiles() async {
+            await #expect(processExitsWith: .success) {
+                let temporary = try TemporaryFolder()
+                try temporary.write("text", to: "input/file")
+                let tour = try TourProcess([temporary / "input"], outputIn: temporary, openFiles: 20)
+                tour.process.waitUntilExit()
+                #expect(tour.process.terminationStatus == 2)
+                #expect(try tour.errors().contains("only 20 files may be open at once"))
+            }
+        }
+    }
+
     /// The program that is built beside the tests, with files in place of its streams.
     private struct TourProcess {
         let process = Process()
         private let folder: TemporaryFolder
 
-        init(_ arguments: [String], outputIn folder: TemporaryFolder) throws {
+        init(_ arguments: [String], outputIn folder: TemporaryFolder, openFiles: Int = 1024) throws {
             self.folder = folder
-            process.executableURL = URL(fileURLWithPath: CommandLine.arguments[0])
+            let tour = URL(fileURLWithPath: CommandLine.arguments[0])
                 .deletingLastPathComponent().appendingPathComponent("tour")
-            process.arguments = arguments
+            process.executableURL = URL(fileURLWithPath: "/bin/sh")
+            process.arguments = ["-c", "ulimit -n \(openFiles); exec \"$0\" \"$@\"", tour.path] + arguments
             for name in ["output", "errors"] { try folder.write("", to: name) }
             process.standardOutput = FileHandle(forWritingAtPath: folder / "output")
             process.standardError = FileHandle(forWritingAtPath: folder / "errors")

@@ -41,6 +41,7 @@ extension AnyTaskOperation {
     /// the operation goes on after them, as ever.
     func carryOutUnstarted(_ ending: OperationEnding, _ host: (any OperationHost)?) {
         discardBody()
+        if ending.wasDelayed { Deadlines.remove(self) }
         host?.endedBeforeStart(self)
         ending.leaveDependencies(self)
         if ending.hasHandlers {

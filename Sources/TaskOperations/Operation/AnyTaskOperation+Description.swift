@@ -28,6 +28,7 @@ extension AnyTaskOperation: CustomStringConvertible, CustomDebugStringConvertibl
         if !unfinished.isEmpty {
             return "waits for \(unfinished.map { OperationLabel($0).description }.joined(separator: ", "))"
         }
+        if record.withLock({ $0.isDelayed }) { return "waits for the end of its delay" }
         return record.withLock { $0.host }?.reasonToWait(of: self) ?? "not added to a queue"
     }
 }

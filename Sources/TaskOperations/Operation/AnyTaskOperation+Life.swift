@@ -97,8 +97,7 @@ extension AnyTaskOperation {
         record.withLock { record in
             if record.phase == .finished { return .hasEnded }
             if !record.isReady { return .mustWait }
-            record.phase = .executing
-            record.runner = runner
+            record.start(on: runner)
             let executor = record.links?.executor
             if record.effectiveLevel <= level { return .executes(escalation: nil, executor: executor) }
             record.isRunnerWorn = true

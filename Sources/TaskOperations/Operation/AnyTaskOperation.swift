@@ -73,7 +73,7 @@ extension AnyTaskOperation {
         }
         switch phase {
         case .created: return dependencies.allSatisfy(\.isFinished) ? .ready : .pending
-        case .submitted: return record.withLock { $0.hasUnfinishedDependencies } ? .pending : .ready
+        case .submitted: return record.withLock { $0.hasUnfinishedDependencies || $0.isDelayed } ? .pending : .ready
         case .executing: return .executing
         case .finished: return .finished
         }
@@ -121,13 +121,17 @@ extension AnyTaskOperation {
     func addHandler(
         on executor: (any TaskExecutor)? = nil, _ handler: @escaping @Sendable (AnyTaskOperation) -> Void
     ) {
-        let isTooLate = record.withLock { record in
-            if record.phase == .finished { return true }
-            record.madeLinks().handlers.append(handler)
-            return false
-        }
-        if isTooLate {
+        if !addHandlerUnlessFinished(handler) {
             Task.detached(executorPreference: executor, priority: effectivePriority) { handler(self) }
+        }
+    }
+
+    /// Returns false, and does nothing, if the operation is finished.
+    func addHandlerUnlessFinished(_ handler: @escaping @Sendable (AnyTaskOperation) -> Void) -> Bool {
+        record.withLock { record in
+            if record.phase == .finished { return false }
+            record.madeLinks().handlers.append(handler)
+            return true
         }
     }
 }

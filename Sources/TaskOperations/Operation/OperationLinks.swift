@@ -48,10 +48,13 @@ typealias TaskLocalBinding = @Sendable (_ body: () async -> Outcome?) async -> O
 struct OperationEnding: Sendable {
     private let links: OperationLinks?
     let isRunnerWorn: Bool
+    /// Whether a deadline was pending, which has to be removed.
+    let wasDelayed: Bool
 
-    init(links: OperationLinks?, isRunnerWorn: Bool) {
+    init(links: OperationLinks?, isRunnerWorn: Bool, wasDelayed: Bool = false) {
         self.links = links
         self.isRunnerWorn = isRunnerWorn
+        self.wasDelayed = wasDelayed
     }
 
     /// Whether anything but the host has to learn of the end.

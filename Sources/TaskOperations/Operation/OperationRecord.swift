@@ -28,19 +28,38 @@ struct OperationRecord: ~Copyable, Sendable {
     /// The highest level that anything hands on to the operation.
     var inherited = PriorityLevel.background
     private var marks: Marks = []
+    /// The clock of the deadline before which the operation is not ready; `noClock` if there is none.
+    var deadlineClock = Self.noClock
     /// The host's number for the operation; negative until the host has taken it in.
     var slot: Int32 = -1
+    /// Where that deadline is kept.
+    var deadlinePosition: Int32 = 0
     /// Made when the first link is. An operation without any is 100 bytes smaller for it.
     var links: OperationLinks?
     /// Not counted: threads that count the same host contend for its memory, which made an empty operation twice as
     /// expensive. It is right because a host keeps itself for as long as it has operations, and an operation
     /// forgets its host, under its lock, before the host lets go of it.
     unowned(unsafe) var host: (any OperationHost)?
-    /// What the body executes in. Not counted either: a runner is there until its work is done, bodies included, and
-    /// the operation forgets it, under its lock, when its body is done.
-    unowned(unsafe) var runner: OperationRunner?
-    /// Set when the operation is finished, unless it succeeded without a value.
-    var outcome: Outcome?
+    private var progress = Progress.none
+
+    /// What executes the body, and then what came of it: one place for both, as there is never more than one of them.
+    private enum Progress: @unchecked Sendable {
+        // Both are sendable. The runner is not counted: it is there until its work is done, bodies included, and the
+        // operation forgets it, under its lock, when its body is done.
+        case none
+        case runner(Unmanaged<OperationRunner>)
+        case outcome(Outcome)
+    }
+
+    /// What the body executes in.
+    var runner: OperationRunner? {
+        if case .runner(let runner) = progress { runner.takeUnretainedValue() } else { nil }
+    }
+
+    /// What came of the operation; nil until it is finished, and if it succeeded without a value.
+    var outcome: Outcome? {
+        if case .outcome(let outcome) = progress { outcome } else { nil }
+    }
 
     init(level: PriorityLevel, links: OperationLinks?) {
         self.level = level
@@ -77,7 +96,13 @@ struct OperationRecord: ~Copyable, Sendable {
     /// The level that counts.
     var effectiveLevel: PriorityLevel { max(level, inherited) }
 
-    var isReady: Bool { phase == .submitted && !hasUnfinishedDependencies }
+    var isReady: Bool { phase == .submitted && !hasUnfinishedDependencies && !isDelayed }
+
+    /// No number of a clock.
+    static var noClock: UInt8 { DeadlinePlace.clockLimit }
+
+    /// Whether the operation is not ready before a deadline that has not passed.
+    var isDelayed: Bool { deadlineClock != Self.noClock }
 
     var hasUnfinishedDependencies: Bool { links.map { $0.dependencies.unfinishedCount > 0 } ?? false }
 
@@ -92,13 +117,18 @@ struct OperationRecord: ~Copyable, Sendable {
         return made
     }
 
+    /// The body begins to execute.
+    mutating func start(on runner: OperationRunner) {
+        phase = .executing
+        progress = .runner(.passUnretained(runner))
+    }
+
     /// Ends the operation, which lets go of everything but its outcome.
     mutating func end(_ outcome: Outcome?) -> OperationEnding {
         phase = .finished
-        self.outcome = outcome
+        progress = outcome.map { .outcome($0) } ?? .none
         host = nil
-        runner = nil
-        return OperationEnding(links: links.take(), isRunnerWorn: isRunnerWorn)
+        return OperationEnding(links: links.take(), isRunnerWorn: isRunnerWorn, wasDelayed: isDelayed)
     }
 }
 

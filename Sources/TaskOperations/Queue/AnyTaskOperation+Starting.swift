@@ -6,6 +6,15 @@ extension AnyTaskOperation {
     public func start() throws(TaskOperationError) {
         try Scheduler.withoutQueue.submit(self, mustBeReady: true)
     }
+
+    /// Starts an operation that was just made: without dependencies, and added nowhere.
+    func startNew() {
+        do {
+            try start()
+        } catch {
+            preconditionFailure("a new operation could not be started: \(error)")
+        }
+    }
 }
 
 extension Scheduler {

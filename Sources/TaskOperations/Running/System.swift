@@ -11,21 +11,31 @@
 /// How many processors are at work: as many threads as the cooperative pool has.
 let processorCount = max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
 
-/// Which worker was the last to begin a slice on the calling thread.
-enum LastSlice {
-    private static let key: pthread_key_t = {
+/// Writes bytes to standard error, past all buffers.
+func writeToStandardError(_ text: String) {
+    let bytes = Array(text.utf8)
+    _ = write(STDERR_FILENO, bytes, bytes.count)
+}
+
+/// A mark that each thread carries: the identity of an object, or none.
+struct ThreadMark: Sendable {
+    private let key: pthread_key_t
+
+    init() {
         var key = pthread_key_t()
         let error = pthread_key_create(&key, nil)
         precondition(error == 0, "no key for values of a thread is left")
-        return key
-    }()
-
-    static func isWorker(_ worker: ObjectIdentifier) -> Bool {
-        UInt(bitPattern: pthread_getspecific(key)) == UInt(bitPattern: worker)
+        self.key = key
     }
 
-    static func setWorker(_ worker: ObjectIdentifier) {
-        pthread_setspecific(key, UnsafeRawPointer(bitPattern: UInt(bitPattern: worker)))
+    /// Whether the calling thread carries the mark of an object.
+    func isSet(to object: ObjectIdentifier) -> Bool {
+        UInt(bitPattern: pthread_getspecific(key)) == UInt(bitPattern: object)
+    }
+
+    /// Marks the calling thread.
+    func set(to object: ObjectIdentifier) {
+        pthread_setspecific(key, UnsafeRawPointer(bitPattern: UInt(bitPattern: object)))
     }
 }
 
@@ -53,4 +63,13 @@ var currentThread: UInt {
     #elseif canImport(Musl)
         UInt(bitPattern: pthread_self())
     #endif
+}
+
+/// Which worker was the last to begin a slice on the calling thread.
+enum LastSlice {
+    private static let mark = ThreadMark()
+
+    static func isWorker(_ worker: ObjectIdentifier) -> Bool { mark.isSet(to: worker) }
+
+    static func setWorker(_ worker: ObjectIdentifier) { mark.set(to: worker) }
 }

@@ -1,4 +1,5 @@
 public import Dispatch
+internal import TaskOperations
 
 extension DispatchQueue {
     /// Runs a block on the queue, and waits for what comes of it without blocking a thread.

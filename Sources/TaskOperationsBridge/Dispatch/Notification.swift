@@ -1,4 +1,5 @@
 internal import Dispatch
+internal import TaskOperations
 
 /// Where the bridge's own handlers run: short ones only, no code of a user. It is serial, and so gets a thread also
 /// where blocks that wait hold all those of the global queues.

@@ -13,6 +13,9 @@ final class SemaphoreLine: Sendable {
     /// The lines that have a thread. A line is in here exactly as long as its thread looks after it.
     private static let lines = Lock<[ObjectIdentifier: SemaphoreLine]>([:])
 
+    /// One for each semaphore that tasks wait for.
+    private static let threads = WorkerThreads(name: "semaphore", maxCount: .max, idleTime: 1)
+
     private let semaphore: DispatchSemaphore
     /// In the order of arrival. One that was cancelled or came late may still be in here.
     private let waiters = Lock(WorkLine<Waiter>())
@@ -57,7 +60,7 @@ final class SemaphoreLine: Sendable {
             line.waiters.withLock { $0.append(waiter) }
             return existing == nil ? line : nil
         }
-        if let newLine { Thread.start(name: "semaphore") { newLine.serve() } }
+        if let newLine { _ = threads.submit { newLine.serve() } }
     }
 }
 

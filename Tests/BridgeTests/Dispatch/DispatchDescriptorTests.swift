@@ -191,6 +191,37 @@ struct DispatchDescriptorTests {
         for (number, wait) in waits.enumerated() { #expect(try await wait.value == "\(number)") }
     }
 
+    /// In processes of their own, as the limit is the process's.
+    @Test("more waits than the process may have open files come to their ends")
+    func moreWaitsThanFiles() async {
+        await #expect(processExitsWith: .success) {
+            let tests = DispatchDescriptorTests()
+            limitOpenFiles(to: 64)
+            let waits = (0..<300).map { _ in tests.startWait(on: tests.pipe) }
+            tests.pipe.write("a")
+            for wait in waits { #expect(try await wait.value == true) }
+        }
+    }
+
+    @Test("waits come to their ends if the limit is lowered below what is open")
+    func loweredLimit() async {
+        await #expect(processExitsWith: .success) {
+            let tests = DispatchDescriptorTests()
+            let pipes = (0..<100).map { _ in Pipe() }
+            limitOpenFiles(to: 30)
+            let waits = pipes.map { tests.startWait(on: $0) }
+            for pipe in pipes.reversed() { pipe.write("a") }
+            for wait in waits { #expect(try await wait.value == true) }
+        }
+    }
+
+    private func startWait(on pipe: Pipe) -> Task<Bool?, any Error> {
+        Task.immediate {
+            var readiness = DispatchSource.readEvents(fileDescriptor: pipe.readEnd).makeAsyncIterator()
+            return try await readiness.next()?.contains(.readable)
+        }
+    }
+
     @Test("both directions of a socket are waited for at once")
     func socketPair() async throws {
         var ends: [Int32] = [-1, -1]
@@ -210,4 +241,16 @@ struct DispatchDescriptorTests {
         #expect(write(ends[1], "x", 1) == 1)
         #expect(try await waiting.value == .readable)
     }
+}
+
+private func limitOpenFiles(to count: rlim_t) {
+    #if os(Linux)
+        let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+    #else
+        let resource = RLIMIT_NOFILE
+    #endif
+    var limits = rlimit()
+    precondition(getrlimit(resource, &limits) == 0)
+    limits.rlim_cur = count
+    precondition(setrlimit(resource, &limits) == 0)
 }

@@ -1,4 +1,5 @@
 import Dispatch
+import TaskOperations
 import Testing
 
 @testable import TaskOperationsBridge

@@ -1,6 +1,5 @@
 public import MigrationExamplesSupport
 import TaskOperations
-import TaskOperationsBridge
 
 extension Ported {
     /// Says something after a moment.

@@ -1,6 +1,6 @@
 public import MigrationExamplesSupport
 import Synchronization
-import TaskOperationsBridge
+import TaskOperations
 
 extension Ported {
     /// Digests the beginnings of files with all processors.

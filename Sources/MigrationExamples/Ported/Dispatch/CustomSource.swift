@@ -1,5 +1,5 @@
 public import MigrationExamplesSupport
-import TaskOperationsBridge
+import TaskOperations
 
 extension Ported {
     /// Counts in one place what is done in many tasks.

@@ -1,6 +1,5 @@
 public import MigrationExamplesSupport
 import TaskOperations
-import TaskOperationsBridge
 
 extension Ported {
     /// Has a library read files, which calls back, and goes on when it has called for all.
@@ -10,7 +9,7 @@ extension Ported {
         let queue = TaskOperationQueue(name: "reads", maxConcurrentOperationCount: 4)
         let files = input.files.prefix(40)
         let reads = files.map { file in
-            queue.addOperation(callback: { (completion: OperationCompletion<[UInt8]>) in
+            queue.addOperation(callback: { (completion: CompletionHandler<[UInt8]>) in
                 reader.readHead(of: file) { completion($0) }
             })
         }

@@ -1,12 +1,12 @@
 public import MigrationExamplesSupport
-import TaskOperationsBridge
+import TaskOperations
 
 extension Ported {
     /// Asks from many tasks for a value that is computed once.
     public static func once(_ input: RecipeInput) async throws -> RecipeResult {
         // region: once
         let computations = Journal()
-        let bytes = AsyncOnce {
+        let bytes = AsyncLazy {
             computations.write("computed")
             return input.files.reduce(0) { $0 + $1.size }
         }

@@ -1,5 +1,5 @@
 public import MigrationExamplesSupport
-import TaskOperationsBridge
+import TaskOperations
 
 extension Ported {
     /// Fills an array from many tasks while others read it.

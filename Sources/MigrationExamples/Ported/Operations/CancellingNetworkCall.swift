@@ -1,6 +1,5 @@
 public import MigrationExamplesSupport
 import TaskOperations
-import TaskOperationsBridge
 
 extension Ported {
     /// Loads files, one of which never comes, until the user gives up.

@@ -1,6 +1,5 @@
 public import MigrationExamplesSupport
 import TaskOperations
-import TaskOperationsBridge
 
 extension Ported {
     /// Reads files on five threads, which may block.

@@ -1,7 +1,6 @@
 import Foundation
 public import MigrationExamplesSupport
 import TaskOperations
-import TaskOperationsBridge
 
 #if canImport(FoundationNetworking)
     import FoundationNetworking

@@ -1,6 +1,6 @@
 import Foundation
 public import MigrationExamplesSupport
-import TaskOperationsBridge
+import TaskOperations
 
 #if canImport(FoundationNetworking)
     import FoundationNetworking

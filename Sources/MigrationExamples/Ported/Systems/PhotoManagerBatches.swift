@@ -1,7 +1,6 @@
 import Foundation
 import MigrationExamplesSupport
 import TaskOperations
-import TaskOperationsBridge
 
 // region: photo-manager-batches
 extension PhotoManager {

@@ -1,6 +1,5 @@
 public import MigrationExamplesSupport
 import TaskOperations
-import TaskOperationsBridge
 
 extension Ported {
     /// Two sellers sell a ticket for each file. An office without care sells its last ticket twice.

@@ -1,5 +1,5 @@
 public import MigrationExamplesSupport
-import TaskOperationsBridge
+import TaskOperations
 
 extension Ported {
     /// Waits for another process on a thread for what blocks.

@@ -1,6 +1,6 @@
 import Foundation
 public import MigrationExamplesSupport
-import TaskOperationsBridge
+import TaskOperations
 
 extension Ported {
     /// Fills a database that may be used on one thread only.

@@ -1,5 +1,5 @@
 public import MigrationExamplesSupport
-import TaskOperationsBridge
+import TaskOperations
 
 extension Ported {
     /// Two sellers look for the last ticket before either sells it, and both do: an actor alone does not help.

@@ -16,8 +16,9 @@ final class DescriptorPoller: Sendable {
 
     private struct State: Sendable {
         var waits: [ObjectIdentifier: Wait] = [:]
-        /// Wakes the thread; there from the start of the thread on.
+        /// Wakes the thread; there from the first start of the thread on.
         var pipe: WakingPipe?
+        var hasThread = false
     }
 
     static let shared = DescriptorPoller()
@@ -48,18 +49,18 @@ final class DescriptorPoller: Sendable {
         while poll(&request, 1, 0) < 0 {
             if errno != EINTR { throw SystemCallError("poll") }
         }
-        return try request.outcome?.get()
+        return try request.outcome(for: events)?.get()
     }
 
     private func add(_ wait: Wait) throws(SystemCallError) {
-        let (pipe, isNew) = try state.withLock { state throws(SystemCallError) -> (WakingPipe, Bool) in
-            let isNew = state.pipe == nil
+        let (pipe, mustStart) = try state.withLock { state throws(SystemCallError) -> (WakingPipe, Bool) in
             let pipe = if let pipe = state.pipe { pipe } else { try WakingPipe() }
             state.pipe = pipe
             state.waits[ObjectIdentifier(wait.result)] = wait
-            return (pipe, isNew)
+            defer { state.hasThread = true }
+            return (pipe, !state.hasThread)
         }
-        if isNew { startThread(pipe) } else { pipe.wake() }
+        if mustStart { startThread(pipe) } else { pipe.wake() }
     }
 
     private func remove(_ wait: Wait) {
@@ -75,37 +76,35 @@ final class DescriptorPoller: Sendable {
 
 extension DescriptorPoller {
     private func startThread(_ pipe: WakingPipe) {
-        Thread.start(name: "descriptors") { [self] in
+        let code = SystemThread.start(name: "descriptors") { [self] in
             while true { pollOnce(pipe) }
         }
+        if code == 0 { return }
+        let waits = state.withLock { state in
+            state.hasThread = false
+            return Array(state.waits.values)
+        }
+        for wait in waits { end(wait, .failure(SystemCallError("pthread_create", code: code))) }
     }
 
     private func pollOnce(_ pipe: WakingPipe) {
         let waits = state.withLock { Array($0.waits.values) }
-        var requests = waits.map { pollfd(fd: $0.fileDescriptor, events: $0.events.rawValue, revents: 0) }
-        requests.append(pipe.pollRequest)
-        if poll(&requests, nfds_t(requests.count), -1) < 0 {
-            let error = SystemCallError("poll")
+        var set = PollSet(pipe)
+        for wait in waits { set.insert(wait.fileDescriptor, wait.events) }
+        do throws(SystemCallError) {
+            try set.poll()
+        } catch {
             if error.code != EINTR { for wait in waits { end(wait, .failure(error)) } }
             return
         }
-        if requests.last!.revents != 0 { pipe.clear() }
-        for (wait, request) in zip(waits, requests) {
-            if let outcome = request.outcome { end(wait, outcome.map { $0 }) }
+        if set.isPipeReady { pipe.clear() }
+        for wait in waits {
+            if let outcome = set.outcome(wait.fileDescriptor, wait.events) { end(wait, outcome.map { $0 }) }
         }
     }
 
     private func end(_ wait: Wait, _ result: Readiness) {
         _ = state.withLock { $0.waits.removeValue(forKey: ObjectIdentifier(wait.result)) }
         wait.result.provide(result)
-    }
-}
-
-extension pollfd {
-    /// Nil where the descriptor is not ready.
-    fileprivate var outcome: Result<DescriptorEvents, SystemCallError>? {
-        if revents == 0 { return nil }
-        if revents & Int16(POLLNVAL) != 0 { return .failure(SystemCallError("poll", code: EBADF)) }
-        return .success(DescriptorEvents(rawValue: revents))
     }
 }

@@ -1,0 +1,28 @@
+/// Where the library reports wrong use that it can survive and that no error can be thrown for, as a completion
+/// that is called twice.
+public enum MisuseReport {
+    /// Takes a message that names what was misused. It is called on whatever thread the misuse happens on.
+    public typealias Handler = @Sendable (_ message: String) -> Void
+
+    private static let current = Lock<Handler>(printMessage)
+
+    /// Who gets the messages, for the whole process. At first they are lines on standard error.
+    public static var handler: Handler {
+        get { current.withLock { $0 } }
+        set {
+            // The former handler is freed after the lock is left: it may hold anything.
+            _ = current.withLock { handler in
+                defer { handler = newValue }
+                return handler
+            }
+        }
+    }
+
+    package static func report(_ message: String) {
+        handler(message)
+    }
+
+    @Sendable private static func printMessage(_ message: String) {
+        TaskOperations.writeToStandardError("TaskOperations: \(message)\n")
+    }
+}

@@ -1,0 +1,100 @@
+/// One thread of its own, for code that has to run on always the same one: a thread-bound C library, or what
+/// `performSelector(onThread:)` served.
+///
+/// It runs one thing at a time, in the order of arrival. An actor can live on it, a task or a queue can have it as
+/// its executor, and `run(_:)` calls one function there.
+///
+/// ```swift
+/// actor Database {
+///     let thread = ThreadExecutor(name: "database")
+///     nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
+///     func query(_ text: String) -> [Row] { … }  // always on that thread
+/// }
+/// ```
+///
+/// The thread is started when it is first needed. It ends when the executor is released, after what it was given is
+/// done; `shutdown()` ends it before that.
+public final class ThreadExecutor: SerialExecutor, TaskExecutor {
+    private let threads: WorkerThreads
+
+    /// What the thread is called.
+    public let name: String
+
+    /// Makes an executor, which has no thread until it is needed.
+    ///
+    /// - Parameters:
+    ///   - name: What the thread is called; Linux keeps the first 15 bytes.
+    ///   - stackSize: The bytes of its stack, a multiple of 4,096; nil for the system's own choice.
+    public init(name: String = "ThreadExecutor", stackSize: Int? = nil) {
+        self.name = name
+        threads = WorkerThreads(name: name, maxCount: 1, stackSize: stackSize, idleTime: nil)
+    }
+
+    deinit { threads.close() }
+
+    public func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        let name = name
+        let isTaken = threads.submitOutlivingOwner { [self] in
+            job.runSynchronously(isolatedTo: asUnownedSerialExecutor(), taskExecutor: asUnownedTaskExecutor())
+        }
+        require(
+            isTaken,
+            """
+            A task or an actor used the ThreadExecutor "\(name)" after its shutdown. Await all that runs on it before \
+            you shut it down.
+            """)
+    }
+
+    /// Calls a function on the thread, and waits for what comes of it without blocking the caller's.
+    ///
+    /// The function does not run in a task: it cannot ask for task locals or whether it is cancelled.
+    ///
+    /// - Throws: What the function throws, `ThreadExecutorError.shutDown` after `shutdown()`, or
+    ///   `CancellationError` where the task is cancelled before the function is called. It is not called then.
+    public func run<Value: Sendable>(_ function: @escaping @Sendable () throws -> Value) async throws -> Value {
+        if threads.isClosing { throw ThreadExecutorError.shutDown(name: name) }
+        return try await HandedCall.make(function) { call in
+            if !threads.submit(call) { throw ThreadExecutorError.shutDown(name: name) }
+        }
+    }
+
+    /// Ends the thread after what it was given is done, and waits for that without blocking the caller's.
+    ///
+    /// `run(_:)` throws from now on. A task or an actor that comes to the thread after its end stops the process
+    /// with a message, since there is nowhere else where it could go on: await these first. The same happens where
+    /// this is called on the thread itself.
+    public func shutdown() async {
+        require(
+            !threads.containsCurrent,
+            "The ThreadExecutor \"\(name)\" cannot wait for its own end. Call shutdown() from elsewhere.")
+        await withCheckedContinuation { continuation in
+            threads.close { continuation.resume() }
+        }
+    }
+}
+
+// MARK: - Isolation
+
+extension ThreadExecutor {
+    public func checkIsolated() {
+        require(threads.containsCurrent, "Expected to be on the thread of the ThreadExecutor \"\(name)\".")
+    }
+
+    public func isIsolatingCurrentContext() -> Bool? { threads.containsCurrent }
+}
+
+/// What a `ThreadExecutor` refuses, and why.
+public enum ThreadExecutorError: Error, Sendable {
+    /// A function was to run on an executor after its shutdown.
+    case shutDown(name: String)
+}
+
+extension ThreadExecutorError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .shutDown(let name):
+            "The ThreadExecutor \"\(name)\" was shut down, and runs nothing more. Make a new one."
+        }
+    }
+}

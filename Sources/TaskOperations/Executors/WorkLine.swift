@@ -1,0 +1,30 @@
+/// Elements in the order of arrival. Both ends are constant time, amortized.
+package struct WorkLine<Element> {
+    private var leaving: [Element] = []
+    private var arriving: [Element] = []
+
+    package init() {}
+
+    package var count: Int { leaving.count + arriving.count }
+
+    package var isEmpty: Bool { leaving.isEmpty && arriving.isEmpty }
+
+    package mutating func append(_ element: Element) {
+        arriving.append(element)
+    }
+
+    package mutating func popFirst() -> Element? {
+        if leaving.isEmpty {
+            leaving = arriving.reversed()
+            arriving.removeAll(keepingCapacity: true)
+        }
+        return leaving.popLast()
+    }
+
+    package mutating func removeAll(where isUnwanted: (Element) -> Bool) {
+        leaving.removeAll(where: isUnwanted)
+        arriving.removeAll(where: isUnwanted)
+    }
+}
+
+extension WorkLine: Sendable where Element: Sendable {}

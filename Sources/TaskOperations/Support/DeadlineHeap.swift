@@ -1,0 +1,118 @@
+/// What waits for a deadline.
+protocol DeadlineTarget: AnyObject, Sendable {
+    /// Where the deadline is kept; nil once it has passed or was removed. Only `DeadlineHeap` sets it, and each access
+    /// is made under the lock of `Deadlines`.
+    var deadlinePlace: DeadlinePlace? { get set }
+
+    /// The deadline has passed. Called with no lock held.
+    func deadlinePassed()
+}
+
+/// Where a deadline is kept.
+struct DeadlinePlace: Hashable, Sendable {
+    /// The numbers of clocks are less than this.
+    static var clockLimit: UInt8 { .max }
+
+    let clock: UInt8
+    var position: Int32
+}
+
+/// The deadlines of one clock, earliest first, and equal ones in the order of adding: a binary heap whose elements
+/// know their positions, so that any of them can be removed.
+///
+/// Adding and removing are logarithmic. Moments are durations since the clock was first used. Memory is given back when
+/// less than a quarter of it is needed.
+struct DeadlineHeap: Sendable {
+    private struct Node {
+        let deadline: Duration
+        let target: any DeadlineTarget
+        let number: UInt32
+
+        /// Numbers start over after the last one, so the distance decides: 2,147,483,648 at most.
+        func isBefore(_ other: Node) -> Bool {
+            if deadline != other.deadline { return deadline < other.deadline }
+            return Int32(bitPattern: number &- other.number) < 0
+        }
+    }
+
+    private let clock: UInt8
+    private var nodes: [Node] = []
+    private var lastNumber: UInt32 = 0
+
+    /// - Parameter clock: The number of the clock, which places say.
+    init(clock: UInt8) {
+        self.clock = clock
+    }
+
+    var isEmpty: Bool { nodes.isEmpty }
+
+    var count: Int { nodes.count }
+
+    /// For how many deadlines there is memory.
+    var capacity: Int { nodes.capacity }
+
+    var earliest: Duration? { nodes.first?.deadline }
+
+    mutating func insert(_ target: any DeadlineTarget, at deadline: Duration) {
+        lastNumber &+= 1
+        if nodes.count == nodes.capacity { nodes.reserveCapacity(max(16, nodes.count + nodes.count / 2)) }
+        nodes.append(Node(deadline: deadline, target: target, number: lastNumber))
+        moveUp(nodes.count - 1)
+    }
+
+    /// Removes a target's deadline. Returns false if it is not here (any more).
+    mutating func remove(_ target: any DeadlineTarget) -> Bool {
+        guard let place = target.deadlinePlace, place.clock == clock else { return false }
+        _ = remove(at: Int(place.position))
+        return true
+    }
+
+    /// Removes the earliest deadline, if it is not after a moment, and returns its target.
+    mutating func popFirst(until moment: Duration) -> (any DeadlineTarget)? {
+        guard let first = nodes.first, first.deadline <= moment else { return nil }
+        return remove(at: 0)
+    }
+
+    private mutating func remove(at position: Int) -> any DeadlineTarget {
+        let removed = nodes[position].target
+        let last = nodes.removeLast()
+        if position < nodes.count {
+            nodes[position] = last
+            if position > 0, last.isBefore(nodes[(position - 1) / 2]) { moveUp(position) } else { moveDown(position) }
+        }
+        removed.deadlinePlace = nil
+        if nodes.capacity > 64, nodes.count < nodes.capacity / 4 { nodes = nodes.map { $0 } }
+        return removed
+    }
+
+    private mutating func moveUp(_ start: Int) {
+        let node = nodes[start]
+        var position = start
+        while position > 0, node.isBefore(nodes[(position - 1) / 2]) {
+            put(nodes[(position - 1) / 2], at: position)
+            position = (position - 1) / 2
+        }
+        put(node, at: position)
+    }
+
+    private mutating func moveDown(_ start: Int) {
+        let node = nodes[start]
+        var position = start
+        while let child = earlierChild(of: position), nodes[child].isBefore(node) {
+            put(nodes[child], at: position)
+            position = child
+        }
+        put(node, at: position)
+    }
+
+    private func earlierChild(of position: Int) -> Int? {
+        let left = 2 * position + 1
+        if left >= nodes.count { return nil }
+        return left + 1 < nodes.count && nodes[left + 1].isBefore(nodes[left]) ? left + 1 : left
+    }
+
+    private mutating func put(_ node: Node, at position: Int) {
+        nodes[position] = node
+        node.target.deadlinePlace = DeadlinePlace(clock: clock, position: Int32(position))
+    }
+}

@@ -1,0 +1,141 @@
+/// Every decision about deadlines, as a pure value: which clock has which, and until when its task sleeps.
+struct DeadlineTable: Sendable {
+    /// A task that is to be started for a clock.
+    struct NewSleeper: Sendable {
+        let clock: UInt8
+        let face: ClockFace
+        let number: UInt64
+        /// The task that slept until now, too long; to be cancelled.
+        let replaced: Task<Void, Never>?
+    }
+
+    enum Addition: Sendable {
+        /// A sleeper is to be started if there is one.
+        case added(NewSleeper?)
+        /// The clock has another face by now.
+        case faceIsStale
+        case tooManyClocks
+    }
+
+    enum Next: Sendable {
+        case tell([any DeadlineTarget])
+        case sleep(until: Duration)
+        case end
+    }
+
+    private struct Clock: Sendable {
+        let face: ClockFace
+        let key: ClockKey
+        var heap: DeadlineHeap
+        /// The task that sleeps for the clock; earlier ones end when they ask next. 0 as long as there is none.
+        var sleeper: UInt64 = 0
+        /// Its handle; nil until that is known.
+        var task: Task<Void, Never>?
+        /// Nil while the task is about to ask: it will see what is added until then.
+        var sleepsUntil: Duration?
+    }
+
+    /// By number; nil for numbers that are free.
+    private var clocks: [Clock?] = []
+    private var numbers: [ClockKey: UInt8] = [:]
+    private var lastSleeper: UInt64 = 0
+    /// The clock that was used last: mostly it is used again.
+    private var recent = 0
+
+    /// The longest that a task sleeps at once. The runtime stops the process for a sleep of more than 292 years.
+    private static var longestSleep: Duration { .seconds(86_400) }
+
+    /// How many deadlines a sleeper is told of at once, so that the lock is not held for long.
+    private static var batchCount: Int { 64 }
+
+    /// How many deadlines are pending.
+    var count: Int { clocks.reduce(0) { $0 + ($1?.heap.count ?? 0) } }
+
+    /// A clock that has deadlines.
+    mutating func face(for key: ClockKey) -> ClockFace? {
+        number(of: key).map { clocks[Int($0)]!.face }
+    }
+
+    mutating func add(
+        _ target: any DeadlineTarget, at deadline: Duration, on face: ClockFace, _ key: ClockKey
+    ) -> Addition {
+        guard let number = number(of: key) ?? addClock(face, key) else { return .tooManyClocks }
+        let index = Int(number)
+        guard clocks[index]!.face === face else { return .faceIsStale }
+        clocks[index]!.heap.insert(target, at: deadline)
+        let isAwake = clocks[index]!.sleeper != 0 && clocks[index]!.sleepsUntil == nil
+        if isAwake { return .added(nil) }
+        if let end = clocks[index]!.sleepsUntil, end <= deadline { return .added(nil) }
+        return .added(newSleeper(for: number))
+    }
+
+    /// Removes a target's deadline. Returns what is to be cancelled, and what is to be freed after the lock is left, if
+    /// it was the last one of its clock.
+    mutating func remove(_ target: any DeadlineTarget) -> (task: Task<Void, Never>?, face: ClockFace?) {
+        guard let index = target.deadlinePlace.map({ Int($0.clock) }) else { return (nil, nil) }
+        _ = clocks[index]!.heap.remove(target)
+        guard clocks[index]!.heap.isEmpty else { return (nil, nil) }
+        let clock = forgetClock(index)
+        return (clock.task, clock.face)
+    }
+
+    /// The handle of a sleeper is known. Returns false if the sleeper is not wanted any more.
+    mutating func setTask(_ task: Task<Void, Never>, of sleeper: NewSleeper) -> Bool {
+        guard isCurrent(sleeper) else { return false }
+        clocks[Int(sleeper.clock)]!.task = task
+        return true
+    }
+
+    /// What a sleeper does next, at a moment of its clock.
+    mutating func next(for sleeper: NewSleeper, at now: Duration) -> Next {
+        guard isCurrent(sleeper) else { return .end }
+        let index = Int(sleeper.clock)
+        var due: [any DeadlineTarget] = []
+        while due.count < Self.batchCount, let target = clocks[index]!.heap.popFirst(until: now) { due.append(target) }
+        clocks[index]!.sleepsUntil = nil
+        if !due.isEmpty { return .tell(due) }
+        guard let earliest = clocks[index]!.heap.earliest else {
+            _ = forgetClock(index)
+            return .end
+        }
+        let end = min(earliest, now + Self.longestSleep)
+        clocks[index]!.sleepsUntil = end
+        return .sleep(until: end)
+    }
+
+    private mutating func number(of key: ClockKey) -> UInt8? {
+        if recent < clocks.count, clocks[recent]?.key == key { return UInt8(recent) }
+        let number = numbers[key]
+        if let number { recent = Int(number) }
+        return number
+    }
+
+    private func isCurrent(_ sleeper: NewSleeper) -> Bool {
+        clocks[Int(sleeper.clock)]?.sleeper == sleeper.number
+    }
+
+    private mutating func newSleeper(for number: UInt8) -> NewSleeper {
+        lastSleeper += 1
+        let index = Int(number)
+        let replaced = clocks[index]!.task.take()
+        clocks[index]!.sleeper = lastSleeper
+        clocks[index]!.sleepsUntil = nil
+        return NewSleeper(clock: number, face: clocks[index]!.face, number: lastSleeper, replaced: replaced)
+    }
+
+    private mutating func addClock(_ face: ClockFace, _ key: ClockKey) -> UInt8? {
+        let index = clocks.firstIndex { $0 == nil } ?? clocks.count
+        guard index < DeadlinePlace.clockLimit else { return nil }
+        let number = UInt8(index)
+        if index == clocks.count { clocks.append(nil) }
+        clocks[index] = Clock(face: face, key: key, heap: DeadlineHeap(clock: number))
+        numbers[key] = number
+        return number
+    }
+
+    private mutating func forgetClock(_ index: Int) -> Clock {
+        let clock = clocks[index].take()!
+        numbers[clock.key] = nil
+        return clock
+    }
+}

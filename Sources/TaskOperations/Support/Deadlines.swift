@@ -1,0 +1,103 @@
+/// The deadlines of the process: for each clock on which any is pending one heap, and one task that sleeps until the
+/// earliest. When none is pending, no task sleeps.
+enum Deadlines {
+    private static let table = Lock(DeadlineTable())
+
+    /// Adds a deadline.
+    ///
+    /// - Parameters:
+    ///   - target: What is told when the deadline has passed; it has no other deadline. It is retained until then.
+    ///   - delay: How far away the deadline is; what is not positive passes at once.
+    ///   - clock: The clock that says when.
+    /// - Returns: False if as many clocks as can be told apart have deadlines already. Nothing is added then.
+    static func add<C: Clock>(
+        _ target: any DeadlineTarget, after delay: Duration, on clock: C
+    ) -> Bool where C.Duration == Duration {
+        let key = ClockKey(clock)
+        while true {
+            let face = table.withLock { $0.face(for: key) } ?? ClockFace(clock)
+            let deadline = face.moment(after: delay)
+            switch table.withLock({ $0.add(target, at: deadline, on: face, key) }) {
+            case .added(let sleeper):
+                if let sleeper { start(sleeper) }
+                return true
+            case .faceIsStale: continue
+            case .tooManyClocks: return false
+            }
+        }
+    }
+
+    /// How many are pending.
+    static var count: Int { table.withLock { $0.count } }
+
+    /// Removes a target's deadline, if it has not passed.
+    static func remove(_ target: any DeadlineTarget) {
+        let (task, face) = table.withLock { $0.remove(target) }
+        task?.cancel()
+        // The clock is the user's, and freed here if nobody else has it.
+        extendLifetime(face)
+    }
+
+    private static func start(_ sleeper: DeadlineTable.NewSleeper) {
+        sleeper.replaced?.cancel()
+        let task = Task.detached(priority: .high) { await sleep(sleeper) }
+        if !table.withLock({ $0.setTask(task, of: sleeper) }) { task.cancel() }
+    }
+
+    /// Tells of deadlines as they pass, until none is left or another sleeper takes over.
+    private static func sleep(_ sleeper: DeadlineTable.NewSleeper) async {
+        let face = sleeper.face
+        var now = face.now
+        while true {
+            switch table.withLock({ $0.next(for: sleeper, at: now) }) {
+            case .tell(let targets):
+                for target in targets { target.deadlinePassed() }
+            case .sleep(let moment):
+                await face.sleep(until: moment)
+                now = max(face.now, moment)
+            case .end:
+                return
+            }
+        }
+    }
+}
+
+/// Which clock it is. Two values of one type with the same bytes are the same clock: nothing could tell them apart.
+struct ClockKey: Hashable, Sendable {
+    private let type: ObjectIdentifier
+    private let bytes: [UInt8]
+
+    init(_ clock: some Clock) {
+        type = ObjectIdentifier(Swift.type(of: clock))
+        bytes = withUnsafeBytes(of: clock) { Array($0) }
+    }
+}
+
+/// A clock without its type, whose moments are durations since it was first used.
+final class ClockFace: Sendable {
+    private let elapsed: @Sendable () -> Duration
+    private let sleepUntil: @Sendable (Duration) async throws -> Void
+
+    init<C: Clock>(_ clock: C) where C.Duration == Duration {
+        let start = clock.now
+        elapsed = { start.duration(to: clock.now) }
+        sleepUntil = { try await clock.sleep(until: start.advanced(by: $0), tolerance: nil) }
+    }
+
+    var now: Duration { elapsed() }
+
+    /// A moment from now. What is too far away for the arithmetic of durations comes as late as can be.
+    func moment(after delay: Duration) -> Duration {
+        let furthest = Duration.seconds(Int64.max)
+        return now + min(max(delay, .zero - furthest), furthest)
+    }
+
+    /// Sleeps until a moment, or until the task is cancelled.
+    ///
+    /// A clock that returns early is asked again, once. If it does so again, or fails, the time counts as passed: what
+    /// waits for it would never go on.
+    func sleep(until moment: Duration) async {
+        try? await sleepUntil(moment)
+        if now < moment, !Task.isCancelled { try? await sleepUntil(moment) }
+    }
+}

@@ -1,0 +1,65 @@
+/// Does a wait that ends early when its time is up.
+///
+/// It is used as `withTaskCancellationHandler` is: the handler only makes the operation end, and the operation itself
+/// tells what came of it. The handler is called at most once, not under any lock, and not after this has returned and
+/// the limit was removed in time; it may still be running then.
+///
+/// - Parameters:
+///   - timeout: How long it may take; nil for ever. Not positive: the handler is called at once.
+///   - clock: What measures that.
+///   - operation: The wait.
+///   - onTimeout: Has the operation end.
+package func withTimeLimit<C: Clock, Result, Failure>(
+    _ timeout: C.Duration?, clock: C, operation: () async throws(Failure) -> Result,
+    onTimeout: @escaping @Sendable () -> Void
+) async throws(Failure) -> Result {
+    guard let timeout else { return try await operation() }
+    let limit = TimeLimit(onTimeout)
+    limit.start(timeout, clock: clock)
+    defer { limit.end() }
+    return try await operation()
+}
+
+/// A deadline that has something done when it passes.
+private final class TimeLimit: DeadlineTarget, @unchecked Sendable {
+    // Reached under the lock of `Deadlines` only.
+    var deadlinePlace: DeadlinePlace?
+
+    private struct State: Sendable {
+        var handler: (@Sendable () -> Void)?
+        /// Sleeps, if the deadline is none that `Deadlines` could keep.
+        var task: Task<Void, Never>?
+    }
+
+    private let state: Lock<State>
+
+    init(_ handler: @escaping @Sendable () -> Void) {
+        state = Lock(State(handler: handler))
+    }
+
+    func start<C: Clock>(_ timeout: C.Duration, clock: C) {
+        if let clock = clock as? any Clock<Duration>, let timeout = timeout as? Duration {
+            if Deadlines.add(self, after: timeout, on: clock) { return }
+        }
+        let deadline = clock.now.advanced(by: timeout)
+        let task = Task.detached(priority: .high) {
+            try? await clock.sleep(until: deadline, tolerance: nil)
+            if !Task.isCancelled { self.deadlinePassed() }
+        }
+        state.withLock { $0.task = task }
+    }
+
+    func end() {
+        Deadlines.remove(self)
+        let ended = state.withLock { state in
+            defer { state = State() }
+            return state
+        }
+        ended.task?.cancel()
+    }
+
+    func deadlinePassed() {
+        let handler = state.withLock { $0.handler.take() }
+        handler?()
+    }
+}

@@ -1,0 +1,157 @@
+/// A value that is computed once, when it is first asked for: `dispatch_once` and lazy shared state for values that
+/// have to be awaited.
+///
+/// ```swift
+/// static let schema = AsyncLazy(name: "schema") { try await Schema(contentsOf: url) }
+/// let schema = try await Self.schema.value
+/// ```
+///
+/// All that ask while it is computed await the one computation. It goes on if one of them is cancelled, or all are, and
+/// is escalated when a more urgent one comes.
+///
+/// The computation is the body of an operation that no queue runs: `AnyTaskOperation.current` is that operation, and a
+/// wait which could never end is refused by name, whether it leads through other lazy values, through operations or
+/// through both.
+public final class AsyncLazy<Value: Sendable>: Sendable {
+    /// Computes the value.
+    public typealias Computation = @Sendable () async throws -> Value
+
+    /// What becomes of an error.
+    public enum FailurePolicy: Sendable {
+        /// It goes to all that await the failed computation. The next call that asks starts another one.
+        case retried
+        /// It is kept like a value. The computation runs once only.
+        case kept
+    }
+
+    private typealias Outcome = OneShot<Result<Value, any Error>>
+
+    private struct State: Sendable {
+        /// What is handed out from now on.
+        var settled: Result<Value, any Error>?
+        /// What computes it at present.
+        var computation: TaskOperation<Void>?
+        /// The calls that await that.
+        var waiters: [ObjectIdentifier: Outcome] = [:]
+    }
+
+    private let name: String
+    private let failurePolicy: FailurePolicy
+    private let compute: Computation
+    private let state = Lock(State())
+
+    /// Creates a value that is not computed yet.
+    ///
+    /// - Parameters:
+    ///   - name: What the computation is called in messages; the type if none is given.
+    ///   - failurePolicy: What becomes of an error that the computation throws.
+    ///   - computation: Computes the value. It may await other ones of these, but not this one.
+    public init(
+        name: String? = nil, failurePolicy: FailurePolicy = .retried, _ computation: @escaping Computation
+    ) {
+        self.name = name ?? "AsyncLazy<\(Value.self)>"
+        self.failurePolicy = failurePolicy
+        compute = computation
+    }
+
+    /// The value, if it has been computed.
+    public var valueIfComputed: Value? {
+        state.withLock { $0.settled.flatMap { try? $0.get() } }
+    }
+
+    /// Waits for the value, and has it computed if nobody did before.
+    ///
+    /// - Throws: What the computation throws; `CancellationError` if the calling task is cancelled before the value is
+    ///   there; `TaskOperationError.waitCycle` in a computation, or in a body, on which the value depends itself.
+    public var value: Value {
+        get async throws {
+            if let settled = state.withLock({ $0.settled }) { return try settled.get() }
+            try Task.checkCancellation()
+            let outcome = Outcome()
+            guard let computation = join(outcome) else { return try await outcome.value.get() }
+            var result: Result<Value, any Error>?
+            do {
+                try await AnyTaskOperation.whileAwaiting(.operation(computation)) { result = await wait(for: outcome) }
+            } catch {
+                leave(outcome)
+                throw error
+            }
+            return try result!.get()
+        }
+    }
+}
+
+// MARK: - Computing
+
+extension AsyncLazy {
+    /// Suspends until the outcome is there, and passes on cancellation and escalation meanwhile.
+    private func wait(for outcome: Outcome) async -> Result<Value, any Error> {
+        var result: Result<Value, any Error>?
+        await withTaskCancellationHandler {
+            await withEscalationHandler {
+                // In here, so that no escalation falls between this look and the handler.
+                escalate(for: outcome, to: Task.currentPriority)
+                result = await outcome.value
+            } onEscalated: { [self] priority in
+                escalate(for: outcome, to: priority)
+            }
+        } onCancel: {
+            if outcome.provide(.failure(CancellationError())) { leave(outcome) }
+        }
+        return result!
+    }
+
+    /// Has the outcome provided when it is there. Returns what computes it; nil if it is there now.
+    private func join(_ outcome: Outcome) -> TaskOperation<Void>? {
+        let priority = Task.currentPriority
+        let (settled, computation, isNew) = state.withLock { state in
+            if let settled = state.settled { return (Optional(settled), state.computation, false) }
+            state.waiters[ObjectIdentifier(outcome)] = outcome
+            let isNew = state.computation == nil
+            if isNew { state.computation = makeComputation(priority) }
+            return (nil, state.computation, isNew)
+        }
+        if let settled { outcome.provide(settled) }
+        if isNew { computation?.startNew() }
+        return settled == nil ? computation : nil
+    }
+
+    private func makeComputation(_ priority: TaskPriority) -> TaskOperation<Void> {
+        TaskOperation(name: name, priority: priority) { [self] () async throws in
+            do {
+                settle(.success(try await compute()))
+            } catch {
+                settle(.failure(error))
+            }
+        }
+    }
+
+    private func escalate(for outcome: Outcome, to priority: TaskPriority) {
+        let computation = state.withLock { state in
+            state.waiters[ObjectIdentifier(outcome)] == nil ? nil : state.computation
+        }
+        computation?.escalate(to: PriorityLevel(priority))
+    }
+
+    private func leave(_ outcome: Outcome) {
+        _ = state.withLock { state in
+            let left = state.waiters.removeValue(forKey: ObjectIdentifier(outcome))
+            // What a burst of cancelled calls left is given back.
+            if state.waiters.capacity > 64, state.waiters.count < state.waiters.capacity / 4 {
+                state.waiters = state.waiters.filter { _ in true }
+            }
+            return left
+        }
+    }
+
+    private func settle(_ result: Result<Value, any Error>) {
+        let (waiters, computation) = state.withLock { state in
+            if case .success = result { state.settled = result }
+            if failurePolicy == .kept { state.settled = result }
+            defer { state.waiters = [:] }
+            return (state.waiters.values, state.computation.take())
+        }
+        for waiter in waiters { waiter.provide(result) }
+        extendLifetime(computation)
+    }
+}

@@ -1,0 +1,36 @@
+import Foundation
+
+/// How many files the process may have open at once.
+enum OpenFiles {
+    /// The recipes talk to a server over many connections at once. `URLSession` of the old sides does not end, and keeps
+    /// a processor busy, when it gets no descriptor for one.
+    static let needed = 128
+
+    /// Raises the process's limit to what is needed.
+    ///
+    /// - Throws: `OpenFileLimitError` if the system does not let it.
+    static func allowNeeded() throws(OpenFileLimitError) {
+        #if os(Linux)
+            let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+        #else
+            let resource = RLIMIT_NOFILE
+        #endif
+        var limits = rlimit()
+        guard getrlimit(resource, &limits) == 0, limits.rlim_cur < rlim_t(needed) else { return }
+        guard limits.rlim_max >= rlim_t(needed) else {
+            throw OpenFileLimitError(limit: Int(limits.rlim_max), needed: needed)
+        }
+        limits.rlim_cur = rlim_t(needed)
+        setrlimit(resource, &limits)
+    }
+}
+
+/// Too few files may be open at once for the tour.
+struct OpenFileLimitError: Error, CustomStringConvertible {
+    let limit: Int
+    let needed: Int
+
+    var description: String {
+        "only \(limit) files may be open at once, and the recipes need \(needed). Raise the limit: ulimit -n \(needed)"
+    }
+}

@@ -1,0 +1,232 @@
+import Dispatch
+import TaskOperationsExpectations
+import TaskOperationsTesting
+import Testing
+
+@testable import TaskOperations
+
+@Suite("A bounded set of threads")
+struct WorkerThreadsTests {
+    @Test("idle threads end, and work that comes afterwards gets new ones")
+    func idleThreadsEnd() async {
+        let threads = WorkerThreads(name: "idle", maxCount: 3, idleTime: 0.001)
+        for _ in 0..<20 {
+            let done = Gate()
+            for _ in 0..<5 { #expect(threads.submit { Task { await done.pass() } }) }
+            await done.waitForArrivals(5)
+            done.open()
+            await until { threads.count == 0 }
+        }
+    }
+
+    @Test("work that comes as a thread ends for idleness is done")
+    func workAtTheEnd() async {
+        let threads = WorkerThreads(name: "short", maxCount: 1, idleTime: 0)
+        let done = Gate()
+        for number in 1...2000 {
+            #expect(threads.submit { Task { await done.pass() } })
+            if number % 3 == 0 { await Task.yield() }
+        }
+        await done.waitForArrivals(2000)
+        done.open()
+    }
+
+    @Test("a closed set does what it was given, and refuses more once its threads have ended")
+    func close() async {
+        let threads = WorkerThreads(name: "closed", maxCount: 2, idleTime: nil)
+        let semaphore = DispatchSemaphore(value: 0)
+        let runs = ConcurrencyMeter()
+        for _ in 0..<10 {
+            _ = threads.submit {
+                block(on: semaphore)
+                runs.enter()
+            }
+        }
+        let ended = Gate()
+        threads.close { Task { await ended.pass() } }
+        #expect(threads.submit { runs.enter() })
+        for _ in 0..<10 { semaphore.signal() }
+        await ended.waitForArrivals(1)
+        ended.open()
+        #expect(runs.total == 11)
+        #expect(threads.count == 0)
+        #expect(!threads.submit {})
+    }
+
+    @Test("a set that is closed twice, or before it was used, tells each time")
+    func closeUnused() async {
+        let threads = WorkerThreads(name: "unused", maxCount: 2, idleTime: nil)
+        let ends = ConcurrencyMeter()
+        threads.close { ends.enter() }
+        threads.close { ends.enter() }
+        #expect(ends.total == 2)
+    }
+}
+
+// MARK: - A system without threads to give
+
+extension WorkerThreadsTests {
+    /// Starts real threads, but refuses the first attempts.
+    private func threads(refusing count: Int, maxCount: Int, attempts: ConcurrencyMeter) -> WorkerThreads {
+        WorkerThreads(name: "scarce", maxCount: maxCount, idleTime: nil) { body in
+            attempts.enter()
+            return attempts.total <= count ? 11 : SystemThread.start(name: "scarce", body: body)
+        }
+    }
+
+    @Test("work is done later if no thread can be started at first")
+    func noThreadAtFirst() async {
+        let attempts = ConcurrencyMeter()
+        let threads = threads(refusing: 5, maxCount: 1, attempts: attempts)
+        let done = Gate()
+        #expect(threads.submit { Task { await done.pass() } })
+        await done.waitForArrivals(1)
+        done.open()
+        #expect(attempts.total >= 6)
+        #expect(threads.count == 1)
+        threads.close()
+    }
+
+    @Test("the threads that there are do all work if no more can be started")
+    func fewThreads() async {
+        let semaphore = DispatchSemaphore(value: 0)
+        let hasThread = Lock(false)
+        let threads = WorkerThreads(name: "only", maxCount: 8, idleTime: nil) { body in
+            let isFirst = hasThread.withLock { hasThread in
+                defer { hasThread = true }
+                return !hasThread
+            }
+            return isFirst ? SystemThread.start(name: "only", body: body) : 11
+        }
+        let done = Gate()
+        #expect(threads.submit { block(on: semaphore) })
+        for _ in 0..<100 { #expect(threads.submit { Task { await done.pass() } }) }
+        #expect(threads.count == 1)
+        semaphore.signal()
+        await done.waitForArrivals(100)
+        done.open()
+        threads.close()
+    }
+
+    @Test("a set that is closed while it has no thread does what it was given, and tells its end then")
+    func closedWithoutThread() async {
+        let threads = threads(refusing: 3, maxCount: 2, attempts: ConcurrencyMeter())
+        let runs = ConcurrencyMeter()
+        let ended = Gate()
+        for _ in 0..<3 { #expect(threads.submit { runs.enter() }) }
+        threads.close { Task { await ended.pass() } }
+        await ended.waitForArrivals(1)
+        ended.open()
+        #expect(runs.total == 3)
+        #expect(!threads.submit {})
+    }
+
+    @Test("a stack size that the system does not have stops the process with a message")
+    func badStackSize() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            try await ThreadExecutor(name: "tiny", stackSize: 1).run {}
+        }
+        #expect(result.errorText.contains("stack of 1 bytes"))
+    }
+}
+
+// MARK: - Lanes
+
+extension WorkerThreadsTests {
+    @Test("a lane whose work blocks holds up no other, and occupies no more threads than it may")
+    func lanes() async {
+        let threads = WorkerThreads(name: "lanes", maxCount: .max, idleTime: 0)
+        let blocked = threads.makeLane(maxCount: 3)
+        let semaphore = DispatchSemaphore(value: 0)
+        let meter = ConcurrencyMeter()
+        let done = Gate()
+        for _ in 0..<20 {
+            #expect(
+                blocked.submit {
+                    meter.enter()
+                    block(on: semaphore)
+                    meter.leave()
+                    Task { await done.pass() }
+                })
+        }
+        await until { meter.now == 3 }
+        let other = threads.makeLane(maxCount: 1)
+        let order = Recorder<Int>()
+        let otherIsDone = Gate()
+        for number in 0..<50 {
+            #expect(
+                other.submit {
+                    order.record(number)
+                    Task { await otherIsDone.pass() }
+                })
+        }
+        await otherIsDone.waitForArrivals(50)
+        otherIsDone.open()
+        #expect(order.events == Array(0..<50))
+        #expect((meter.now, meter.most) == (3, 3))
+        for _ in 0..<20 { semaphore.signal() }
+        await done.waitForArrivals(20)
+        done.open()
+        await until { threads.count == 0 }
+    }
+
+    @Test("lanes take turns, so that a long one does not keep a short one waiting")
+    func turns() async {
+        let threads = WorkerThreads(name: "turns", maxCount: 1, idleTime: 0)
+        let semaphore = DispatchSemaphore(value: 0)
+        #expect(threads.submit { block(on: semaphore) })
+        let order = Recorder<String>()
+        let done = Gate()
+        let (long, short) = (threads.makeLane(maxCount: 4), threads.makeLane(maxCount: 4))
+        for (lane, name, count) in [(long, "long", 5), (short, "short", 2)] {
+            for _ in 0..<count {
+                _ = lane.submit {
+                    order.record(name)
+                    Task { await done.pass() }
+                }
+            }
+        }
+        semaphore.signal()
+        await done.waitForArrivals(7)
+        done.open()
+        #expect(order.events == ["long", "short", "long", "short", "long", "long", "long"])
+    }
+
+    @Test("a lane that is released does what it was given")
+    func releasedLane() async {
+        let threads = WorkerThreads(name: "released", maxCount: 2, idleTime: 0)
+        let done = Gate()
+        for _ in 0..<100 {
+            let lane = threads.makeLane(maxCount: 1)
+            for _ in 0..<3 { #expect(lane.submit { Task { await done.pass() } }) }
+        }
+        await done.waitForArrivals(300)
+        done.open()
+    }
+}
+
+@Suite("A line of work")
+struct WorkLineTests {
+    @Test("elements leave in the order in which they came, whenever they are asked for")
+    func order() {
+        var line = WorkLine<Int>()
+        var expected: [Int] = []
+        var state: UInt64 = 1
+        for number in 0..<1000 {
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            switch (state >> 33) % 5 {
+            case 0, 1, 2:
+                line.append(number)
+                expected.append(number)
+            case 3:
+                #expect(line.popFirst() == (expected.isEmpty ? nil : expected.removeFirst()))
+            default:
+                line.removeAll { $0 % 7 == 0 }
+                expected.removeAll { $0 % 7 == 0 }
+            }
+            #expect(line.count == expected.count && line.isEmpty == expected.isEmpty)
+        }
+        while let element = line.popFirst() { #expect(element == expected.removeFirst()) }
+        #expect(expected.isEmpty)
+    }
+}

@@ -1,0 +1,157 @@
+import TaskOperations
+import TaskOperationsExpectations
+import TaskOperationsTesting
+import Testing
+
+@Suite("Async groups")
+struct AsyncGroupTests {
+    @Test("an empty group is not waited for")
+    func empty() async throws {
+        await AsyncGroup().wait()
+        try await AsyncGroup().wait(timeout: .seconds(3600))
+        try await AsyncGroup().waitUnlessCancelled()
+    }
+
+    @Test("the wait lasts until everybody has left, also where the group is entered again meanwhile")
+    func wait() async {
+        let group = AsyncGroup()
+        let order = Recorder<String>()
+        group.enter()
+        let wait = Task.immediate {
+            await group.wait()
+            order.record("empty")
+        }
+        group.enter()
+        group.leave()
+        order.record("left")
+        #expect(group.count == 1)
+        group.leave()
+        await wait.value
+        #expect(order.events == ["left", "empty"])
+    }
+
+    @Test("a cancelled task goes on waiting")
+    func cancelled() async {
+        let group = AsyncGroup()
+        group.enter()
+        let wait = Task.immediate {
+            await group.wait()
+            return group.count
+        }
+        wait.cancel()
+        group.leave()
+        #expect(await wait.value == 0)
+    }
+
+    @Test("a wait in another form ends when its task is cancelled, while the group goes on")
+    func cancelledWait() async throws {
+        let group = AsyncGroup()
+        let clock = ManualClock()
+        group.enter()
+        let waits = [
+            Task.immediate { try await group.waitUnlessCancelled() },
+            Task.immediate { try await group.wait(timeout: .seconds(10), clock: clock) },
+            Task {
+                withUnsafeCurrentTask { $0?.cancel() }
+                try await group.waitUnlessCancelled()
+            },
+        ]
+        let other = Task.immediate { try await group.waitUnlessCancelled() }
+        for wait in waits {
+            wait.cancel()
+            await #expect(throws: CancellationError.self) { try await wait.value }
+        }
+        await until { clock.sleeperCount == 0 }
+        #expect(group.count == 1)
+        group.leave()
+        try await other.value
+    }
+
+    @Test("a wait ends when its time is up, by the clock that it was given")
+    func timeout() async throws {
+        let group = AsyncGroup()
+        let clock = ManualClock()
+        group.enter()
+        let wait = Task.immediate { try await group.wait(timeout: .seconds(10), clock: clock) }
+        clock.advance(by: .seconds(9))
+        let second = Task.immediate { try await group.wait(timeout: .seconds(10), clock: clock) }
+        clock.advance(by: .seconds(1))
+        let error = await #expect(throws: WaitTimeoutError.self) { try await wait.value }
+        #expect("\(error!)" == "Waited 10.0 seconds for an AsyncGroup to be empty, in vain.")
+        group.leave()
+        try await second.value
+        await until { clock.sleeperCount == 0 }
+    }
+
+    @Test("a group can be used again")
+    func again() async {
+        let group = AsyncGroup()
+        for _ in 0..<3 {
+            group.enter()
+            let wait = Task.immediate { await group.wait() }
+            group.leave()
+            await wait.value
+        }
+        #expect(group.count == 0)
+    }
+
+    @Test("notified work runs once for each notification, in a task, after the group is empty")
+    func notify() async {
+        let group = AsyncGroup()
+        let order = Recorder<String>()
+        let done = AsyncGroup()
+        done.enter()
+        done.enter()
+        group.enter()
+        group.notify {
+            order.record("first")
+            done.leave()
+        }
+        order.record("before")
+        group.leave()
+        group.notify { @MainActor in
+            MainActor.assertIsolated()
+            order.record("second")
+            done.leave()
+        }
+        await done.wait()
+        #expect(order.events.first == "before")
+        #expect(order.events.sorted() == ["before", "first", "second"])
+    }
+
+    @Test("an operation enters a group and leaves it at its end")
+    func operation() async throws {
+        let group = AsyncGroup()
+        let queue = TaskOperationQueue(isSuspended: true)
+        let operations = (0..<3).map { _ in TaskOperation {} }
+        for operation in operations { group.enter(for: operation) }
+        #expect(group.count == 3)
+        try queue.addOperations(operations)
+        queue.isSuspended = false
+        await group.wait()
+        #expect(operations.allSatisfy { $0.isFinished })
+    }
+
+    @Test("entering and leaving from many tasks balances out")
+    func storm() async {
+        let group = AsyncGroup()
+        await concurrentPerform(over: 0..<1000, width: 8) { _ in
+            group.enter()
+            await Task.yield()
+            group.leave()
+        }
+        #expect(group.count == 0)
+        await group.wait()
+    }
+
+    @Test("leaving more often than entering stops the process with a message")
+    func overLeave() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let group = AsyncGroup()
+            group.enter()
+            group.leave()
+            group.leave()
+        }
+        #expect(result.errorText.contains("leave() was called more often than enter()"))
+    }
+}

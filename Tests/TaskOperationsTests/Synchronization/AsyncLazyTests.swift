@@ -1,0 +1,263 @@
+import TaskOperationsExpectations
+import TaskOperationsTesting
+import Testing
+
+@testable import TaskOperations
+
+private struct Refusal: Error, Equatable {
+    var attempt = 1
+}
+
+@Suite("Values computed once")
+struct AsyncLazyTests {
+    @Test("the computation runs once for all that ask, during it and after it")
+    func computedOnce() async throws {
+        let runs = ConcurrencyMeter()
+        let gate = Gate()
+        let once = AsyncLazy {
+            runs.enter()
+            await gate.pass()
+            return 5
+        }
+        #expect(runs.total == 0)
+        #expect(once.valueIfComputed == nil)
+        let asking = (0..<10).map { _ in Task.immediate { try await once.value } }
+        await gate.waitForArrivals(1)
+        #expect(once.valueIfComputed == nil)
+        gate.open()
+        for task in asking { #expect(try await task.value == 5) }
+        #expect(try await once.value == 5)
+        #expect(once.valueIfComputed == 5)
+        #expect(runs.total == 1)
+    }
+
+    @Test("an error goes to all that await it, and the next one who asks tries again")
+    func retried() async throws {
+        let runs = ConcurrencyMeter()
+        let gate = Gate()
+        let once = AsyncLazy {
+            runs.enter()
+            await gate.pass()
+            if runs.total < 3 { throw Refusal(attempt: runs.total) }
+            return runs.total
+        }
+        let asking = (0..<3).map { _ in Task.immediate { try await once.value } }
+        gate.open()
+        for task in asking { await #expect(throws: Refusal(attempt: 1)) { try await task.value } }
+        await #expect(throws: Refusal(attempt: 2)) { try await once.value }
+        #expect(once.valueIfComputed == nil)
+        #expect(try await once.value == 3)
+        #expect(try await once.value == 3)
+    }
+
+    @Test("an error is kept where that is asked for")
+    func kept() async {
+        let runs = ConcurrencyMeter()
+        let once = AsyncLazy<Int>(failurePolicy: .kept) {
+            runs.enter()
+            throw Refusal(attempt: runs.total)
+        }
+        for _ in 0..<3 { await #expect(throws: Refusal(attempt: 1)) { try await once.value } }
+        #expect(runs.total == 1)
+    }
+
+    @Test("a cancelled caller goes on at once, and the computation goes on for the others")
+    func oneCancelled() async throws {
+        let gate = Gate()
+        let once = AsyncLazy {
+            await gate.pass()
+            return !Task.isCancelled
+        }
+        let cancelled = Task.immediate { try await once.value }
+        let other = Task.immediate { try await once.value }
+        cancelled.cancel()
+        await #expect(throws: CancellationError.self) { try await cancelled.value }
+        gate.open()
+        #expect(try await other.value)
+    }
+
+    @Test("the computation goes on where all callers are cancelled, and a cancelled task gets a value that is there")
+    func allCancelled() async throws {
+        let gate = Gate()
+        let runs = ConcurrencyMeter()
+        let once = AsyncLazy {
+            runs.enter()
+            await gate.pass()
+            return "value"
+        }
+        let cancelled = Task.immediate { try await once.value }
+        await gate.waitForArrivals(1)
+        cancelled.cancel()
+        await #expect(throws: CancellationError.self) { try await cancelled.value }
+        let early = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return try await once.value
+        }
+        await #expect(throws: CancellationError.self) { try await early.value }
+        gate.open()
+        #expect(try await once.value == "value")
+        let late = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return try await once.value
+        }
+        #expect(try await late.value == "value")
+        #expect(runs.total == 1)
+    }
+
+    @Test("the computation has the priority of who asks first, and rises to that of a more urgent one")
+    func escalation() async throws {
+        let gate = Gate()
+        let priorities = Recorder<TaskPriority>()
+        let once = AsyncLazy {
+            priorities.record(Task.currentPriority)
+            await gate.pass()
+            priorities.record(Task.currentPriority)
+            return 1
+        }
+        let low = Task.detached(priority: .low) { try await once.value }
+        await gate.waitForArrivals(1)
+        let high = Task.immediateDetached(priority: .high) { try await once.value }
+        gate.open()
+        _ = try await (low.value, high.value)
+        #expect(priorities.events == [.low, .high])
+    }
+
+    @Test("the computation rises with a caller that is escalated while it waits")
+    func laterEscalation() async throws {
+        let gate = Gate()
+        let priorities = Recorder<TaskPriority>()
+        let once = AsyncLazy {
+            await gate.pass()
+            priorities.record(Task.currentPriority)
+            return 1
+        }
+        let low = Task.immediateDetached(priority: .low) { try await once.value }
+        await gate.waitForArrivals(1)
+        low.escalatePriority(to: .high)
+        gate.open()
+        _ = try await low.value
+        #expect(priorities.events == [.high])
+    }
+
+    @Test("no escalation is lost, at whatever moment it comes")
+    func escalationRace() async throws {
+        for _ in 0..<300 {
+            let gate = Gate()
+            let priority = Recorder<TaskPriority>()
+            let lazy = AsyncLazy {
+                await gate.pass()
+                await until { Task.currentPriority >= .high }
+                priority.record(Task.currentPriority)
+            }
+            let first = Task.detached(priority: .low) { try await lazy.value }
+            await gate.waitForArrivals(1)
+            let second = Task.detached(priority: .low) { try await lazy.value }
+            second.escalatePriority(to: .high)
+            gate.open()
+            // Else the computation would wait for its escalation for ever.
+            try await second.value
+            try await first.value
+            #expect(priority.events == [.high])
+        }
+    }
+
+    @Test("many tasks that race for the value get the same one")
+    func race() async throws {
+        for _ in 0..<50 {
+            let runs = ConcurrencyMeter()
+            let once = AsyncLazy {
+                runs.enter()
+                return runs.total
+            }
+            try await concurrentPerform(over: 0..<16, width: 16) { _ in
+                let value = try await once.value
+                #expect(value == 1)
+            }
+        }
+    }
+}
+
+// MARK: - Cycles
+
+/// Values that can await each other, made before they are known.
+private final class Circle: Sendable {
+    private let values = Recorder<AsyncLazy<Int>>()
+
+    func add(_ name: String, _ compute: @escaping @Sendable (Circle) async throws -> Int) {
+        values.record(AsyncLazy(name: name) { try await compute(self) })
+    }
+
+    subscript(number: Int) -> AsyncLazy<Int> { values.events[number] }
+}
+
+extension AsyncLazyTests {
+    private func names(_ error: TaskOperationError?) -> [String?] {
+        if case .waitCycle(let cycle)? = error { cycle.map(\.name) } else { [] }
+    }
+
+    @Test("a computation that awaits its own value is refused by name")
+    func awaitsItself() async {
+        let circle = Circle()
+        circle.add("alone") { try await $0[0].value }
+        let error = await #expect(throws: TaskOperationError.self) { try await circle[0].value }
+        #expect(names(error) == ["alone", "alone"])
+    }
+
+    @Test("a computation that awaits its own value through another one is refused by name")
+    func awaitsItselfThroughAnother() async {
+        let circle = Circle()
+        circle.add("a") { try await $0[1].value }
+        circle.add("b") { try await $0[0].value }
+        let error = await #expect(throws: TaskOperationError.self) { try await circle[0].value }
+        #expect(names(error) == ["b", "a", "b"])
+    }
+
+    @Test("values that await each other are refused by name if each was begun from outside", arguments: [2, 3, 20])
+    func circleBegunFromOutside(count: Int) async {
+        for _ in 0..<20 {
+            let circle = Circle()
+            let gate = Gate()
+            for number in 0..<count {
+                circle.add("\(number)") { circle in
+                    await gate.pass()
+                    return try await circle[(number + 1) % count].value
+                }
+            }
+            let tasks = (0..<count).map { number in Task.detached { try await circle[number].value } }
+            await gate.waitForArrivals(count)
+            gate.open()
+            for task in tasks {
+                let error = await #expect(throws: TaskOperationError.self) { try await task.value }
+                #expect(names(error).count == count + 1)
+            }
+        }
+    }
+
+    @Test("a cycle through an operation is refused by name, and the value is computed when it is asked for again")
+    func cycleThroughOperation() async throws {
+        let queue = TaskOperationQueue()
+        let operations = Recorder<TaskOperation<Int>>()
+        let lazy = AsyncLazy(name: "lazy") { try await operations.events[0].value }
+        let operation = TaskOperation(name: "operation") { () async throws -> Int in
+            do {
+                return try await lazy.value
+            } catch TaskOperationError.waitCycle(let cycle) {
+                return cycle.count
+            }
+        }
+        operations.record(operation)
+        let asking = Task.immediate { try await lazy.value }
+        // The computation waits for the operation before that begins.
+        await until { operation.record.withLock { $0.isWaitedFor } }
+        try queue.addOperation(operation)
+        #expect(try await operation.value == 3)
+        #expect(try await asking.value == 3)
+    }
+
+    @Test("a body on a queue of width 1 awaits a value that needs the queue")
+    func needsQueue() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
+        let lazy = AsyncLazy { try await queue.run { 5 } }
+        #expect(try await queue.run { try await lazy.value } == 5)
+    }
+}
