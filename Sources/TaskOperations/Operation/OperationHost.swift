@@ -36,7 +36,7 @@ protocol OperationHost: AnyObject, Sendable {
     func operations(seenIn graph: inout WaitGraph) -> [AnyTaskOperation]
 
     /// Where handlers are called of operations that never started; nil for the cooperative pool.
-    var handlerExecutor: (any HandlerExecutor)? { get }
+    var handlerExecutor: (any TaskExecutor)? { get }
 
     /// How the queue is called in messages; nil where there is no queue.
     var queueName: String? { get }

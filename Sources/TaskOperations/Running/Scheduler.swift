@@ -78,8 +78,8 @@ extension Scheduler {
     /// Whether bodies run right on the worker, with no more around them than the current operation.
     var runsPlainly: Bool { !runsOnMainActor && taskLocals.isEmpty }
 
-    var handlerExecutor: (any HandlerExecutor)? {
-        if case .executor(let executor) = place { executor as? any HandlerExecutor } else { nil }
+    var handlerExecutor: (any TaskExecutor)? {
+        if case .executor(let executor) = place { (executor as? any HandlerExecutor)?.handlerExecutor } else { nil }
     }
 
     private var runsOnMainActor: Bool {

@@ -9,6 +9,11 @@ let legacyExecutor = BridgedExecutor()
 final class BridgedExecutor: HandlerExecutor {
     private let queue = Lock<DispatchQueue?>(nil)
 
+    /// Handlers may be a user's, and wait for nothing that runs here. Dispatch has a thread for a serial queue also where
+    /// blocks that wait hold all those of the global queues.
+    let handlerExecutor: any TaskExecutor = DispatchQueueExecutor(
+        DispatchQueue(label: "BridgedOperationQueue handlers"))
+
     var underlyingQueue: DispatchQueue? {
         get { queue.withLock { $0 } }
         set { queue.withLock { $0 = newValue } }

@@ -77,12 +77,9 @@ final class LegacyThreads: Sendable {
     }
 
     /// Has a function called on one of the threads, and waits until it returns.
-    func call(_ function: @escaping @Sendable () -> Void) async {
+    func call<Value: Sendable>(_ function: @escaping @Sendable () -> Value) async -> Value {
         await withCheckedContinuation { continuation in
-            run {
-                function()
-                continuation.resume()
-            }
+            run { continuation.resume(returning: function()) }
         }
     }
 
