@@ -38,8 +38,22 @@ public final class OperationCompletion<Success: Sendable>: Sendable {
     /// Has a handler called once if the operation is cancelled before it is completed; at once, within this call,
     /// where it is cancelled already. The handler is to stop the work, which then calls the completion as ever.
     /// A later handler takes the place of an earlier one.
+    ///
+    /// The handler must not capture the completion: that would keep it, and hide that nothing else does. The form below
+    /// hands it over instead.
     public func onCancel(_ handler: @escaping @Sendable () -> Void) {
         call.setCancellationHandler(handler)
+    }
+
+    /// Has a handler called as the other form does, with the completion, which it may call.
+    ///
+    /// ```swift
+    /// completion.onCancel { completion in completion(throwing: CancellationError()) }
+    /// ```
+    public func onCancel(_ handler: @escaping @Sendable (_ completion: OperationCompletion) -> Void) {
+        call.setCancellationHandler { [weak self] in
+            if let self { handler(self) }
+        }
     }
 }
 

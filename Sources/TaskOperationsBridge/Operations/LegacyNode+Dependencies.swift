@@ -25,7 +25,7 @@ extension LegacyNode {
         var unexplored = [legacy]
         while let next = unexplored.popLast() {
             if next is OperationStandIn { continue }
-            let node = LegacyTable.knownNode(of: next) ?? LegacyTable.node(of: next, orInsert: LegacyNode(of: next))
+            let node = node(of: next)
             let (operation, isNew) = node.operation()
             if isNew {
                 made.append((node, operation))
@@ -37,6 +37,11 @@ extension LegacyNode {
         // What nothing waits for yet needs no search for a cycle, so the last ones come first.
         for (node, operation) in made.reversed() { try? node.mirrorDependencies(in: operation) }
         return made[0]
+    }
+
+    /// The node of an operation, made if there is none.
+    static func node(of legacy: Foundation.Operation) -> LegacyNode {
+        LegacyTable.knownNode(of: legacy) ?? LegacyTable.node(of: legacy, orInsert: LegacyNode(of: legacy))
     }
 
     /// Has the node's operation depend on what the operation of Foundation depends on now.
@@ -69,7 +74,10 @@ extension LegacyNode {
         var claims: [Claim] = []
         do {
             for legacy in legacies { claims.append(try claim(legacy)) }
-            for claim in claims { try claim.node?.mirrorDependencies(in: claim.operation) }
+            // What is cancelled does not wait for what it depends on.
+            for claim in claims where claim.node?.legacy.isCancelled == false {
+                try claim.node?.mirrorDependencies(in: claim.operation)
+            }
         } catch {
             for claim in claims { claim.refuse() }
             throw error

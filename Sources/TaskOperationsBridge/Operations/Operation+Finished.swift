@@ -12,7 +12,7 @@ extension Foundation.Operation {
         do {
             // What stands for one of ours, or was cancelled before its start, finishes a little later than that.
             try await counterpart.waitUntilFinished()
-            if !isFinished { await LegacyNode.pair(for: self).node.waitUntilFinished() }
+            if !isFinished { await LegacyNode.node(of: self).waitUntilFinished() }
         } catch {
             fatalError("\(error)")
         }
