@@ -52,6 +52,9 @@ public final class SeededExecutor: TaskExecutor, HandlerExecutor, SliceDecidingE
         state.withLock { $0.jobs.append(job) }
     }
 
+    /// Handlers of operations that never started are called here too.
+    package var handlerExecutor: any TaskExecutor { self }
+
     /// Whether a worker of a queue lets others run now; the seed says so in one of eight cases.
     package func isSliceOver() -> Bool { state.withLock { $0.generator.number(below: 8) == 0 } }
 }

@@ -1,28 +1,45 @@
-// What the bridge needs of operations beyond their public interface: one that stands for something which is not run
-// here, waiting for such a thing without lending the permit, and a body that has a place of its own.
+// What the bridge needs of operations beyond their public interface: one that stands for something which ends by
+// itself or is run by a queue, and a body that has a place of its own.
 
 extension TaskOperation where Success == Void {
-    /// Makes an operation that stands for something else: nothing can add or start it, and `endFromOutside` ends it.
-    ///
-    /// - Parameter keeping: Kept alive for as long as the operation is and has not ended.
-    package static func standIn(name: String?, keeping: some AnyObject & Sendable) -> TaskOperation<Void> {
-        let operation = TaskOperation<Void>(name: name) { extendLifetime(keeping) }
-        operation.record.withLock { $0.wasSubmitted = true }
+    /// Makes an operation that stands for something which no queue runs. `endFromOutside` ends it.
+    package static func standIn(name: String?) -> TaskOperation<Void> {
+        let operation = TaskOperation<Void>(name: name) {}
+        operation.closeToQueues()
         return operation
     }
 }
 
 extension AnyTaskOperation {
-    /// Ends an operation that stands for something else, where it has not ended. What waits for it goes on.
-    package func endFromOutside() {
-        let ending = record.withLock { $0.phase == .created ? $0.end(nil) : nil }
-        if let ending { carryOutUnstarted(ending, nil) }
+    /// Lets queues take an operation again.
+    package func openToQueues() {
+        record.withLock { record in
+            if record.phase == .created { record.wasSubmitted = false }
+        }
     }
 
-    /// Waits for the end as `waitUntilFinished` does, but the body that waits keeps its permit: what it waits for
-    /// is a part of its own work.
-    package func waitUntilFinishedKeepingPermit() async {
-        await Self.whileKeepingPermit(.operation(self)) { _ = await suspendUntilFinished(endsEarly: false) }
+    /// Waits for the end, and the body that waits lends its permit out meanwhile: what it waits for may need one in a way
+    /// that cannot be seen. Cancelling the task does not end the wait.
+    package func waitLendingPermit() async throws(TaskOperationError) {
+        try await Self.whileAwaiting(.operation(self), permit: .lent) { _ = await suspendUntilFinished(endsEarly: false) }
+    }
+
+    /// Has queues refuse an operation as one that was added before.
+    package func closeToQueues() {
+        record.withLock { $0.wasSubmitted = true }
+    }
+
+    /// Ends an operation that stands for something else and has not started. What waits for it goes on; its body never
+    /// runs.
+    package func endFromOutside() {
+        let ended = inOneStepWithHost { [self] in
+            record.withLock { record -> (OperationEnding, (any OperationHost)?)? in
+                if record.phase >= .executing { return nil }
+                let host = record.host
+                return (record.end(nil), host)
+            }
+        }
+        if let (ending, host) = ended { carryOutUnstarted(ending, host) }
     }
 
     /// Has the body run on an executor in queues that have none themselves. What comes after it there, and wants the same

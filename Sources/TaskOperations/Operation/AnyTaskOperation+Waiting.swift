@@ -95,44 +95,41 @@ extension AnyTaskOperation {
     }
 
     /// Waits for a target. If a body does so, the wait is an edge of the wait graph while it lasts.
-    static func whileAwaiting(_ target: WaitNode, wait: () async -> Void) async throws(TaskOperationError) {
+    static func whileAwaiting(
+        _ target: WaitNode, permit: PermitPolicy = .keptIfNotNeeded, wait: () async -> Void
+    ) async throws(TaskOperationError) {
         guard let waiter = awaiting else { return await wait() }
-        try waiter.begin(OperationLinks.Wait(target: target, handedOn: nil), isLending: true)
+        try waiter.begin(OperationLinks.Wait(target: target, handedOn: nil), permit)
         await wait()
         await waiter.endWait(target)
     }
 
-    /// As `whileAwaiting`, for what is a part of the body's own work: the body keeps its permit, whatever it awaits.
-    static func whileKeepingPermit(_ target: WaitNode, wait: () async -> Void) async {
-        guard let waiter = awaiting else { return await wait() }
-        waiter.beginKeepingPermit(target)
-        await wait()
-        await waiter.endWait(target)
+    /// What a wait does to the permit of the body.
+    enum PermitPolicy {
+        /// It is lent if what the body awaits needs it.
+        case keptIfNotNeeded
+        case kept
+        case lent
     }
 
     /// Does something at whose end a new host is waited for. Within a body, that wait is an edge from the start, so that
     /// what the host runs cannot come to await the body.
     static func asScope<Result>(of host: any OperationHost, _ work: () async -> Result) async -> Result {
         guard let waiter = awaiting else { return await work() }
-        waiter.beginKeepingPermit(.end(host))
+        do {
+            try waiter.begin(OperationLinks.Wait(target: .end(host), handedOn: nil), .kept)
+        } catch {
+            preconditionFailure("an empty queue waits for something: \(error)")
+        }
         let result = await work()
         await waiter.endWait(.end(host))
         return result
     }
 
-    /// Begins a wait for something that cannot wait for the body.
-    private func beginKeepingPermit(_ target: WaitNode) {
-        do {
-            try begin(OperationLinks.Wait(target: target, handedOn: nil), isLending: false)
-        } catch {
-            preconditionFailure("a part of the body waits for the body: \(error)")
-        }
-    }
-
     /// Begins a wait of the body.
     ///
     /// - Throws: `TaskOperationError.waitCycle`.
-    private func begin(_ wait: OperationLinks.Wait, isLending: Bool) throws(TaskOperationError) {
+    private func begin(_ wait: OperationLinks.Wait, _ permit: PermitPolicy) throws(TaskOperationError) {
         wait.target.willBeAwaited()
         while let cycle = insert(wait) {
             if Self.lendPermit(on: cycle) { continue }
@@ -144,7 +141,11 @@ extension AnyTaskOperation {
         }
         if let level { Inheritance.carryOut([.init(target: wait.target, from: nil, to: level)]) }
         do {
-            if isLending { try keepPermit() }
+            switch permit {
+            case .keptIfNotNeeded: try keepPermit()
+            case .kept: break
+            case .lent: lendOwnPermit()
+            }
         } catch {
             remove(wait.target)
             throw error
@@ -168,6 +169,7 @@ extension AnyTaskOperation {
     /// - Throws: `TaskOperationError.waitCycle` if it has to lend it and the queue does not.
     private func keepPermit() throws(TaskOperationError) {
         guard let host = record.withLock({ $0.host }), let permit = host.permit else { return }
+        // Another task of the body has lent it, and this wait is to be counted too.
         if isPermitLent, host.beginWait(within: self) { return }
         while let cycle = WaitOrder.insert(from: .permit(permit), to: [.operation(self)], make: { permit.insert(self) }) {
             if permit.isLendable {
@@ -176,6 +178,12 @@ extension AnyTaskOperation {
                 throw .waitCycle(Self.labels(of: cycle))
             }
         }
+    }
+
+    private func lendOwnPermit() {
+        guard let host = record.withLock({ $0.host }), host.permit != nil else { return }
+        if isPermitLent, host.beginWait(within: self) { return }
+        for use in [.kept, .held] as [PermitUse] { lendPermit(from: use) }
     }
 
     private func endWait(_ target: WaitNode) async {

@@ -16,7 +16,7 @@ protocol OperationHost: AnyObject, Sendable {
     var operations: [AnyTaskOperation] { get }
 
     /// Where handlers are called of operations that never started; nil for the cooperative pool.
-    var handlerExecutor: (any HandlerExecutor)? { get }
+    var handlerExecutor: (any TaskExecutor)? { get }
 
     /// How the queue is called in messages; nil where there is no queue.
     var queueName: String? { get }

@@ -1,8 +1,11 @@
 // What an executor of ours may do for a queue beside running bodies.
 
-/// An executor that also calls the handlers of operations that never started. Any other may be busy for long, or not run
-/// at all yet, and whoever awaits such an operation waits for its handlers: so these are called on the cooperative pool.
-package protocol HandlerExecutor: TaskExecutor {}
+/// An executor that says where the handlers of operations that never started are called. With any other that is the
+/// cooperative pool: an executor may be busy for long, or not run at all yet, and what awaits such an operation waits for
+/// its handlers.
+package protocol HandlerExecutor: TaskExecutor {
+    var handlerExecutor: any TaskExecutor { get }
+}
 
 /// An executor that says itself when a worker lets others run: one whose runs can be repeated cannot go by a clock.
 package protocol SliceDecidingExecutor: TaskExecutor {

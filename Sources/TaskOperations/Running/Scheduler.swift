@@ -271,8 +271,8 @@ extension Scheduler {
     /// Whether bodies run right on the worker, with no more around them than the current operation.
     nonisolated var runsPlainly: Bool { !runsOnMainActor && taskLocals.isEmpty }
 
-    nonisolated var handlerExecutor: (any HandlerExecutor)? {
-        if case .executor(let executor) = place { executor as? any HandlerExecutor } else { nil }
+    nonisolated var handlerExecutor: (any TaskExecutor)? {
+        if case .executor(let executor) = place { (executor as? any HandlerExecutor)?.handlerExecutor } else { nil }
     }
 
     private nonisolated var runsOnMainActor: Bool {

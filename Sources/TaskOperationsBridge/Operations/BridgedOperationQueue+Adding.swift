@@ -20,13 +20,7 @@ extension BridgedOperationQueue {
     ///
     /// - Throws: As `TaskOperationQueue.addOperations`.
     func add(_ legacies: [Foundation.Operation]) throws {
-        let operations = try runners(of: legacies)
-        do {
-            try taskQueue.addOperations(operations)
-        } catch {
-            for legacy in legacies { LegacyTable.removeRunner(of: legacy) }
-            throw error
-        }
+        let operations = try taskQueue.addOperations(legacies)
         for (legacy, operation) in zip(legacies, operations) {
             list(operation, original: legacy is OperationStandIn ? nil : legacy)
         }

@@ -10,8 +10,6 @@ extension BridgedOperationQueue {
             fatalError("\(error)")
         }
         #if !canImport(ObjectiveC)
-            if members.count == 0 { return }
-            MemberStarter.startSoon()
             await members.wait()
         #endif
     }

@@ -51,7 +51,7 @@ open class BridgedOperationQueue: OperationQueue, @unchecked Sendable {  // All 
         settings = Lock(Settings(name: name ?? "BridgedOperationQueue", width: maxConcurrentOperationCount))
         super.init()
         #if !canImport(ObjectiveC)
-            super.underlyingQueue = MemberStarter.queue
+            super.underlyingQueue = QueueMember.starter
         #endif
         makeKnown()
     }
@@ -67,16 +67,21 @@ open class BridgedOperationQueue: OperationQueue, @unchecked Sendable {  // All 
     /// Adds an operation of Foundation. Where it was added to a queue before, executes or is finished, the program stops
     /// with a message that says so, as with the base class; `taskQueue.addOperation` throws instead.
     open override func addOperation(_ operation: Foundation.Operation) {
-        addOperations([operation], waitUntilFinished: false)
+        addOrStop([operation])
     }
 
     open override func addOperations(_ operations: [Foundation.Operation], waitUntilFinished wait: Bool) {
+        addOrStop(operations)
+        if wait { blockUntilFinished(operations) }
+    }
+
+    // Subclasses override `addOperations` to call `addOperation`, and the other way round.
+    private func addOrStop(_ operations: [Foundation.Operation]) {
         do {
             try add(operations)
         } catch {
             fatalError("\(error)")
         }
-        if wait { blockUntilFinished(operations) }
     }
 
     open override func addBarrierBlock(_ barrier: @escaping @Sendable () -> Void) {
@@ -100,10 +105,10 @@ open class BridgedOperationQueue: OperationQueue, @unchecked Sendable {  // All 
     }
 
     open override func cancelAllOperations() {
-        let legacies = taskQueue.operations.compactMap { LegacyTable.original(of: $0) }
+        let legacies = taskQueue.operations.compactMap { LegacyTable.node(of: $0)?.legacy }
         taskQueue.cancelAllOperations()
         // These learn of it soon in any case; whoever asks at once is to find it so.
-        for legacy in legacies { legacy.cancel() }
+        for legacy in legacies where !legacy.isCancelled { legacy.cancel() }
     }
 
     /// Blocks until the queue is empty; what is added meanwhile is waited for too. In an operation of this queue, until

@@ -1,43 +1,127 @@
-internal import Foundation
+/// How far an operation of Foundation has come, as its node sees it, and what follows from an event. Pure: `LegacyNode`
+/// carries out what is returned, with no lock held.
+struct LegacyState {
+    enum Phase: Comparable, Sendable {
+        /// No queue of ours has it. Only its end matters.
+        case foreign
+        /// A queue of ours is to run it.
+        case submitted
+        /// The node's body runs, and has not started it.
+        case begun
+        /// The node ended without starting it. It is started as a cancelled operation, which finishes it.
+        case abandoned
+        /// It was started.
+        case started
+        case finished
+    }
 
-#if !canImport(ObjectiveC)
-    @_spi(Reflection) internal import Swift
+    /// What was seen of the operation, which tells nobody what has changed.
+    struct Sight: Sendable {
+        var isReady: Bool
+        var isCancelled: Bool
+        var isFinished: Bool
+    }
 
-    /// What Foundation knows of an operation and does not tell: whether it is in an `OperationQueue`.
-    ///
-    /// Starting such an operation stops the program inside Foundation, with a message that does not say why. So one
-    /// byte of the operation is read: the state in swift-corelibs-foundation. Where there is no such field (any
-    /// more), nothing is known, and Foundation stops the program as ever.
-    enum LegacyState {
-        /// `_EachFieldOptions.classType`, which is a variable and cannot be used from everywhere.
-        private static let ofClass = _EachFieldOptions(rawValue: 1)
+    /// What follows from what was seen.
+    enum Command: Sendable {
+        /// The node ends as a cancelled operation.
+        case cancelNode
+        /// What waits for the operation to be ready goes on.
+        case endReadiness
+        /// The operation is started, to finish.
+        case startAbandoned
+        /// The node ends if it has not begun, and what waits for the operation to be finished goes on.
+        case finish(wasOurs: Bool)
+    }
 
-        private static let offset: Int? = {
-            var found: Int?
-            _ = _forEachField(of: Foundation.Operation.self, options: ofClass) { name, offset, type, _ in
-                if String(cString: name) == "__state", "\(type)" == "__NSOperationState" { found = offset }
-                return found == nil
-            }
-            return found
-        }()
+    private enum Observation: Sendable { case none, beginning, established }
 
-        /// Whether an operation was added to an `OperationQueue`, and not started by it yet.
-        static func isQueued(_ operation: Foundation.Operation) -> Bool {
-            guard let offset else { return false }
-            // The object is alive, and the field is a byte in it. A stale value is as good as one read a moment ago.
-            let state = withExtendedLifetime(operation) {
-                UnsafeRawPointer(Unmanaged.passUnretained(operation).toOpaque())
-                    .load(fromByteOffset: offset, as: UInt8.self)
-            }
-            return queuedStates.contains(state)
+    private(set) var phase = Phase.foreign
+    private var observation = Observation.none
+    /// A look at the operation is being taken, and whether another one is to follow.
+    private var isLooking = false
+    private var mustLookAgain = false
+
+    // MARK: The life
+
+    /// A queue of ours is to have the operation. Returns false if one has it already.
+    mutating func claim() -> Bool {
+        if phase != .foreign { return false }
+        phase = .submitted
+        return true
+    }
+
+    /// The queue has refused the operation.
+    mutating func refuse() {
+        if phase == .submitted { phase = .foreign }
+    }
+
+    /// The body begins. Returns false if it has to wait until the observation is established.
+    mutating func begin() -> Bool {
+        if phase == .submitted { phase = .begun }
+        return observation != .beginning
+    }
+
+    /// The node has ended. Returns whether the operation is left to be finished.
+    mutating func nodeEnded() -> Bool {
+        guard phase == .submitted || phase == .begun else { return false }
+        phase = .abandoned
+        return true
+    }
+
+    /// Returns the phase from which the caller is to start the operation; nil if it is not to.
+    mutating func start() -> Phase? {
+        guard phase == .begun || phase == .abandoned, observation != .beginning else { return nil }
+        defer { phase = .started }
+        return phase
+    }
+
+    /// Foundation took the operation for one that was not ready, so it was not started.
+    mutating func undoStart(from previous: Phase) {
+        if phase == .started { phase = previous }
+    }
+
+    // MARK: Observation
+
+    /// Returns whether the caller is to establish the observation. Once the body has begun only the body does: it may
+    /// be about to start the operation without one.
+    mutating func beginObservation(byBody: Bool = false) -> Bool {
+        let isInPhase = byBody ? phase == .begun : phase == .submitted || phase == .abandoned
+        guard observation == .none, isInPhase else { return false }
+        observation = .beginning
+        return true
+    }
+
+    mutating func observationBegan() { observation = .established }
+
+    // MARK: Looking
+
+    /// Something may have changed. Returns whether the caller is to look, as long as `sawAll` tells it to.
+    mutating func look() -> Bool {
+        if phase == .finished { return false }
+        mustLookAgain = true
+        defer { isLooking = true }
+        return !isLooking
+    }
+
+    /// Returns false if nothing has changed since the last look began.
+    mutating func beginLook() -> Bool {
+        isLooking = mustLookAgain && phase != .finished
+        mustLookAgain = false
+        return isLooking
+    }
+
+    mutating func saw(_ sight: Sight) -> [Command] {
+        if phase == .finished { return [] }
+        if sight.isFinished {
+            defer { phase = .finished }
+            return [.finish(wasOurs: phase != .foreign), .endReadiness]
         }
-
-        /// `enqueuing`, `enqueued`, `dispatching` and `starting`: the second to the fifth case of the enumeration.
-        private static let queuedStates: ClosedRange<UInt8> = 1...4
+        switch phase {
+        case .submitted where sight.isCancelled: return [.cancelNode, .endReadiness]
+        case .submitted, .begun: return sight.isReady || sight.isCancelled ? [.endReadiness] : []
+        case .abandoned: return sight.isReady && observation != .beginning ? [.startAbandoned] : []
+        case .foreign, .started, .finished: return []
+        }
     }
-#else
-    /// Foundation raises an exception with a reason where an operation is in two queues.
-    enum LegacyState {
-        static func isQueued(_ operation: Foundation.Operation) -> Bool { false }
-    }
-#endif
+}

@@ -1,106 +1,87 @@
 internal import Foundation
 internal import TaskOperations
 
-/// Which operations of Foundation and of ours stand for each other.
+/// Which operations of Foundation and of ours stand for each other, as an operation of Foundation has no room for what
+/// belongs to it here.
 ///
-/// An operation of Foundation has no room for what belongs to it here. Entries are removed when either side has
-/// ended or is released. Whatever is taken out of the table is returned from its lock, as freeing it may lead back
-/// here.
+/// An operation of Foundation has one entry, its node, and an operation of ours that stands for one or looks like one
+/// has another. None keeps what it names. What is found is returned from the lock: to let go of it may lead back here.
 enum LegacyTable {
-    private struct End: Sendable {
-        let operation: WeakReference<AnyTaskOperation>
-        let owner: ObjectIdentifier
+    /// What an operation of ours is to Foundation.
+    private enum Appearance: Sendable {
+        /// It stands for the operation of a node.
+        case node(WeakReference<LegacyNode>)
+        case face(WeakReference<OperationFace>)
+
+        var node: LegacyNode? { if case .node(let node) = self { node.object } else { nil } }
+        var face: OperationFace? { if case .face(let face) = self { face.object } else { nil } }
     }
 
     private struct State: Sendable {
-        /// What runs an operation of Foundation on a queue of ours.
-        var runners: [ObjectIdentifier: AnyTaskOperation] = [:]
-        /// What ends when an operation of Foundation finishes.
-        var ends: [ObjectIdentifier: End] = [:]
-        /// The operation of Foundation behind a runner or an end.
-        var originals: [ObjectIdentifier: Foundation.Operation] = [:]
-        /// What an operation of ours looks like to Foundation.
-        var faces: [ObjectIdentifier: WeakReference<OperationFace>] = [:]
+        /// By the operation of Foundation. The identity tells a node that is being released from the one that has
+        /// taken its place.
+        var nodes: [ObjectIdentifier: (reference: WeakReference<LegacyNode>, identity: ObjectIdentifier)] = [:]
+        /// By the operation of ours.
+        var appearances: [ObjectIdentifier: Appearance] = [:]
     }
 
     private static let state = Lock(State())
 }
 
-// MARK: - Runners
+// MARK: - Nodes
 
 extension LegacyTable {
-    static func runner(of legacy: Foundation.Operation) -> AnyTaskOperation? {
-        state.withLock { $0.runners[ObjectIdentifier(legacy)] }
+    static func knownNode(of legacy: Foundation.Operation) -> LegacyNode? {
+        state.withLock { $0.nodes[ObjectIdentifier(legacy)]?.reference.object }
     }
 
-    /// Notes that an operation of ours runs one of Foundation. Returns false where another one does.
-    static func insert(_ runner: AnyTaskOperation, running legacy: Foundation.Operation) -> Bool {
+    /// The node of an operation: the one that is there, or else the one that was made, which is noted then.
+    static func node(of legacy: Foundation.Operation, orInsert made: LegacyNode) -> LegacyNode {
         state.withLock { state in
-            if state.runners[ObjectIdentifier(legacy)] != nil { return false }
-            state.runners[ObjectIdentifier(legacy)] = runner
-            state.originals[ObjectIdentifier(runner)] = legacy
-            return true
-        }
-    }
-
-    static func removeRunner(of legacy: Foundation.Operation) {
-        _ = state.withLock { state in
-            let runner = state.runners.removeValue(forKey: ObjectIdentifier(legacy))
-            return (runner, runner.map { state.originals.removeValue(forKey: ObjectIdentifier($0)) })
-        }
-    }
-
-    static func original(of operation: AnyTaskOperation) -> Foundation.Operation? {
-        state.withLock { $0.originals[ObjectIdentifier(operation)] }
-    }
-}
-
-// MARK: - Ends
-
-extension LegacyTable {
-    /// Returns what ends when the operation finishes: what is there, or else what was made, which is noted then.
-    static func end(
-        of legacy: Foundation.Operation, orInsert made: AnyTaskOperation, owner: ObjectIdentifier
-    ) -> AnyTaskOperation {
-        state.withLock { state in
-            if let operation = state.ends[ObjectIdentifier(legacy)]?.operation.object { return operation }
-            state.ends[ObjectIdentifier(legacy)] = End(operation: WeakReference(made), owner: owner)
-            state.originals[ObjectIdentifier(made)] = legacy
+            if let node = state.nodes[ObjectIdentifier(legacy)]?.reference.object { return node }
+            state.nodes[ObjectIdentifier(legacy)] = (WeakReference(made), ObjectIdentifier(made))
             return made
         }
     }
 
-    static func end(of legacy: Foundation.Operation) -> AnyTaskOperation? {
-        state.withLock { $0.ends[ObjectIdentifier(legacy)]?.operation.object }
+    static func insert(_ node: LegacyNode, for operation: AnyTaskOperation) {
+        state.withLock { $0.appearances[ObjectIdentifier(operation)] = .node(WeakReference(node)) }
     }
 
-    /// What ended when the operation finished has ended or is being released. Another may have taken its place.
-    static func removeEnd(of legacy: Foundation.Operation, madeAs made: ObjectIdentifier, owner: ObjectIdentifier) {
-        _ = state.withLock { state in
-            if state.ends[ObjectIdentifier(legacy)]?.owner == owner { state.ends[ObjectIdentifier(legacy)] = nil }
-            return state.originals.removeValue(forKey: made)
+    /// The node is being released. Another may have taken its place.
+    static func remove(_ node: LegacyNode, for operation: ObjectIdentifier?) {
+        state.withLock { state in
+            let key = ObjectIdentifier(node.legacy)
+            if state.nodes[key]?.identity == ObjectIdentifier(node) { state.nodes[key] = nil }
+            guard let operation, case .node(let reference)? = state.appearances[operation] else { return }
+            if reference.identity == ObjectIdentifier(node) { state.appearances[operation] = nil }
         }
+    }
+
+    /// The node that an operation of ours stands for.
+    static func node(of operation: AnyTaskOperation) -> LegacyNode? {
+        let node = state.withLock { $0.appearances[ObjectIdentifier(operation)]?.node }
+        return node?.knownOperation === operation ? node : nil
     }
 }
 
 // MARK: - Faces
 
 extension LegacyTable {
-    /// The face of an operation: what is there, or else what was made, which is noted then.
+    /// The face of an operation: the one that is there, or else the one that was made, which is noted then.
     static func face(of operation: AnyTaskOperation, orInsert made: OperationFace?) -> OperationFace? {
         state.withLock { state in
-            if let face = state.faces[ObjectIdentifier(operation)]?.object { return face }
-            if let made { state.faces[ObjectIdentifier(operation)] = WeakReference(made) }
+            if let face = state.appearances[ObjectIdentifier(operation)]?.face { return face }
+            if let made { state.appearances[ObjectIdentifier(operation)] = .face(WeakReference(made)) }
             return made
         }
     }
 
     /// The face is being released. Another may have taken its place already.
-    static func removeFace(of operation: ObjectIdentifier) {
-        _ = state.withLock { state in
-            let face = state.faces[operation]?.object
-            if face == nil { state.faces[operation] = nil }
-            return face
+    static func removeFace(_ face: OperationFace, of operation: ObjectIdentifier) {
+        state.withLock { state in
+            guard case .face(let reference)? = state.appearances[operation] else { return }
+            if reference.identity == ObjectIdentifier(face) { state.appearances[operation] = nil }
         }
     }
 }

@@ -10,9 +10,9 @@ extension Foundation.Operation {
     public func finished() async {
         if isFinished { return }
         do {
-            // What stands for an operation of ours finishes a little later than that.
-            if let standIn = self as? OperationStandIn { try await standIn.operation.waitToTheEnd() }
-            if !isFinished { try await end.waitToTheEnd() }
+            // What stands for one of ours, or was cancelled before its start, finishes a little later than that.
+            try await counterpart.waitToTheEnd()
+            if !isFinished { await LegacyNode.node(of: self).waitUntilFinished() }
         } catch {
             fatalError("\(error)")
         }
@@ -27,7 +27,8 @@ extension Foundation.Operation {
             do {
                 try counterpart.addDependency(operation)
             } catch TaskOperationError.alreadyStarted {
-                // As in Foundation, it comes too late to have an effect.
+                // As in Foundation, it comes too late to have an effect, unless the operation waits to be ready.
+                try LegacyTable.knownNode(of: self)?.readiness?.addDependency(operation)
             }
         }
         addDependency(operation.asOperation)
@@ -54,8 +55,6 @@ extension AnyTaskOperation {
     ///
     /// - Throws: `TaskOperationError.alreadyStarted` where this operation has started or finished.
     public func removeDependency(_ legacy: Foundation.Operation) throws(TaskOperationError) {
-        for counterpart in [LegacyTable.runner(of: legacy), LegacyTable.end(of: legacy), legacy.counterpart] {
-            if let counterpart { try removeDependency(counterpart) }
-        }
+        if let counterpart = legacy.knownCounterpart { try removeDependency(counterpart) }
     }
 }

@@ -8,7 +8,7 @@ extension AnyTaskOperation {
     /// It is in the state that this operation is in, and cancelling either cancels both. An `OperationQueue` that it is
     /// added to starts this operation, unless a queue has it already, and counts it in its width until it is finished.
     public var asOperation: Foundation.Operation {
-        LegacyTable.original(of: self) ?? face
+        LegacyTable.node(of: self)?.legacy ?? face
     }
 
     /// The face of this operation.
@@ -68,7 +68,7 @@ final class OperationFace: OperationStandIn, @unchecked Sendable {  // All that 
         qualityOfService = QualityOfService(operation.priority)
     }
 
-    deinit { LegacyTable.removeFace(of: ObjectIdentifier(operation)) }
+    deinit { LegacyTable.removeFace(self, of: ObjectIdentifier(operation)) }
 
     /// Follows the operation. Weakly: nobody can see what becomes of a face that nobody has.
     func attach() {
@@ -204,7 +204,7 @@ extension OperationFace {
 
     /// The body begins, or a queue has started the face.
     fileprivate func begin() {
-        let isQueued = LegacyState.isQueued(self)
+        let isQueued = FoundationFields.isQueued(self)
         let isFirst = state.withLock { state in
             if state.isHeldBack(isQueued: isQueued) || state.hasBegun || state.isEnding { return false }
             state.hasBegun = true
@@ -218,7 +218,7 @@ extension OperationFace {
 
     /// The operation has ended.
     fileprivate func end() {
-        let isQueued = LegacyState.isQueued(self)
+        let isQueued = FoundationFields.isQueued(self)
         let (isHeldBack, isFirst) = state.withLock { state in
             if state.isHeldBack(isQueued: isQueued) { return (true, false) }
             defer { state.isEnding = true }

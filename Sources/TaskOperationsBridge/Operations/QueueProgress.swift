@@ -8,6 +8,10 @@ extension TaskOperationQueue {
     /// Cancelling it cancels all operations of the queue that are not finished. It can be the child of another progress.
     /// As the total grows with each operation that is added, it may seem finished before the last one is added: where
     /// the number is known, set `totalUnitCount`, which then no longer changes by itself.
+    ///
+    /// Its counts, `isFinished` and `isIndeterminate` can be read from any thread. `fractionCompleted` cannot without the
+    /// Objective-C runtime, neither its own nor a parent's, while operations are added or end: Foundation does not
+    /// guard it, may stop the process, and lets nobody override it. Divide the counts, or read it when the queue is empty.
     public var progress: Progress {
         observer { QueueProgress(of: self) } as! QueueProgress
     }
@@ -59,6 +63,10 @@ final class QueueProgress: Progress, OperationCountObserver, @unchecked Sendable
             super.completedUnitCount = newValue
         }
     }
+
+    override var isFinished: Bool { counts.withLock { $0.completed >= $0.total && $0.total > 0 } }
+
+    override var isIndeterminate: Bool { counts.withLock { $0.total <= 0 } }
 
     func countsChanged(added: Int, unfinished: Int) {
         let mustHandOver = counts.withLock { counts in

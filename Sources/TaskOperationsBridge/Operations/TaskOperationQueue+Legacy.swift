@@ -14,9 +14,7 @@ extension TaskOperationQueue {
     ///   stands for an operation of ours, as `addOperation` throws for that.
     @discardableResult
     public func addOperation(_ legacy: Foundation.Operation) throws -> AnyTaskOperation {
-        let operation = try runner(of: legacy)
-        try addOperation(operation)
-        return operation
+        try add([legacy]) { operations throws(TaskOperationError) in try addOperation(operations[0]) }[0]
     }
 
     /// Runs operations of Foundation, which may depend on each other. They are added in one step: priorities are
@@ -26,14 +24,7 @@ extension TaskOperationQueue {
     ///   circle. None is added then.
     @discardableResult
     public func addOperations(_ legacies: [Foundation.Operation]) throws -> [AnyTaskOperation] {
-        let operations = try runners(of: legacies)
-        do {
-            try addOperations(operations)
-        } catch {
-            for legacy in legacies { LegacyTable.removeRunner(of: legacy) }
-            throw error
-        }
-        return operations
+        try add(legacies) { operations throws(TaskOperationError) in try addOperations(operations) }
     }
 
     /// Makes an operation from a closure that starts after operations of Foundation are finished, and adds it.
@@ -58,45 +49,22 @@ extension TaskOperationQueue {
     }
 }
 
-// MARK: - Runners
-
-/// What runs operations of Foundation on a queue of ours, depending on each other as these do.
-///
-/// - Throws: `BridgeError` where one of them cannot be run, and `TaskOperationError.dependencyCycle`.
-func runners(of legacies: [Foundation.Operation]) throws -> [AnyTaskOperation] {
-    if legacies.count == 1 { return [try runner(of: legacies[0])] }
-    var operations: [AnyTaskOperation] = []
-    do {
-        for legacy in legacies { operations.append(try runner(of: legacy, isLinked: false)) }
-        for (legacy, operation) in zip(legacies, operations) where !(legacy is OperationStandIn) {
-            for dependency in legacy.dependencies { try operation.addDependency(dependency.counterpart) }
+extension TaskOperationQueue {
+    /// Adds what operations of Foundation are to this queue.
+    ///
+    /// - Parameter add: Adds the operations in one step.
+    func add(
+        _ legacies: [Foundation.Operation],
+        by add: ([AnyTaskOperation]) throws(TaskOperationError) -> Void
+    ) throws -> [AnyTaskOperation] {
+        let claims = try LegacyNode.claim(legacies)
+        do {
+            try add(claims.map(\.operation))
+        } catch {
+            for claim in claims { claim.refuse() }
+            throw error
         }
-    } catch {
-        for legacy in legacies.prefix(operations.count) { LegacyTable.removeRunner(of: legacy) }
-        throw error
+        for claim in claims { claim.node?.wasSubmitted() }
+        return claims.map(\.operation)
     }
-    return operations
-}
-
-/// What runs an operation of Foundation on a queue of ours.
-///
-/// - Parameter isLinked: Whether it depends on what the operation depends on already.
-/// - Throws: `BridgeError` where the operation cannot be run.
-func runner(
-    of legacy: Foundation.Operation, isLinked: Bool = true
-) throws(BridgeError) -> AnyTaskOperation {
-    if let standIn = legacy as? OperationStandIn { return standIn.operation }
-    if legacy.isExecuting || legacy.isFinished { throw .alreadyStarted(operation: legacy.title) }
-    if LegacyState.isQueued(legacy) { throw .inOperationQueue(operation: legacy.title) }
-    let run = LegacyRun(legacy)
-    let operation = TaskOperation<Void>(
-        name: legacy.name, priority: TaskPriority(legacy),
-        dependencies: isLinked ? legacy.dependencies.map(\.counterpart) : []
-    ) {
-        try await run.perform()
-    }
-    if !LegacyTable.insert(operation, running: legacy) { throw .alreadyAdded(operation: legacy.title) }
-    operation.runBody(on: legacyExecutor)
-    operation.addCompletionHandler(on: bridgeExecutor) { run.hasEnded() }
-    return operation
 }

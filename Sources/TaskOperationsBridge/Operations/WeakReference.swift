@@ -4,9 +4,12 @@
 /// miscompiled without optimisation (Swift 6.3).
 final class WeakReference<Object: AnyObject & Sendable>: Sendable {
     private weak let reference: Object?
+    /// Tells the object from others for as long as the reference is in use, also while the object is being released.
+    let identity: ObjectIdentifier
 
     init(_ object: Object) {
         reference = object
+        identity = ObjectIdentifier(object)
     }
 
     var object: Object? { reference }

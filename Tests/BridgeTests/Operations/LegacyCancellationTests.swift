@@ -96,9 +96,8 @@ struct LegacyCancellationTests {
         let legacy = BlockOperation { Issue.record("a cancelled operation ran") }
         let runner = try queue.addOperation(legacy)
         legacy.cancel()
-        queue.isSuspended = false
         try await runner.waitUntilFinished()
-        #expect(legacy.isFinished)
+        await legacy.finished()
         #expect(runner.failure is CancellationError)
     }
 

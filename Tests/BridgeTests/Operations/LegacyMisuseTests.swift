@@ -49,21 +49,6 @@ struct LegacyMisuseTests {
             legacyQueue.isSuspended = false
             await legacy.finished()
         }
-
-        @Test("an operation that an OperationQueue gets as well, later")
-        func laterInOperationQueue() async throws {
-            let queue = TaskOperationQueue(isSuspended: true)
-            let legacyQueue = OperationQueue()
-            legacyQueue.isSuspended = true
-            let legacy = BlockOperation {}
-            let runner = try queue.addOperation(legacy)
-            legacyQueue.addOperation(legacy)
-            queue.isSuspended = false
-            try await runner.waitUntilFinished()
-            #expect(runner.failure as? BridgeError == .inOperationQueue(operation: legacy.title))
-            legacyQueue.isSuspended = false
-            await legacy.finished()
-        }
     #endif
 
     @Test("an operation that executes, or is finished")
@@ -111,21 +96,6 @@ struct LegacyMisuseTests {
         let queue = TaskOperationQueue()
         #expect(throws: TaskOperationError.self) { try queue.addOperations([one, two]) }
         #expect(queue.operationCount == 0)
-    }
-
-    @Test("an asynchronous operation that never finishes can be seen in the description of its queue")
-    func neverFinishes() async throws {
-        let gate = Gate()
-        let legacy = AsynchronousOperation(name: "upload") { _ in Task { await gate.pass() } }
-        let queue = TaskOperationQueue(name: "uploads")
-        let runner = try queue.addOperation(legacy)
-        await gate.waitForArrivals(1)
-        let awaits = "awaits \"isFinished of \"upload\" (AsynchronousOperation)\""
-        await until { queue.debugDescription.contains(awaits) }
-        #expect(runner.isExecuting)
-        gate.open()
-        legacy.finish()
-        try await queue.waitUntilAllOperationsAreFinished()
     }
 
     @Test("each message names the operation and says what to do")

@@ -183,10 +183,10 @@ struct LegacyRunTests {
         let runner = try queue.addOperation(bad)
         try await runner.waitUntilFinished()
         #expect(runner.failure is CancellationError)
-        #expect(bad.isFinished)
+        await bad.finished()
     }
 
-    @Test("an operation that its class holds back starts once that says it is ready, and lends its permit until then")
+    @Test("an operation that its class holds back starts once that says it is ready, and holds no permit until then")
     func ownReadiness() async throws {
         let events = Recorder<String>()
         let queue = TaskOperationQueue(name: "queue", maxConcurrentOperationCount: 1)
@@ -194,7 +194,7 @@ struct LegacyRunTests {
         let runner = try queue.addOperation(conditional)
         let other = queue.addOperation { events.record("other") }
         try await other.value
-        #expect(runner.debugDescription.contains("awaits \"isReady of \"conditional\" (ConditionalOperation)\""))
+        #expect(runner.debugDescription.contains("waits for \"isReady of \"conditional\" (ConditionalOperation)\""))
         #expect(!conditional.isExecuting)
         conditional.fulfil()
         try await runner.waitUntilFinished()

@@ -250,6 +250,27 @@ extension CallbackOperationTests {
         await #expect(throws: CallbackError.self) { try await operation.value }
     }
 
+    @Test("a completion that is released fails the operation, also where the hook may call it")
+    func releasedWithHookThatCalls() async throws {
+        let operation = queue.addOperation { (completion: OperationCompletion<Int>) in
+            completion.onCancel { completion in completion(returning: 0) }
+        }
+        await #expect(throws: CallbackError.self) { try await operation.value }
+    }
+
+    @Test("a hook may call the completion that it is given")
+    func hookThatCalls() async throws {
+        let api = OldAPI<Int>()
+        let operation = queue.addOperation { (completion: OperationCompletion<Int>) in
+            completion.onCancel { completion in completion(returning: 42) }
+            api.begin(completion)
+        }
+        let completion = await api.completion
+        operation.cancel()
+        #expect(try await operation.value == 42)
+        withExtendedLifetime(completion) {}
+    }
+
     @Test("a completion that was called can be released without a report")
     func releasedAfterCall() async throws {
         _ = Self.reports

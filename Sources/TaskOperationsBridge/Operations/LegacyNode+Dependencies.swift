@@ -1,0 +1,141 @@
+internal import Foundation
+internal import TaskOperations
+
+extension Foundation.Operation {
+    /// The operation of ours that stands for this one, whatever runs it, or that this one stands for.
+    var counterpart: AnyTaskOperation {
+        if let standIn = self as? OperationStandIn { return standIn.operation }
+        let (node, operation) = LegacyNode.pair(for: self)
+        if node.isForeign { node.watch() }
+        return operation
+    }
+
+    /// The counterpart, if anything asked for it before.
+    var knownCounterpart: AnyTaskOperation? {
+        if let standIn = self as? OperationStandIn { return standIn.operation }
+        return LegacyTable.knownNode(of: self)?.knownOperation
+    }
+}
+
+extension LegacyNode {
+    /// The node of an operation of Foundation, with its operation. If there was none, there is one now for all that the
+    /// operation depends on, too: a cycle through it is seen, and urgency reaches all of it.
+    static func pair(for legacy: Foundation.Operation) -> (node: LegacyNode, operation: AnyTaskOperation) {
+        var made: [(node: LegacyNode, operation: AnyTaskOperation)] = []
+        var unexplored = [legacy]
+        while let next = unexplored.popLast() {
+            if next is OperationStandIn { continue }
+            let node = node(of: next)
+            let (operation, isNew) = node.operation()
+            if isNew {
+                made.append((node, operation))
+                unexplored += next.dependencies
+            } else if made.isEmpty {
+                return (node, operation)
+            }
+        }
+        // What nothing waits for yet needs no search for a cycle, so the last ones come first.
+        for (node, operation) in made.reversed() { try? node.mirrorDependencies(in: operation) }
+        return made[0]
+    }
+
+    /// The node of an operation, made if there is none.
+    static func node(of legacy: Foundation.Operation) -> LegacyNode {
+        LegacyTable.knownNode(of: legacy) ?? LegacyTable.node(of: legacy, orInsert: LegacyNode(of: legacy))
+    }
+
+    /// Has the node's operation depend on what the operation of Foundation depends on now.
+    ///
+    /// - Throws: `TaskOperationError.dependencyCycle`, and `.alreadyStarted`.
+    func mirrorDependencies(in operation: AnyTaskOperation) throws(TaskOperationError) {
+        let dependencies = legacy.dependencies.map(\.counterpart)
+        let wanted = Set(dependencies.map { ObjectIdentifier($0) })
+        let mirrored = apply { $0.mirrored }
+        for dependency in operation.dependencies
+        where mirrored.contains(ObjectIdentifier(dependency)) && !wanted.contains(ObjectIdentifier(dependency)) {
+            try operation.removeDependency(dependency)
+        }
+        apply { $0.mirrored.formIntersection(wanted) }
+        for dependency in dependencies where !mirrored.contains(ObjectIdentifier(dependency)) {
+            try operation.addDependency(dependency)
+            apply { _ = $0.mirrored.insert(ObjectIdentifier(dependency)) }
+        }
+    }
+}
+
+// MARK: - Claims
+
+extension LegacyNode {
+    /// Claims operations of Foundation for a queue of ours. Each claim is followed by `wasSubmitted` or `refuse`.
+    ///
+    /// - Throws: `BridgeError` if one of them cannot be run, and `TaskOperationError.dependencyCycle`. None is claimed
+    ///   then.
+    static func claim(_ legacies: [Foundation.Operation]) throws -> [Claim] {
+        var claims: [Claim] = []
+        do {
+            for legacy in legacies { claims.append(try claim(legacy)) }
+            // What is cancelled does not wait for what it depends on.
+            for claim in claims where claim.node?.legacy.isCancelled == false {
+                try claim.node?.mirrorDependencies(in: claim.operation)
+            }
+        } catch {
+            for claim in claims { claim.refuse() }
+            throw error
+        }
+        return claims
+    }
+
+    private static func claim(_ legacy: Foundation.Operation) throws(BridgeError) -> Claim {
+        if let standIn = legacy as? OperationStandIn { return Claim(operation: standIn.operation, node: nil) }
+        if legacy.isExecuting || legacy.isFinished { throw .alreadyStarted(operation: legacy.title) }
+        let (node, operation) = pair(for: legacy)
+        let isClaimed = node.apply { state in
+            if !state.life.claim() { return false }
+            state.kept = operation
+            return true
+        }
+        if !isClaimed { throw .alreadyAdded(operation: legacy.title) }
+        if legacy.isExecuting || legacy.isFinished {
+            node.refuse()
+            throw .alreadyStarted(operation: legacy.title)
+        }
+        if FoundationFields.isQueued(legacy) {
+            node.refuse()
+            throw .inOperationQueue(operation: legacy.title)
+        }
+        node.prepare(operation)
+        return Claim(operation: operation, node: node)
+    }
+
+    private func prepare(_ operation: AnyTaskOperation) {
+        operation.priority = TaskPriority(legacy)
+        let isFirst = apply { state in
+            defer { state.hasHandler = true }
+            return !state.hasHandler
+        }
+        if isFirst {
+            operation.runBody(on: legacyExecutor)
+            operation.addCompletionHandler(on: bridgeExecutor) { [self] in operationEnded() }
+        }
+        operation.openToQueues()
+    }
+
+    /// Undoes a claim.
+    fileprivate func refuse() {
+        let operation = apply { state in
+            state.life.refuse()
+            return state.kept.take()
+        }
+        operation?.closeToQueues()
+        watch()
+    }
+
+    /// An operation that a queue of ours is to take.
+    struct Claim: Sendable {
+        let operation: AnyTaskOperation
+        /// Nil if the operation of Foundation stands for one of ours.
+        let node: LegacyNode?
+
+        func refuse() { node?.refuse() }
+    }
+}

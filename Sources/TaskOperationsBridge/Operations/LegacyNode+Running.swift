@@ -1,0 +1,158 @@
+internal import Dispatch
+internal import Foundation
+internal import TaskOperations
+
+// A node whose operation of Foundation was given to a queue of ours.
+
+extension LegacyNode {
+    /// The body of the node's operation. It is done when the operation of Foundation is finished, however long after its
+    /// start that is.
+    ///
+    /// - Parameter isolation: Where bodies of the queue run.
+    /// - Throws: `CancellationError` if the operation was cancelled, `BridgeError.inOperationQueue` if an
+    ///   `OperationQueue` has it too, and `TaskOperationError.waitCycle` if it waits for what waits for it.
+    func run(isolation: isolated (any Actor)? = #isolation) async throws {
+        await begin()
+        try await withTaskCancellationHandler {
+            _ = isolation  // A closure that does not use it would leave the actor.
+            try await startWhenReady()
+            await waitUntilFinished()
+        } onCancel: {
+            cancelLegacy()
+        }
+        if legacy.isCancelled { throw CancellationError() }
+    }
+
+    private func begin() async {
+        await withCheckedContinuation { continuation in
+            let mayGoOn = apply { state in
+                let mayGoOn = state.life.begin()
+                if !mayGoOn { state.waitsForObservation = continuation }
+                return mayGoOn
+            }
+            if mayGoOn { continuation.resume() }
+        }
+    }
+
+    private func startWhenReady() async throws {
+        while !legacy.isFinished {
+            if !legacy.isReady {
+                try await waitUntilReady()
+                if legacy.isCancelled, !legacy.isReady { throw CancellationError() }
+            } else if try await start() {
+                return
+            }
+        }
+    }
+
+    /// Waits until an operation is ready that is not although its turn has come: its class says so, or it got a
+    /// dependency late. The permit of the body that waits is lent out.
+    private func waitUntilReady() async throws {
+        let readiness = TaskOperation.standIn(name: "isReady of \(legacy.title)")
+        for dependency in legacy.dependencies where !dependency.isFinished {
+            try? readiness.addDependency(dependency.counterpart)
+        }
+        let replaced = apply { state in
+            defer { state.readiness = readiness }
+            return state.readiness
+        }
+        replaced?.endFromOutside()
+        observe(byBody: true)
+        look()
+        try await readiness.waitLendingPermit()
+    }
+
+    private func start() async throws -> Bool {
+        if !CooperativePool.isCurrent { return try startHere() }
+        let result = await LegacyThreads.shared.call { [self] in Result { try startHere() } }
+        return try result.get()
+    }
+
+    /// Starts the operation on this thread. Returns false if it turns out not to be ready.
+    private func startHere() throws -> Bool {
+        let (previous, observation) = apply { ($0.life.start(), $0.observation) }
+        guard let previous else { return true }
+        if observation == nil, FoundationFields.isQueued(legacy) {
+            throw BridgeError.inOperationQueue(operation: legacy.title)
+        }
+        if let observation {
+            if !observation.start() {
+                apply { $0.life.undoStart(from: previous) }
+                return false
+            }
+        } else {
+            legacy.start()
+        }
+        legacy.tellFinish()
+        look()
+        return true
+    }
+
+    // MARK: Cancellation before the start
+
+    /// The node's operation has ended. If it never started that of Foundation, that is cancelled and then started: only
+    /// so does it finish, without running its `main()`.
+    func operationEnded() {
+        guard apply({ $0.life.nodeEnded() }) else { return }
+        cancelLegacy()
+        if !legacy.isReady { observe() }
+        look()
+    }
+
+    /// Not on the threads for work that blocks: these may all be blocked, and what waits for the operation would wait
+    /// for them too.
+    func startAbandoned() {
+        // If an `OperationQueue` has it too, that one finishes it.
+        Self.abandonedQueue.async { [self] in _ = try? startHere() }
+    }
+
+    private static let abandonedQueue = DispatchQueue(label: "TaskOperationsBridge cancelled operations")
+
+    /// Cancels the operation of Foundation, unless it is already: a subclass may count how often.
+    private func cancelLegacy() {
+        if !legacy.isCancelled { legacy.cancel() }
+    }
+
+    // MARK: Observation
+
+    /// A queue has the operation. From now on it is seen when it is cancelled, or becomes ready later.
+    func wasSubmitted() {
+        observe()
+        if !legacy.isReady { holdBack() }
+        look()
+    }
+
+    private func observe(byBody: Bool = false) {
+        guard apply({ $0.life.beginObservation(byBody: byBody) }) else { return }
+        let observation =
+            FoundationFields.isQueued(legacy) ? nil : LegacyObservation(of: legacy) { [self] in look() }
+        let waiting = apply { state in
+            state.life.observationBegan()
+            state.observation = observation
+            return state.waitsForObservation.take()
+        }
+        waiting?.resume()
+    }
+
+    /// Has the node's operation wait, as a pending one, until that of Foundation says that it is ready.
+    private func holdBack() {
+        guard let operation = knownOperation else { return }
+        let readiness = TaskOperation.standIn(name: "isReady of \(legacy.title)")
+        let isPending = apply { state in
+            if state.life.phase != .submitted || state.readiness != nil { return false }
+            state.readiness = readiness
+            return true
+        }
+        // It may have begun meanwhile, and then looks for itself.
+        if isPending { try? operation.addDependency(readiness) }
+    }
+}
+
+extension Foundation.Operation {
+    /// A subclass that is finished on its return from `start()` may not have told anybody. Telling twice does no harm.
+    fileprivate func tellFinish() {
+        #if !canImport(ObjectiveC)
+            if isFinished { didChangeValue(forKey: "isFinished") }
+        #endif
+    }
+}

@@ -1,0 +1,138 @@
+internal import Foundation
+internal import TaskOperations
+
+/// What there is on our side of an operation of Foundation: one node for each, for as long as anything of ours waits
+/// for it or runs it.
+///
+/// Its operation ends when that of Foundation finishes, whatever runs it; once a queue of ours has got it, the body of
+/// that operation runs it. So dependencies, cycles, urgency and cancellation meet in one place, whatever came first.
+final class LegacyNode: Sendable {
+    let legacy: Foundation.Operation
+    private let state = Lock(State())
+
+    struct State: Sendable {
+        var life = LegacyState()
+        /// The operation, kept by what waits for it or, once a queue has it, from here: its body keeps the node.
+        var operation: WeakReference<AnyTaskOperation>?
+        var kept: AnyTaskOperation?
+        var watcher: FinishWatcher?
+        var observation: LegacyObservation?
+        /// Ends when the operation of Foundation is ready, if something waits for that.
+        var readiness: AnyTaskOperation?
+        var waitsForObservation: CheckedContinuation<Void, Never>?
+        var waitsForFinish: [CheckedContinuation<Void, Never>] = []
+        /// The dependencies of the operation of Foundation that the node's operation has got. They are not kept: a chain
+        /// of nodes would be freed recursively.
+        var mirrored: Set<ObjectIdentifier> = []
+        var hasHandler = false
+    }
+
+    init(of legacy: Foundation.Operation) {
+        self.legacy = legacy
+    }
+
+    deinit {
+        let (operation, watcher) = state.withLock { ($0.operation?.identity, $0.watcher) }
+        LegacyTable.remove(self, for: operation)
+        watcher?.stop(watching: legacy)
+    }
+
+    func apply<Result: Sendable>(_ event: (inout State) -> Result) -> Result { state.withLock { event(&$0) } }
+
+    /// The node's operation, and whether it was made now, as there was none (any more). Then it has no dependencies yet.
+    func operation() -> (AnyTaskOperation, isNew: Bool) {
+        if let operation = knownOperation { return (operation, false) }
+        let made = TaskOperation<Void>(name: legacy.name, priority: TaskPriority(legacy)) { try await self.run() }
+        made.closeToQueues()
+        let (operation, isFinished) = apply { state -> (AnyTaskOperation, Bool) in
+            if let operation = state.operation?.object { return (operation, false) }
+            state.operation = WeakReference(made)
+            state.mirrored = []
+            return (made, state.life.phase == .finished)
+        }
+        if operation === made { LegacyTable.insert(self, for: made) }
+        if isFinished { made.endFromOutside() }
+        return (operation, operation === made)
+    }
+
+    var knownOperation: AnyTaskOperation? { apply { $0.operation?.object } }
+
+    /// Whether no queue of ours has the operation.
+    var isForeign: Bool { apply { $0.life.phase == .foreign } }
+
+    var readiness: AnyTaskOperation? { apply { $0.readiness } }
+}
+
+// MARK: - The end
+
+extension LegacyNode {
+    /// Has the node learn of the end of an operation that no queue of ours runs.
+    func watch() {
+        let watcher = FinishWatcher { [weak self] in self?.look() }
+        let isNew = apply { state in
+            if state.watcher != nil || state.life.phase == .finished { return false }
+            state.watcher = watcher
+            return true
+        }
+        if isNew { watcher.watch(legacy) }
+    }
+
+    /// Waits until the operation of Foundation itself is finished, which may be later than its node.
+    func waitUntilFinished() async {
+        watch()
+        await withCheckedContinuation { continuation in
+            let isFinished = apply { state in
+                if state.life.phase == .finished { return true }
+                state.waitsForFinish.append(continuation)
+                return false
+            }
+            if isFinished { continuation.resume() } else { look() }
+        }
+    }
+
+    /// Looks at the operation, something of which may have changed, and carries out what follows. Whoever comes
+    /// meanwhile has the first look again.
+    func look() {
+        guard apply({ $0.life.look() }) else { return }
+        while apply({ $0.life.beginLook() }) {
+            let sight = LegacyState.Sight(
+                isReady: legacy.isReady, isCancelled: legacy.isCancelled, isFinished: legacy.isFinished)
+            for command in apply({ $0.life.saw(sight) }) { carryOut(command) }
+        }
+    }
+
+    private func carryOut(_ command: LegacyState.Command) {
+        switch command {
+        case .cancelNode: knownOperation?.cancel()
+        case .endReadiness: apply { $0.readiness.take() }?.endFromOutside()
+        case .startAbandoned: startAbandoned()
+        case .finish(let wasOurs): finish(wasOurs: wasOurs)
+        }
+    }
+
+    private func finish(wasOurs: Bool) {
+        if wasOurs { legacy.forgetDependencies() }
+        let (operation, observation, waiting) = apply { state in
+            defer {
+                state.waitsForFinish = []
+                state.observation = nil
+            }
+            return (state.operation?.object, state.observation, state.waitsForFinish)
+        }
+        observation?.end()
+        operation?.endFromOutside()
+        for continuation in waiting { continuation.resume() }
+    }
+}
+
+extension Foundation.Operation {
+    /// Cuts a finished operation off from what it depended on, as a queue does.
+    ///
+    /// Foundation without the Objective-C runtime keeps dependents unretained: if a dependency finishes only now, it
+    /// would look for one that may be gone.
+    fileprivate func forgetDependencies() {
+        #if !canImport(ObjectiveC)
+            for dependency in dependencies { removeDependency(dependency) }
+        #endif
+    }
+}

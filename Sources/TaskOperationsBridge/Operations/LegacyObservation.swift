@@ -1,0 +1,111 @@
+internal import Dispatch
+internal import Foundation
+internal import TaskOperations
+
+#if canImport(ObjectiveC)
+    /// Tells when an operation may have become ready, cancelled or finished, and starts it.
+    final class LegacyObservation: Sendable {
+        private let legacy: Foundation.Operation
+        private let observations = Lock<[NSKeyValueObservation]>([])
+
+        init(of legacy: Foundation.Operation, onChange: @escaping @Sendable () -> Void) {
+            self.legacy = legacy
+            let made = [\Foundation.Operation.isReady, \.isCancelled, \.isFinished].map { property in
+                legacy.observe(property) { _, _ in onChange() }
+            }
+            observations.withLock { $0 = made }
+        }
+
+        func start() -> Bool {
+            legacy.start()
+            return true
+        }
+
+        func end() {
+            let ended = observations.withLock { observations in
+                defer { observations = [] }
+                return observations
+            }
+            for observation in ended { observation.invalidate() }
+        }
+    }
+#else
+    /// Tells when an operation may have become ready, cancelled or finished, and starts it.
+    ///
+    /// Foundation without the Objective-C runtime has no key-value observation. It tells of a change only to the
+    /// `OperationQueue` that the operation is in, which asks the other operations in it whether they are ready now. So
+    /// the operation gets a queue for itself, with a listener in it. That queue hands what is ready to a Dispatch queue
+    /// that does not run yet; the work item with which it does so is performed here when the operation is to start.
+    final class LegacyObservation: @unchecked Sendable {
+        // `workItem` is set before anything else can reach this, and its functions can be called from any thread.
+
+        private let legacy: Foundation.Operation
+        private let queue = OperationQueue()
+        private let gate: DispatchQueue
+        private let listener: Listener
+        private let workItem: DispatchWorkItem?
+
+        /// Runs what is left in the gates.
+        private static let drain = DispatchQueue(label: "TaskOperationsBridge observations")
+
+        /// Puts the operation into an `OperationQueue`, for good.
+        init(of legacy: Foundation.Operation, onChange: @escaping @Sendable () -> Void) {
+            self.legacy = legacy
+            gate = DispatchQueue(
+                label: "LegacyObservation", attributes: .initiallyInactive,
+                target: FoundationFields.knowsWorkItems ? Self.drain : nil)
+            listener = Listener(onChange: onChange)
+            queue.underlyingQueue = gate
+            queue.addOperation(listener)
+            queue.addOperation(legacy)
+            workItem = FoundationFields.workItem(of: legacy)
+            listener.setPhase(.listening)
+        }
+
+        /// Starts the operation on this thread. Returns false if it is not ready.
+        func start() -> Bool {
+            // The queue may still take it for one that is not ready. Told so, it asks.
+            if FoundationFields.isHeldBack(legacy) { legacy.didChangeValue(forKey: "isReady") }
+            if FoundationFields.isHeldBack(legacy) { return false }
+            if let workItem { workItem.perform() } else { gate.activate() }
+            return true
+        }
+
+        /// The operation is finished, so that nothing is left to tell.
+        func end() {
+            // It is in the gate too, and must not be performed again.
+            workItem?.cancel()
+            listener.setPhase(.ended)
+            listener.didChangeValue(forKey: "isReady")
+            gate.activate()
+        }
+    }
+
+    /// Is asked whether it is ready when another operation in its queue may have changed.
+    private final class Listener: Foundation.Operation, @unchecked Sendable {  // `phase` is a lock.
+        enum Phase: Sendable { case silent, listening, ended, finished }
+
+        private let phase = Lock(Phase.silent)
+        /// Keeps the operation too: its queue may still have it in a list, unretained, when it is finished.
+        private let onChange: @Sendable () -> Void
+
+        init(onChange: @escaping @Sendable () -> Void) {
+            self.onChange = onChange
+        }
+
+        func setPhase(_ new: Phase) { phase.withLock { $0 = new } }
+
+        override var isReady: Bool {
+            let phase = phase.withLock { $0 }
+            if phase == .listening { onChange() }
+            return phase == .ended
+        }
+
+        override var isFinished: Bool { phase.withLock { $0 == .finished } }
+
+        override func start() {
+            setPhase(.finished)
+            didChangeValue(forKey: "isFinished")
+        }
+    }
+#endif

@@ -1,0 +1,68 @@
+import Foundation
+import TaskOperations
+import TaskOperationsBridge
+import TaskOperationsTesting
+import Testing
+
+@Suite("Subclasses of a bridged queue")
+struct BridgedOperationQueueSubclassTests {
+    /// A subclass whose `addOperation` calls `addOperations`, the other way round.
+    private final class ReversedQueue: BridgedOperationQueue, @unchecked Sendable {  // It has nothing of its own.
+        override func addOperation(_ operation: Foundation.Operation) {
+            addOperations([operation], waitUntilFinished: false)
+        }
+    }
+
+    /// Counts what its overridden functions are called for.
+    private final class CountingQueue: BridgedOperationQueue, @unchecked Sendable {  // The recorder is one of ours.
+        let calls = Recorder<String>()
+
+        override func addOperation(_ operation: Foundation.Operation) {
+            calls.record("addOperation")
+            super.addOperation(operation)
+        }
+
+        override func addOperations(_ operations: [Foundation.Operation], waitUntilFinished wait: Bool) {
+            calls.record("addOperations")
+            super.addOperations(operations, waitUntilFinished: wait)
+        }
+
+        override func addBarrierBlock(_ barrier: @escaping @Sendable () -> Void) {
+            calls.record("addBarrierBlock")
+            super.addBarrierBlock(barrier)
+        }
+
+        override func cancelAllOperations() {
+            calls.record("cancelAllOperations")
+            super.cancelAllOperations()
+        }
+    }
+
+    private func add(_ operations: [Foundation.Operation], to queue: OperationQueue, wait: Bool = false) {
+        queue.addOperations(operations, waitUntilFinished: wait)
+    }
+
+    @Test("addOperations may loop over addOperation, and addOperation may call addOperations")
+    func eitherCallsTheOther() async throws {
+        let runs = ConcurrencyMeter()
+        for queue: OperationQueue in [PreparingBridgedQueue(), ReversedQueue()] {
+            add([BlockOperation { runs.enter() }, BlockOperation { runs.enter() }], to: queue)
+            queue.addOperation(BlockOperation { runs.enter() })
+            try await onThread { add([BlockOperation { runs.enter() }], to: queue, wait: true) }
+            await queue.finished()
+        }
+        #expect(runs.total == 8)
+    }
+
+    @Test("no function calls another one that can be overridden")
+    func noCallOfAnother() async {
+        let queue = CountingQueue()
+        queue.addOperation(BlockOperation {})
+        add([BlockOperation {}, BlockOperation {}], to: queue)
+        queue.addBarrierBlock {}
+        queue.addOperation {}
+        queue.cancelAllOperations()
+        await queue.finished()
+        #expect(queue.calls.events == ["addOperation", "addOperations", "addBarrierBlock", "cancelAllOperations"])
+    }
+}

@@ -1,0 +1,91 @@
+import Dispatch
+import Foundation
+import TaskOperations
+import TaskOperationsBridge
+import TaskOperationsExpectations
+import TaskOperationsTesting
+import Testing
+
+@Suite("Operations of Foundation that say themselves when they are ready")
+struct LegacyReadinessTests {
+    /// Conditions are evaluated when they are first asked for, which is while the operation is being added.
+    @Test("all start that become ready in the moment in which they are added", .timeLimit(.minutes(10)))
+    func readyWhileAdded() async throws {
+        let runs = ConcurrencyMeter()
+        let bridged = PreparingBridgedQueue(name: nil, maxConcurrentOperationCount: 4)
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 4)
+        for _ in 0..<size(100, deep: 1400) {
+            let operations = (0..<50).map { _ in
+                ConditionedOperation(work: { operation in
+                    runs.enter()
+                    operation.finish()
+                })
+            }
+            for (number, operation) in operations.enumerated() {
+                if number.isMultiple(of: 2) {
+                    bridged.addOperation(operation)
+                } else {
+                    operation.willEnqueue()
+                    try queue.addOperation(operation)
+                }
+            }
+            for operation in operations { await operation.finished() }
+        }
+        #expect(runs.total == size(100, deep: 1400) * 50)
+    }
+
+    @Test("one that is ready while its class evaluates, at once and within the question, starts")
+    func readyWithinTheQuestion() async throws {
+        let queue = TaskOperationQueue()
+        for _ in 0..<100 {
+            let operation = ConditionedOperation(condition: { $0() })
+            operation.willEnqueue()
+            try queue.addOperation(operation)
+            await operation.finished()
+        }
+    }
+
+    @Test("one that is not ready is pending, holds no permit, and can still get a dependency")
+    func pending() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
+        let held = ConditionalOperation(name: "held") {}
+        let node = try queue.addOperation(held)
+        try await queue.addOperation {}.value
+        #expect(node.state == .pending)
+        let other = TaskOperation {}
+        try held.addDependency(other)
+        #expect(node.dependencies.contains(other))
+        held.fulfil()
+        #expect(node.state == .pending)
+        try queue.addOperation(other)
+        try await node.waitUntilFinished()
+        #expect(held.isFinished)
+    }
+
+    @Test("what it holds up cannot become its dependency")
+    func cycle() async throws {
+        let queue = TaskOperationQueue()
+        let held = ConditionalOperation {}
+        let node = try queue.addOperation(held)
+        let dependent = queue.addOperation(dependencies: [node]) {}
+        #expect(throws: TaskOperationError.self) { try held.addDependency(dependent) }
+        held.fulfil()
+        try await dependent.value
+    }
+
+    @Test("one whose class says that it is ready, and takes it back, starts when it is ready again")
+    func readinessTakenBack() async throws {
+        let queue = TaskOperationQueue(isSuspended: true)
+        let runs = ConcurrencyMeter()
+        let dependency = BlockOperation {}
+        let operation = BlockOperation { runs.enter() }
+        try queue.addOperation(operation)
+        operation.addDependency(dependency)
+        queue.isSuspended = false
+        try await queue.addOperation {}.value
+        #expect(runs.total == 0)
+        OperationQueue().addOperation(dependency)
+        await operation.finished()
+        #expect(runs.total == 1)
+    }
+}

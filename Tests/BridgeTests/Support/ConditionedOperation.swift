@@ -1,0 +1,118 @@
+import Dispatch
+import Foundation
+import TaskOperations
+
+/// An operation in the style of PSOperations and its many copies: it has a state of its own, evaluates its conditions when
+/// it is first asked whether it is ready, and tells observers when it finishes. All subclass behaviour is overridden.
+class ConditionedOperation: Foundation.Operation, @unchecked Sendable {  // All that changes is in `locked`.
+    enum State: Int, Comparable, Sendable {
+        case initialized, pending, evaluating, ready, executing, finished
+
+        static func < (left: State, right: State) -> Bool { left.rawValue < right.rawValue }
+    }
+
+    /// Evaluates the conditions, and calls back when they hold, from any thread.
+    typealias Condition = @Sendable (_ satisfied: @escaping @Sendable () -> Void) -> Void
+
+    private struct Locked: Sendable {
+        var state = State.initialized
+        var observers: [@Sendable (ConditionedOperation) -> Void] = []
+        var cancels = 0
+    }
+
+    private let locked = Lock(Locked())
+    private let condition: Condition
+    private let work: @Sendable (ConditionedOperation) -> Void
+
+    /// - Parameters:
+    ///   - condition: Called once.
+    ///   - work: Calls `finish()` on what it gets, now or later.
+    init(
+        name: String? = nil,
+        condition: @escaping Condition = { satisfied in DispatchQueue.global().async { satisfied() } },
+        work: @escaping @Sendable (ConditionedOperation) -> Void = { $0.finish() }
+    ) {
+        self.condition = condition
+        self.work = work
+        super.init()
+        self.name = name
+    }
+
+    /// How often `cancel()` was called.
+    var cancelCount: Int { locked.withLock { $0.cancels } }
+
+    func addObserver(_ observer: @escaping @Sendable (ConditionedOperation) -> Void) {
+        locked.withLock { $0.observers.append(observer) }
+    }
+
+    /// The queue is about to take the operation.
+    func willEnqueue() { move(to: .pending, from: .initialized) }
+
+    @discardableResult
+    private func move(to new: State, from old: State? = nil) -> Bool {
+        for key in ["isReady", "isExecuting", "isFinished"] { willChangeValue(forKey: key) }
+        let isMoved = locked.withLock { locked in
+            guard locked.state < new, old == nil || locked.state == old else { return false }
+            locked.state = new
+            return true
+        }
+        for key in ["isReady", "isExecuting", "isFinished"] { didChangeValue(forKey: key) }
+        return isMoved
+    }
+
+    private var state: State { locked.withLock { $0.state } }
+
+    override var isAsynchronous: Bool { true }
+    override var isExecuting: Bool { state == .executing }
+    override var isFinished: Bool { state == .finished }
+
+    override var isReady: Bool {
+        switch state {
+        case .initialized: return isCancelled
+        case .pending:
+            if isCancelled { return true }
+            if super.isReady { evaluateConditions() }
+            return state == .ready
+        case .evaluating: return isCancelled
+        case .ready: return super.isReady || isCancelled
+        case .executing, .finished: return true
+        }
+    }
+
+    private func evaluateConditions() {
+        let isFirst = locked.withLock { locked in
+            defer { if locked.state == .pending { locked.state = .evaluating } }
+            return locked.state == .pending
+        }
+        if isFirst { condition { [self] in move(to: .ready, from: .evaluating) } }
+    }
+
+    override func cancel() {
+        locked.withLock { $0.cancels += 1 }
+        super.cancel()
+    }
+
+    override func start() {
+        if isCancelled { return finish() }
+        if move(to: .executing) { work(self) }
+    }
+
+    func finish() {
+        guard move(to: .finished) else { return }
+        let observers = locked.withLock { $0.observers }
+        for observer in observers { observer(self) }
+    }
+}
+
+/// A queue in the style of PSOperations: `addOperations` loops over `addOperation`, which prepares what it gets.
+final class PreparingOperationQueue: OperationQueue, @unchecked Sendable {  // It has nothing of its own.
+    override func addOperation(_ operation: Foundation.Operation) {
+        (operation as? ConditionedOperation)?.willEnqueue()
+        super.addOperation(operation)
+    }
+
+    override func addOperations(_ operations: [Foundation.Operation], waitUntilFinished wait: Bool) {
+        for operation in operations { addOperation(operation) }
+        if wait { for operation in operations { operation.waitUntilFinished() } }
+    }
+}
