@@ -17,4 +17,9 @@ extension AnyTaskOperation {
     /// The priority that counts: the highest of `priority` and the priorities of everything that waits for the
     /// operation now.
     public var effectivePriority: TaskPriority { record.withLock { $0.effectiveLevel }.taskPriority }
+
+    /// Raises the operation, and all that it waits for, for a waiter that stays until the end.
+    func escalate(to level: PriorityLevel) {
+        Inheritance.carryOut([.init(target: .operation(self), from: nil, to: level)])
+    }
 }

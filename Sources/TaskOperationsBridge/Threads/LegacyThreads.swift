@@ -1,3 +1,5 @@
+internal import TaskOperations
+
 /// Threads on which old code may block: at most 64, started as they are needed, and gone after some seconds without
 /// work. Work beyond the 64 waits in line, and may not depend on work behind it, as on any bounded number of threads.
 ///
