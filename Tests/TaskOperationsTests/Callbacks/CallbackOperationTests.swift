@@ -252,7 +252,7 @@ extension CallbackOperationTests {
 
     @Test("a completion that is released fails the operation, also where the hook may call it")
     func releasedWithHookThatCalls() async throws {
-        let operation = queue.addOperation { (completion: OperationCompletion<Int>) in
+        let operation = queue.addOperation { (completion: CompletionHandler<Int>) in
             completion.onCancel { completion in completion(returning: 0) }
         }
         await #expect(throws: CallbackError.self) { try await operation.value }
@@ -261,7 +261,7 @@ extension CallbackOperationTests {
     @Test("a hook may call the completion that it is given")
     func hookThatCalls() async throws {
         let api = OldAPI<Int>()
-        let operation = queue.addOperation { (completion: OperationCompletion<Int>) in
+        let operation = queue.addOperation { (completion: CompletionHandler<Int>) in
             completion.onCancel { completion in completion(returning: 42) }
             api.begin(completion)
         }
