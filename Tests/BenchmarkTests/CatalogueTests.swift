@@ -10,8 +10,8 @@ struct CatalogueTests {
         #expect(
             Catalogue.names == [
                 "independent", "independent-batch", "serial", "contended-add", "suspending", "io", "chain", "fan-out",
-                "fan-in", "layers", "random-dag", "after", "pending-memory", "cancel-all", "priority-change",
-                "width-change", "suspend-resume", "growth", "semaphore", "latency", "bridge",
+                "fan-in", "layers", "random-dag", "after", "pending-memory", "delayed", "cancel-all",
+                "priority-change", "width-change", "suspend-resume", "growth", "semaphore", "latency", "bridge",
             ])
     }
 

@@ -23,6 +23,9 @@ public final class TaskOperation<Success: Sendable>: AnyTaskOperation, @unchecke
     /// It is `@concurrent`, because the compiler of Swift 6.3 crashes where a closure is passed as a function that
     /// is `nonisolated(nonsending)` and takes a parameter pack. On `TaskOperationQueue.main`, isolate such a body
     /// with `{ @MainActor in … }`.
+    ///
+    /// The compiler also crashes if a function isolated to a global actor, or a closure like that one, is passed with
+    /// three inputs or more, and one behind the first is a tuple. Pass `{ await function($0, $1, $2) }` then.
     public typealias BodyAfter<each Input> = @concurrent @Sendable (repeat each Input) async throws -> Success
 
     private var body: Body?
@@ -173,7 +176,7 @@ extension TaskOperation {
     }
 
     /// The value of a finished operation, for one that needs it.
-    private func requireValue() throws(TaskOperationError) -> Success {
+    func requireValue() throws(TaskOperationError) -> Success {
         switch outcome {
         case .success(let value): return value
         case .failure(TaskOperationError.dependencyFailed(_, let origin, let error)):

@@ -15,6 +15,7 @@ enum Catalogue {
         .randomDAG,
         .after,
         .pendingMemory,
+        .delayed,
         .cancelAll,
         .priorityChange,
         .widthChange,

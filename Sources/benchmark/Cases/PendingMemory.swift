@@ -43,7 +43,7 @@ extension Case {
 }
 
 /// Measures what is allocated while operations come to wait, and is not freed.
-private func weigh(_ count: Int, _ work: () async -> Void) async -> Measurement {
+func weigh(_ count: Int, _ work: () async -> Void) async -> Measurement {
     let before = heapInUse
     let start = ContinuousClock.now
     await work()

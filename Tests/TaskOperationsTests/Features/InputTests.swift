@@ -21,6 +21,31 @@ struct InputTests {
         #expect(one.dependencies == [])
     }
 
+    @Test("Functions isolated to the main actor get two inputs of which either is a tuple")
+    @MainActor
+    func tuples() async throws {
+        let queue = TaskOperationQueue()
+        let pair = queue.addOperation { (1, 2) }
+        let text = queue.addOperation { "text" }
+        let functions = Functions()
+        #expect(try await queue.addOperation(after: pair, text, body: functions.pairFirst).value == "1 2 text")
+        #expect(try await queue.addOperation(after: text, pair, body: functions.pairLast).value == "text 1 2")
+        let closure = TaskOperation(after: text, pair) { @MainActor in functions.pairLast($0, $1) }
+        try queue.addOperation(closure)
+        #expect(try await closure.value == "text 1 2")
+        let three = queue.addOperation(after: text, pair, pair) { await functions.threeInputs($0, $1, $2) }
+        #expect(try await three.value == "text 1 2")
+    }
+
+    @MainActor
+    private final class Functions {
+        func pairFirst(_ pair: (Int, Int), _ text: String) -> String { "\(pair.0) \(pair.1) \(text)" }
+        func pairLast(_ text: String, _ pair: (Int, Int)) -> String { "\(text) \(pair.0) \(pair.1)" }
+        func threeInputs(_ text: String, _ pair: (Int, Int), _ other: (Int, Int)) -> String {
+            "\(text) \(pair.0) \(other.1)"
+        }
+    }
+
     @Test("Inputs are dependencies, and more dependencies can be added to them")
     func inputsAreDependencies() async throws {
         let queue = TaskOperationQueue(isSuspended: true)

@@ -141,7 +141,7 @@ struct AsyncLazyTests {
 
     @Test("no escalation is lost, at whatever moment it comes")
     func escalationRace() async throws {
-        for _ in 0..<300 {
+        for _ in 0..<200 {
             let gate = Gate()
             let priority = Recorder<TaskPriority>()
             let lazy = AsyncLazy {
@@ -149,9 +149,9 @@ struct AsyncLazyTests {
                 await until { Task.currentPriority >= .high }
                 priority.record(Task.currentPriority)
             }
-            let first = Task.detached(priority: .low) { try await lazy.value }
+            let first = Task.detached(priority: .medium) { try await lazy.value }
             await gate.waitForArrivals(1)
-            let second = Task.detached(priority: .low) { try await lazy.value }
+            let second = Task.detached(priority: .medium) { try await lazy.value }
             second.escalatePriority(to: .high)
             gate.open()
             // Else the computation would wait for its escalation for ever.

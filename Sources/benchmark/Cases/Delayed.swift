@@ -1,0 +1,43 @@
+import Dispatch
+import TaskOperations
+
+extension Case {
+    /// The time and the memory are those of adding and waiting; the deadlines are an hour away, in no order.
+    static let delayed = Case(
+        "delayed", "empty, waits for a deadline of its own", sizes: [100_000],
+        subjects: [
+            Subject(.taskOperationQueue) { count in
+                let queue = TaskOperationQueue()
+                let measurement = await weigh(count) {
+                    await mainThread.run {
+                        for number in 0..<count {
+                            queue.addOperation(delay: .seconds(3600) + .milliseconds(offset(number))) {}
+                        }
+                    }
+                }
+                queue.cancelAllOperations()
+                try await queue.waitUntilAllOperationsAreFinished()
+                return measurement
+            },
+            // What is submitted cannot be taken back but by a work item of its own for each.
+            Subject(.dispatchQueue) { count in
+                let queue = DispatchQueue(label: "delayed", attributes: .concurrent)
+                let isCancelled = AsyncGroup()
+                let measurement = await weigh(count) {
+                    await mainThread.run {
+                        for number in 0..<count {
+                            isCancelled.enter()
+                            queue.asyncAfter(deadline: .now() + .milliseconds(2000 + offset(number) / 100)) {
+                                isCancelled.leave()
+                            }
+                        }
+                    }
+                }
+                await isCancelled.wait()
+                return measurement
+            },
+        ])
+}
+
+/// Milliseconds, up to 100,000: consecutive numbers are far from each other.
+private func offset(_ number: Int) -> Int { (number * 7919) % 100_000 }
