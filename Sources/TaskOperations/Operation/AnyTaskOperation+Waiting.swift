@@ -43,15 +43,6 @@ extension AnyTaskOperation {
         await host?.endWait(within: waiter)
     }
 
-    /// Does the waiting for a target that is part of the body's own work: descriptions and the search for cycles
-    /// know of it while it lasts, and the body keeps its permit.
-    static func whileKeepingPermit(_ target: WaitTarget, wait: () async -> Void) async {
-        guard let waiter = executing, !waiter.isFinished else { return await wait() }
-        waiter.record.withLock { $0.madeLinks().waits.append(target) }
-        await wait()
-        waiter.removeWait(target)
-    }
-
     /// Does something at whose end a new host is waited for. Within a body, the search for cycles knows of that
     /// wait from the start, so that what the host runs cannot come to await the body.
     static func asScope<Result>(of host: any OperationHost, _ work: () async -> Result) async -> Result {
