@@ -16,6 +16,8 @@ public import TaskOperations
 /// Without the Objective-C runtime nobody can override `operations` and `operationCount`, nor set
 /// `OperationQueue.current`. There, `operations` lists a stand-in for each operation, with its state, name and
 /// `cancel()`, which is equal to it but not identical; and it is `BridgedOperationQueue.current` that knows this queue.
+/// As what the base class lists keeps it, a suspended queue that has operations is there until it is resumed or they are
+/// cancelled, as an `OperationQueue` is; its `taskQueue` by itself would be resumed when it is released.
 open class BridgedOperationQueue: OperationQueue, @unchecked Sendable {  // All that changes is behind locks.
     /// What drives this queue. Operations that are added to it directly are not listed in `operations`.
     public let taskQueue: TaskOperationQueue

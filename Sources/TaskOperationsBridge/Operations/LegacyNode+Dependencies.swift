@@ -29,7 +29,7 @@ extension LegacyNode {
             let (operation, isNew) = node.operation()
             if isNew {
                 made.append((node, operation))
-                unexplored += next.dependencies
+                unexplored += next.unfinishedDependencies
             } else if made.isEmpty {
                 return (node, operation)
             }
@@ -48,19 +48,28 @@ extension LegacyNode {
     ///
     /// - Throws: `TaskOperationError.dependencyCycle`, and `.alreadyStarted`.
     func mirrorDependencies(in operation: AnyTaskOperation) throws(TaskOperationError) {
-        let dependencies = legacy.dependencies.map(\.counterpart)
+        let dependencies = legacy.unfinishedDependencies.map(\.counterpart)
         let wanted = Set(dependencies.map { ObjectIdentifier($0) })
-        let mirrored = apply { $0.mirrored }
-        for dependency in operation.dependencies
-        where mirrored.contains(ObjectIdentifier(dependency)) && !wanted.contains(ObjectIdentifier(dependency)) {
+        let dropped = apply { state in
+            let dropped = state.mirrored.subtracting(wanted)
+            state.mirrored.subtract(dropped)
+            return dropped
+        }
+        let present = operation.dependencies
+        for dependency in present where dropped.contains(ObjectIdentifier(dependency)) && !dependency.isFinished {
             try operation.removeDependency(dependency)
         }
-        apply { $0.mirrored.formIntersection(wanted) }
-        for dependency in dependencies where !mirrored.contains(ObjectIdentifier(dependency)) {
+        let known = Set(present.map { ObjectIdentifier($0) })
+        for dependency in dependencies where !known.contains(ObjectIdentifier(dependency)) {
             try operation.addDependency(dependency)
             apply { _ = $0.mirrored.insert(ObjectIdentifier(dependency)) }
         }
     }
+}
+
+extension Foundation.Operation {
+    /// Foundation keeps finished dependencies, with all that they depended on.
+    var unfinishedDependencies: [Foundation.Operation] { dependencies.filter { !$0.isFinished } }
 }
 
 // MARK: - Claims

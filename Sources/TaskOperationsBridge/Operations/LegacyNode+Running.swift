@@ -49,7 +49,7 @@ extension LegacyNode {
     /// dependency late. The permit of the body that waits is lent out.
     private func waitUntilReady() async throws {
         let readiness = TaskOperation.standIn(name: "isReady of \(legacy.title)")
-        for dependency in legacy.dependencies where !dependency.isFinished {
+        for dependency in legacy.unfinishedDependencies {
             try? readiness.addDependency(dependency.counterpart)
         }
         let replaced = apply { state in

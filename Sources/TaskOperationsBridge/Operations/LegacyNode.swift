@@ -79,7 +79,8 @@ extension LegacyNode {
 
     /// Waits until the operation of Foundation itself is finished, which may be later than its node.
     func waitUntilFinished() async {
-        watch()
+        if apply({ $0.life.phase == .finished }) { return }
+        if apply({ $0.observation == nil }) { watch() }
         await withCheckedContinuation { continuation in
             let isFinished = apply { state in
                 if state.life.phase == .finished { return true }
@@ -95,8 +96,10 @@ extension LegacyNode {
     func look() {
         guard apply({ $0.life.look() }) else { return }
         while apply({ $0.life.beginLook() }) {
+            // To be asked whether it is ready means something to some subclasses.
+            let isReady = apply { $0.life.phase.isReadinessWanted } && legacy.isReady
             let sight = LegacyState.Sight(
-                isReady: legacy.isReady, isCancelled: legacy.isCancelled, isFinished: legacy.isFinished)
+                isReady: isReady, isCancelled: legacy.isCancelled, isFinished: legacy.isFinished)
             for command in apply({ $0.life.saw(sight) }) { carryOut(command) }
         }
     }
@@ -120,7 +123,7 @@ extension LegacyNode {
             return (state.operation?.object, state.observation, state.waitsForFinish)
         }
         observation?.end()
-        operation?.endFromOutside()
+        if wasOurs, legacy.isCancelled { operation?.cancel() } else { operation?.endFromOutside() }
         for continuation in waiting { continuation.resume() }
     }
 }

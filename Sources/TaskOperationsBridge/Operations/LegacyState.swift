@@ -13,6 +13,9 @@ struct LegacyState {
         /// It was started.
         case started
         case finished
+
+        /// Whether anything follows from the operation being ready.
+        var isReadinessWanted: Bool { self == .submitted || self == .begun || self == .abandoned }
     }
 
     /// What was seen of the operation, which tells nobody what has changed.
@@ -68,6 +71,8 @@ struct LegacyState {
         phase = .abandoned
         return true
     }
+
+    // MARK: The start
 
     /// Returns the phase from which the caller is to start the operation; nil if it is not to.
     mutating func start() -> Phase? {

@@ -71,8 +71,11 @@ extension LegacyTable {
     /// The face of an operation: the one that is there, or else the one that was made, which is noted then.
     static func face(of operation: AnyTaskOperation, orInsert made: OperationFace?) -> OperationFace? {
         state.withLock { state in
-            if let face = state.appearances[ObjectIdentifier(operation)]?.face { return face }
-            if let made { state.appearances[ObjectIdentifier(operation)] = .face(WeakReference(made)) }
+            let appearance = state.appearances[ObjectIdentifier(operation)]
+            if let face = appearance?.face { return face }
+            if let made, appearance?.node == nil {
+                state.appearances[ObjectIdentifier(operation)] = .face(WeakReference(made))
+            }
             return made
         }
     }

@@ -6,8 +6,10 @@
     /// Stands for an operation of a `BridgedOperationQueue` in the list of its base class.
     ///
     /// Without the Objective-C runtime nobody can override what `operations` and `operationCount` say: it is what was
-    /// added to the base class and has not finished. So for each operation one of these is added there. To the base
-    /// class it is an asynchronous operation that it may start at once, and that finishes when the real one does.
+    /// added to the base class and has not finished. Both are declared in an extension, and read fields that only adding,
+    /// starting and finishing change. So for each operation one of these is added there. To the base class it is an
+    /// asynchronous operation that it may start at once, and that finishes when the real one does. The base class starts
+    /// on Dispatch only, and what is finished without having been started corrupts its lists.
     final class QueueMember: OperationStandIn, @unchecked Sendable {  // All that changes is in `state`, a lock.
         /// The operation of Foundation that it stands for; nil where it is one of ours, or a block.
         private let original: Foundation.Operation?

@@ -3,6 +3,7 @@ import Foundation
 import TaskOperations
 import TaskOperationsBridge
 import TaskOperationsTesting
+import Testing
 
 /// A graph of operations of both worlds on three queues of random kinds, with random cancellations.
 struct MixedGraph {
@@ -20,13 +21,23 @@ struct MixedGraph {
     let additions: [(operation: Int, queue: Int)]
     /// Operations that are cancelled before that many were added.
     let cancellations: [Int: [Int]]
+    /// Operations whose class says that they are ready only after that many were added.
+    let readiness: [Int: [@Sendable () -> Void]]
     let events = Recorder<Event>()
 
     init(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         let count = Int.random(in: 2...24, using: &generator)
         let events = self.events
-        operations = (0..<count).map { Self.operation($0, events, &generator) }
+        var readiness: [Int: [@Sendable () -> Void]] = [:]
+        operations = (0..<count).map { number in
+            let (operation, becomeReady) = Self.operation(number, events, &generator)
+            if let becomeReady {
+                readiness[Int.random(in: 0...count, using: &generator), default: []].append(becomeReady)
+            }
+            return operation
+        }
+        self.readiness = readiness
         dependencies = (0..<count).map { number in
             (0..<number).filter { _ in Int.random(in: 0..<5, using: &generator) == 0 }
         }
@@ -42,38 +53,21 @@ struct MixedGraph {
 
     private static func operation(
         _ number: Int, _ events: Recorder<Event>, _ generator: inout SeededGenerator
-    ) -> AnyOperation {
-        switch Int.random(in: 0..<5, using: &generator) {
-        case 0:
-            return .foundation(
-                BlockOperation {
-                    events.record(.began(number))
-                    events.record(.ended(number))
-                })
-        case 1:
-            return .foundation(
-                SynchronousOperation { _ in
-                    events.record(.began(number))
-                    sched_yield()
-                    events.record(.ended(number))
-                })
-        case 2:
-            return .foundation(
-                AsynchronousOperation { operation in
-                    events.record(.began(number))
-                    DispatchQueue.global().async {
-                        events.record(.ended(number))
-                        operation.finish()
-                    }
-                })
-        default:
-            return .ours(
-                TaskOperation<Void>(name: "\(number)") {
-                    events.record(.began(number))
-                    await Task.yield()
-                    events.record(.ended(number))
-                })
+    ) -> (operation: AnyOperation, becomeReady: (@Sendable () -> Void)?) {
+        if Bool.random(using: &generator) {
+            let operation = TaskOperation<Void>(name: "\(number)") {
+                events.record(.began(number))
+                await Task.yield()
+                events.record(.ended(number))
+            }
+            return (.ours(operation), nil)
         }
+        let styled = OperationStyle.allCases.randomElement(using: &generator)!.make {
+            events.record(.began(number))
+            sched_yield()
+            events.record(.ended(number))
+        }
+        return (.foundation(styled.operation), styled.becomeReady)
     }
 
     /// Adds everything, cancels some, and waits for all.
@@ -82,12 +76,20 @@ struct MixedGraph {
             for dependency in dependencies { try operation.addDependency(operations[dependency]) }
         }
         for (count, addition) in additions.enumerated() {
-            for number in cancellations[count] ?? [] { operations[number].cancel() }
-            try queues[addition.queue].add(operations[addition.operation])
+            interfere(after: count)
+            let operation = operations[addition.operation]
+            operation.prepare()
+            try queues[addition.queue].add(operation)
+            #expect(throws: (any Error).self) { try operation.addAgain() }
         }
-        for number in cancellations[operations.count] ?? [] { operations[number].cancel() }
+        interfere(after: operations.count)
         for operation in operations { try await operation.finished() }
         for queue in queues { try await queue.finished() }
+    }
+
+    private func interfere(after count: Int) {
+        for number in cancellations[count] ?? [] { operations[number].cancel() }
+        for becomeReady in readiness[count] ?? [] { becomeReady() }
     }
 
     /// What is wrong with what happened; empty where nothing is.

@@ -62,6 +62,19 @@ enum AnyOperation {
         }
     }
 
+    /// Does what a subclass wants to have done before it is added.
+    func prepare() {
+        if case .foundation(let operation as ConditionedOperation) = self { operation.willEnqueue() }
+    }
+
+    /// Adds it to a queue of ours, which throws if it was added before.
+    func addAgain() throws {
+        switch self {
+        case .foundation(let operation): try TaskOperationQueue().addOperation(operation)
+        case .ours(let operation): try TaskOperationQueue().addOperation(operation)
+        }
+    }
+
     func finished() async throws {
         switch self {
         case .foundation(let operation): await operation.finished()
