@@ -45,6 +45,8 @@ struct FileMatcher {
     // MARK: Members
 
     private mutating func matchMember(_ index: Int, _ rules: [Rules.Rule]) {
+        // `willChangeValue(for: \.isFinished)` is part of a state machine, which is found as a whole.
+        if file[index - 6] == .willChangeValue || file[index - 6] == .didChangeValue { return }
         guard let (type, certainty) = ownerType(index, rules) else { return }
         if let identity = identity(ofMember: index) {
             sites.append(Site(identity: identity, type: type, member: file.word(index), token: index))
@@ -66,8 +68,11 @@ struct FileMatcher {
         let fits = { (type: SystemType) in rules.contains { $0.types.contains(where: type.isKind) } }
         if file[index - 1] == .dot {
             if let result = typer.receiver(ofDot: index - 1) {
-                guard let type = typer.systemType(result), fits(type) else { return nil }
-                return (type, result.isCertain ? .certain : .likely)
+                guard let type = typer.systemType(result) else { return hiddenType(result, index, fits) }
+                guard fits(type) else { return nil }
+                // An extension of `Optional` may be meant, of which names say nothing.
+                let isOwn = codeBase.declares(file.word(index), in: Word(.optionalType))
+                return (type, result.isCertain && !isOwn ? .certain : .likely)
             }
             if let type = implicitType(index), fits(type) { return (type, .likely) }
             return guess(index, rules).map { ($0, .likely) }
@@ -80,12 +85,56 @@ struct FileMatcher {
         return (type, .certain)
     }
 
-    /// The type of `.main` in `queue: .main`, and in `let queue: DispatchQueue = .main`.
+    /// The system's type of a name that the code base uses for one of its own, if only the system's has the member.
+    private func hiddenType(
+        _ result: Typer.Result, _ index: Int, _ fits: (SystemType) -> Bool
+    ) -> (SystemType, Finding.Certainty)? {
+        guard result.isMetatype, let type = codeBase.hiddenSystemType(result.type.name), fits(type),
+            !codeBase.declares(file.word(index), in: result.type.name)
+        else { return nil }
+        return (type, .likely)
+    }
+
+    /// The type of `.main` in `queue: .main`, in `let queue: DispatchQueue = .main`, in `var queue: DispatchQueue
+    /// { .main }`, and in a call of a function of the code base.
     private func implicitType(_ index: Int) -> SystemType? {
-        guard file[index - 1] == .dot else { return nil }
-        if file[index - 2] == .equal { return codeBase.systemType(file.word(index - 3)) }
-        let isQueue = file[index - 2] == .colon && ["queue", "on"].contains(file.text(index - 3))
-        return isQueue ? .dispatchQueue : nil
+        let before = index - 2
+        switch file[before] {
+        case .equal: return codeBase.systemType(file.word(file[before - 1] == .question ? before - 2 : before - 1))
+        case .openBrace:
+            let scope = file.outline.scopes[file.outline.scope(of: before)]
+            guard scope.kind == .function, file[scope.head] == .var, file[scope.head + 2] == .colon else { return nil }
+            return file.type(at: scope.head + 3).flatMap { codeBase.systemType($0.type.name) }
+        case .openParen:
+            guard file.isWord(before - 1) else { return nil }
+            return codeBase.parameter(Word(.underscore), of: file.word(before - 1)).flatMap {
+                codeBase.systemType($0.name)
+            }
+        case .colon:
+            let label = before - 1
+            if let open = openParen(before: label), file.isWord(open - 1),
+                let type = codeBase.parameter(file.word(label), of: file.word(open - 1))
+            {
+                return codeBase.systemType(type.name)
+            }
+            return ["queue", "on"].contains(file.text(label)) ? .dispatchQueue : nil
+        default: return nil
+        }
+    }
+
+    /// The parenthesis of the call that a label is in, if it is near.
+    private func openParen(before label: Int) -> Int? {
+        var position = label - 1
+        for _ in 0..<24 {
+            switch file[position] {
+            case .openParen: return position
+            case .closeParen, .closeSquare, .closeBrace: position = file.partner(position) - 1
+            case .openBrace, .openSquare, .semicolon: return nil
+            default: position -= 1
+            }
+            if position < 0 { return nil }
+        }
+        return nil
     }
 
     /// What a value is by its name, or by that of its member, if nothing else is known of it.
@@ -95,7 +144,8 @@ struct FileMatcher {
         if declarations.imports.contains(Word(.taskOperations)) { return nil }
         if self.rules.telling.contains(word) { return codeBase.functions.contains(word) ? nil : rules[0].types[0] }
         let name = receiverName(index).lowercased()
-        guard !name.isEmpty, file[index + 1] == .openParen || file[index + 1] == .openBrace else { return nil }
+        let isCalled = file[index + 1] == .openParen || file[index + 1] == .openBrace
+        guard !name.isEmpty, isCalled || name == "operation" else { return nil }
         return rules.lazy.flatMap(\.types).first { type in
             Rules.hints[type].map { name.hasSuffix($0) || name.hasPrefix($0) } ?? false
         }

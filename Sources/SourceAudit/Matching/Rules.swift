@@ -15,6 +15,7 @@ struct Rules {
     /// What the name of a value of a type contains.
     static let hints: [SystemType: String] = [
         .dispatchQueue: "queue", .group: "group", .semaphore: "sem", .lock: "lock",
+        .operation: "operation",
     ]
 
     init(_ patterns: [Pattern], _ vocabulary: Vocabulary) {

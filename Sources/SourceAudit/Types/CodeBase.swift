@@ -20,6 +20,12 @@ final class CodeBase {
     /// Variables by name alone, whatever type or function they are in.
     private var variables: [Word: Agreed<TypeReference>] = [:]
     private(set) var functions: Set<Word> = []
+    /// The types of parameters, by the function's name, or the type's that an initialiser makes, and the label.
+    private var parameters: [MemberKey: Agreed<TypeReference>] = [:]
+    /// What cases of enumerations carry first, by their names.
+    private var payloads: [Word: Agreed<TypeReference>] = [:]
+    /// Functions by the type that they are in.
+    private var methods: Set<MemberKey> = []
     private var systemTypes: [Word: SystemType] = [:]
     private var known: [Word: SystemType?] = [:]
     private let systemMembers: [MemberKey: TypeReference]
@@ -28,6 +34,8 @@ final class CodeBase {
         self.vocabulary = vocabulary
         for type in SystemType.allCases { systemTypes[vocabulary[type.rawValue]] = type }
         for (name, type) in SystemType.otherNames { systemTypes[vocabulary[name]] = type }
+        // As a name qualified by its module is read.
+        for type in SystemType.allCases { systemTypes[vocabulary["Foundation." + type.rawValue]] = type }
         systemMembers = Dictionary(
             uniqueKeysWithValues: SystemType.members.map { owner, name, type, isCollection in
                 let reference = TypeReference(name: vocabulary[type.rawValue], layers: isCollection ? 1 : 0)
@@ -40,9 +48,12 @@ final class CodeBase {
         for alias in declarations.aliases { aliases[alias.name] = alias.type }
         for function in declarations.functions {
             functions.insert(function.name)
+            methods.insert(MemberKey(owner: function.owner, name: function.name))
             guard let result = function.result else { continue }
             results[MemberKey(owner: function.owner, name: function.name), default: Agreed(value: result)].state(result)
         }
+        for (key, type) in declarations.parameters { parameters[key, default: Agreed(value: type)].state(type) }
+        for (name, type) in declarations.payloads { payloads[name, default: Agreed(value: type)].state(type) }
         for variable in declarations.variables {
             guard let type = Typer.declaredType(of: variable, in: file) else { continue }
             variables[variable.name, default: Agreed(value: type)].state(type)
@@ -55,6 +66,22 @@ final class CodeBase {
 
     /// The type of a stored or computed member of a type of the code base, or of a global variable.
     func member(_ name: Word, of owner: Word) -> TypeReference? { members[MemberKey(owner: owner, name: name)]?.value }
+
+    /// The type of a parameter of a function of the code base.
+    func parameter(_ label: Word, of function: Word) -> TypeReference? {
+        parameters[MemberKey(owner: function, name: label)]?.value
+    }
+
+    func payload(of name: Word) -> TypeReference? { payloads[name]?.value }
+
+    /// Whether a type of the code base, or an extension of another, declares a function or variable.
+    func declares(_ name: Word, in owner: Word) -> Bool {
+        let key = MemberKey(owner: owner, name: name)
+        return methods.contains(key) || members[key] != nil
+    }
+
+    /// The system type of a name that a type of the code base hides.
+    func hiddenSystemType(_ name: Word) -> SystemType? { hides(name) ? systemTypes[name] : nil }
 
     func result(of name: Word, in owner: Word) -> TypeReference? {
         results[MemberKey(owner: owner, name: name)]?.value

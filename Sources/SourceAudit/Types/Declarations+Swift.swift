@@ -9,9 +9,33 @@ extension Declarations {
             case .func, .initializer, .subscript: readFunction(file, index)
             case .typealias: readAlias(file, index)
             case .import: readImport(file, index)
+            case .case: readCase(file, index)
             case .in: readParameters(file, index)
             default: break
             }
+        }
+    }
+
+    /// `case name(Type)` of an enumeration, or the pattern `case .name(let variable)`.
+    private mutating func readCase(_ file: SourceFile, _ index: Int) {
+        var name = index + 1
+        while file[name] == .let || file[name] == .var { name += 1 }
+        let isPattern = file[name] == .dot || file.beginsUpper(name) && file[name + 1] == .dot
+        while file[name] == .dot || file[name + 1] == .dot { name += 1 }
+        guard file.isWord(name), file[name + 1] == .openParen else { return }
+        var value = name + 2
+        if file[value + 1] == .colon { value += 2 }
+        guard isPattern else {
+            if let type = file.type(at: value) { payloads.append((file.word(name), type.type)) }
+            return
+        }
+        while file[value] == .let || file[value] == .var { value += 1 }
+        guard file.isWord(value) else { return }
+        let scope = file.outline.scope(of: index)
+        if file[value + 1] == .as, let type = file.type(at: value + 2) {
+            add(file.word(value), .declared(type.type), scope, value)
+        } else if file[value + 1] == .closeParen || file[value + 1] == .comma {
+            add(file.word(value), .payload(of: file.word(name)), scope, value)
         }
     }
 
@@ -79,6 +103,8 @@ extension Declarations {
         guard file.isWord(name) else { return }
         let scope = file.outline.scope(of: name)
         let isVariable = file[index] == .var
+        // Within a pattern it is read with its case.
+        if file[index - 1] == .openParen, file.isWord(index - 2), file[index - 3] == .dot { return }
         switch file[name + 1] {
         case .colon:
             guard let type = file.type(at: name + 2) else {
@@ -122,6 +148,7 @@ extension Declarations {
         // A call of `self.init` is no declaration, nor is a pattern.
         if !isFunction, file.scope(withHead: index) == nil { return }
         let close = file.partner(open)
+        readLabels(file, open + 1, close, isFunction ? file.word(index + 1) : file.typeName(around: index))
         if let scope = file.scope(withHead: index) { readParameterTypes(file, open + 1, close, scope) }
         guard isFunction else { return }
         var result: TypeReference?
@@ -133,6 +160,22 @@ extension Declarations {
             }
         }
         functions.append((file.typeName(around: index), file.word(index + 1), result))
+    }
+
+    /// The labels of a function's parameters, for the values that are given by a member of their type alone.
+    private mutating func readLabels(_ file: SourceFile, _ start: Int, _ end: Int, _ function: Word) {
+        var position = start
+        while position < min(end, start + 200) {
+            let isFirst = position == start || file[position - 1] == .comma
+            let colon = file[position + 1] == .colon ? position + 1 : position + 2
+            if isFirst, file.isWord(position), file[colon] == .colon, let type = file.type(at: colon + 1) {
+                parameters.append((CodeBase.MemberKey(owner: function, name: file.word(position)), type.type))
+            }
+            switch file[position] {
+            case .openParen, .openSquare, .openBrace: position = max(file.partner(position), position + 1)
+            default: position += 1
+            }
+        }
     }
 
     /// `label name: Type`, each behind a comma or the parenthesis.

@@ -31,6 +31,8 @@ struct Variable {
         case element(of: Int)
         /// A parameter of the closure that begins there, the first or the second.
         case parameter(ofClosure: Int, isSecond: Bool)
+        /// What a case of an enumeration carries first.
+        case payload(of: Word)
         case unknown
     }
 
@@ -56,6 +58,10 @@ struct Declarations {
     var variablesByKey: [Key: [Int]] = [:]
     /// What functions return, by the name of the type that they are in and their own.
     var functions: [(owner: Word, name: Word, result: TypeReference?)] = []
+    /// The types of parameters by function and label.
+    var parameters: [(CodeBase.MemberKey, TypeReference)] = []
+    /// What cases of enumerations carry first.
+    var payloads: [(Word, TypeReference)] = []
     var aliases: [(name: Word, type: TypeReference)] = []
     /// The modules that are imported.
     var imports: Set<Word> = []

@@ -38,8 +38,11 @@ extension SourceFile {
             case .dictionary: return nil
             default:
                 guard isWord(index) else { return nil }
+                let isSystem = self[index] == .foundation || self[index] == .dispatch
                 while self[index + 1] == .dot, isWord(index + 2) { index += 2 }
-                return (TypeReference(name: word(index), layers: layers), index + 1)
+                // `Foundation.Thread` is no `Thread` of the code base's own.
+                let name = isSystem ? vocabulary["Foundation." + text(index)] : word(index)
+                return (TypeReference(name: name, layers: layers), index + 1)
             }
         }
         return nil

@@ -161,6 +161,7 @@ extension Typer {
                 found.type.layers == 0 ? nil : Result(type: found.type.element, isCertain: found.isCertain)
             }
         case .parameter(let open, let isSecond): return element(ofClosure: open, isSecond: isSecond, depth + 1)
+        case .payload(let name): return codeBase.payload(of: name).map { Result(type: resolve($0)) }
         case .unknown: return nil
         }
     }
