@@ -12,7 +12,7 @@ extension FileMatcher {
     }
 
     private func isSendable(_ type: TypeDeclaration) -> Bool {
-        type.supers.contains { $0.name == Word(.Sendable) } && file.hasModifier(.final, before: type.index - 1)
+        type.supers.contains { $0.name == Word(.sendableType) } && file.hasModifier(.final, before: type.index - 1)
     }
 
     /// Variables of an operation whose type is a class of the code base that is not `Sendable`.
@@ -21,7 +21,7 @@ extension FileMatcher {
         for index in facts.variables where names.contains(file.text(index)) {
             guard let type = file.type(at: index + 2)?.type,
                 let declaration = codeBase.types[type.name]?.first(where: { $0.kind == .class }),
-                !declaration.supers.contains(where: { $0.name == Word(.Sendable) })
+                !declaration.supers.contains(where: { $0.name == Word(.sendableType) })
             else { continue }
             add("checking-result", index, .likely)
         }

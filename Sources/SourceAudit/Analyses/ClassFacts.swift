@@ -77,7 +77,7 @@ extension FileMatcher {
         if name == "state" || name == "_state" { facts.hasState = true }
         switch variable.source {
         case .declared(let type):
-            if type.name == Word(.Error) { facts.error = variable.index }
+            if type.name == Word(.errorType) { facts.error = variable.index }
             let system = codeBase.systemType(type.name)
             if system?.isKind(of: .operation) == true {
                 facts.operationProperty = facts.operationProperty ?? variable.index

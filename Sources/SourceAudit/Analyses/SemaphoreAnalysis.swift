@@ -1,3 +1,11 @@
+/// The functions and closures that wait for a semaphore, and that signal it.
+struct SemaphoreUse {
+    var waits: Set<Int> = []
+    var signals: Set<Int> = []
+
+    var isEmpty: Bool { waits.isEmpty && signals.isEmpty }
+}
+
 extension FileMatcher {
     private enum Role: String {
         case lock, limit, signal
@@ -6,18 +14,22 @@ extension FileMatcher {
     /// Tells semaphores apart: a lock waits and signals in one function, a limit begins above that, and a signal at 0.
     mutating func analyzeSemaphores() {
         var roles: [Identity: Role] = [:]
-        let sitesByIdentity = Dictionary(grouping: sites.filter { $0.type == .semaphore }, by: \.identity)
+        let uses = Dictionary(grouping: sites.filter { $0.type == .semaphore }, by: \.identity).mapValues { sites in
+            SemaphoreUse(
+                waits: Set(sites.filter { $0.member == Word(.wait) }.map { executor($0.token) }),
+                signals: Set(sites.filter { $0.member == Word(.signal) }.map { executor($0.token) }))
+        }
         for index in file.tokens.indices where file.isWord(index) {
             guard codeBase.systemType(file.word(index)) == .semaphore, file[index + 1] == .openParen,
                 file[index - 1] != .func
             else { continue }
             let identity = identity(ofMade: index)
-            let sites = identity.flatMap { sitesByIdentity[$0] } ?? []
-            guard let role = role(ofMade: index, sites) else {
+            let use = identity.flatMap { uses[$0] } ?? SemaphoreUse()
+            guard let role = role(ofMade: index, use) else {
                 add("semaphore-unknown", index, .certain)
                 continue
             }
-            add("semaphore-\(role.rawValue)", index, sites.isEmpty ? .likely : .certain)
+            add("semaphore-\(role.rawValue)", index, use.isEmpty ? .likely : .certain)
             if let identity { roles[identity] = role }
         }
         for site in sites where site.type == .semaphore {
@@ -25,13 +37,11 @@ extension FileMatcher {
         }
     }
 
-    private func role(ofMade index: Int, _ sites: [Site]) -> Role? {
+    private func role(ofMade index: Int, _ use: SemaphoreUse) -> Role? {
         let value = file[index + 3] == .colon ? file.text(index + 4) : file.text(index + 2)
         if value == "0" { return .signal }
-        let waits = Set(sites.filter { $0.member == Word(.wait) }.map { executor($0.token) })
-        let signals = Set(sites.filter { $0.member == Word(.signal) }.map { executor($0.token) })
-        if waits.isEmpty && signals.isEmpty { return value == "1" ? .lock : Int(value) == nil ? nil : .limit }
-        if value == "1", !waits.isDisjoint(with: signals) { return .lock }
+        if use.isEmpty { return value == "1" ? .lock : Int(value) == nil ? nil : .limit }
+        if value == "1", !use.waits.isDisjoint(with: use.signals) { return .lock }
         return .limit
     }
 

@@ -18,7 +18,12 @@ extension FileMatcher {
     }
 
     private func isDerived(_ type: TypeDeclaration) -> Bool {
-        type.supers.first.map { codeBase.types[$0.name]?.contains { $0.kind == .class } ?? false } ?? false
+        guard var name = type.supers.first?.name else { return false }
+        for _ in 0..<8 {
+            guard let alias = codeBase.alias(name)?.name else { break }
+            name = alias
+        }
+        return codeBase.types[name]?.contains { $0.kind == .class } ?? false
     }
 
     private func overrides(_ facts: ClassFacts, _ names: [Term]) -> Bool {

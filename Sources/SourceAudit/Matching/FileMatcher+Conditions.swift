@@ -5,7 +5,7 @@ extension FileMatcher {
 
     private func holds(_ condition: CompiledCondition, _ index: Int) -> Bool {
         switch condition {
-        case .mentions(let word): arguments(index).contains { file.word($0) == word }
+        case .mentions(let word): arguments(index).contains { file.isWord($0) && file.word($0) == word }
         case .label(let word): labels(index).contains { file.word($0) == word }
         case .on(let word): file[index - 1] == .dot && receiver(index) == word
         case .argument(let word): file[index + 1] == .openParen && firstArgument(index) == word

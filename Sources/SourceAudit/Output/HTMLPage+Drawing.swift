@@ -35,9 +35,9 @@ extension HTMLPage {
               const effort = patterns.get(file.hardest)?.effort || 1;
               const part = 30 + (width - 30) * Math.sqrt(file.effort / most);
               const name = file.path.split("/").pop();
-              group.append(node("title", {}, `${file.path}\n${count(file.sites, "site")}, effort ${file.effort}, ` +
+              group.append(node("title", {}, `${short(file.path)}\n${count(file.sites, "site")}, effort ${file.effort}, ` +
                 `used by ${file.usedBy.length}, uses ${file.uses.length}`),
-                node("rect", { x, y, width, height, rx: 5, fill: "none" }),
+                node("rect", { x, y, width, height, rx: 5, class: "back" }),
                 node("rect", { x, y, width: part, height, rx: 5, class: `e${effort}` }),
                 node("text", { x: x + 7, y: y + 16 }, name.length > 30 ? name.slice(0, 29) + "…" : name));
               const choose = () => chooseFile(chosenFile === file.path ? "" : file.path);
@@ -62,6 +62,8 @@ extension HTMLPage {
               : `M${x1},${y1} C${x1 + bend},${y1} ${x2 - bend},${y2} ${x2},${y2}`;
             lines.append(node("path", { d: curve, "data-from": file.path, "data-to": used }));
           }
+          // More lines than can be told apart show when their file is looked at.
+          if (lines.childElementCount > 120) lines.setAttribute("class", "many");
           svg.append(lines, boxes);
           byId("picture").replaceChildren(svg);
         }
@@ -81,11 +83,11 @@ extension HTMLPage {
 
         function fillRest() {
           byId("rings").append(...report.rings.map(ring => make("div", { class: "ring" },
-            make("b", {}, "A ring, which moves together: "), ring.files.join(", "), make("br"),
-            `Cheapest to cut: ${ring.cutFrom} uses ${ring.cutTo}, ${count(ring.cutCount, "time")}.`)));
+            make("b", {}, "A ring, which moves together: "), ring.files.map(short).join(", "), make("br"),
+            `Cheapest to cut: ${short(ring.cutFrom)} uses ${short(ring.cutTo)}, ${count(ring.cutCount, "time")}.`)));
           if (!report.notes.length) return;
           byId("notes").append(make("h2", {}, "Notes"), make("ul", {},
-            ...report.notes.map(n => make("li", {}, make("code", {}, n.path), " ", n.message))));
+            ...report.notes.map(n => make("li", {}, make("code", {}, short(n.path)), " ", n.message))));
         }
 
         fillHeader();

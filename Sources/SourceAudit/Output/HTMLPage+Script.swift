@@ -13,6 +13,16 @@ extension HTMLPage {
           8: "Delete the bridge" };
         let chosenFile = "";
 
+        /** The folder that all files are in stands in none of their names. */
+        const common = (() => {
+          const folders = rows.map(f => f.path.split("/").slice(0, -1));
+          let length = folders.length ? Math.min(...folders.map(f => f.length)) : 0;
+          while (length > 0 && folders.some(f => f[length - 1] !== folders[0][length - 1]
+            || f.slice(0, length).join("/") !== folders[0].slice(0, length).join("/"))) length--;
+          return length ? folders[0].slice(0, length).join("/") + "/" : "";
+        })();
+        const short = path => path.startsWith(common) ? path.slice(common.length) : path;
+
         function make(name, attributes, ...children) {
           const element = document.createElement(name);
           for (const [key, value] of Object.entries(attributes || {})) {
@@ -57,7 +67,7 @@ extension HTMLPage {
         const most = 2000;
         function fillList() {
           const found = report.findings.filter(matches);
-          byId("count").textContent = count(found.length, "site") + (chosenFile ? ` in ${chosenFile}` : "") +
+          byId("count").textContent = count(found.length, "site") + (chosenFile ? ` in ${short(chosenFile)}` : "") +
             (found.length > most ? `, the first ${most} shown` : "");
           const groups = new Map();
           for (const entry of found.slice(0, most)) {
@@ -68,7 +78,7 @@ extension HTMLPage {
           byId("list").replaceChildren(...[...groups].map(([file, entries], number) => {
             const row = rows.find(f => f.path === file);
             const facts = row ? `wave ${row.wave}, layer ${row.layer}, effort ${row.effort}` : "";
-            const head = make("summary", {}, make("b", {}, file), " ", make("small", {}, `${entries.length} · ${facts}`));
+            const head = make("summary", {}, make("b", {}, short(file)), " ", make("small", {}, `${entries.length} · ${facts}`));
             const group = make("details", isShort || number < 3 ? { open: "" } : {}, head);
             group.append(...entries.map(line));
             return group;
@@ -94,7 +104,7 @@ extension HTMLPage {
 
         function show(entry, pattern) {
           const parts = [make("h3", {}, pattern.title),
-            make("p", { class: "hint" }, `${entry.file}:${entry.line}` + (entry.context ? ` in ${entry.context}` : "")),
+            make("p", { class: "hint" }, `${short(entry.file)}:${entry.line}` + (entry.context ? ` in ${entry.context}` : "")),
             make("pre", {}, entry.source), make("p", {}, pattern.meaning || ""),
             make("p", {}, make("span", { class: `tag e${pattern.effort}` }, efforts[pattern.effort]), " ",
               `step ${pattern.step}: ${steps[pattern.step] || ""}`)];

@@ -27,11 +27,12 @@ extension HTMLPage {
           border-radius: .5rem; padding: .5rem; }
         #picture svg { display: block; } #picture text { fill: var(--ink); font-size: 12px; }
         #picture .head { fill: var(--soft); font-weight: 600; } #picture .file { cursor: pointer; }
-        #picture .file rect { stroke: var(--line); }
+        #picture .file rect { stroke: var(--line); } #picture .back { fill: var(--card); }
         #picture .file:hover rect, #picture .file:focus rect, #picture .file.chosen rect { stroke: var(--mark);
           stroke-width: 2; }
         #picture .file:focus { outline: none; }
-        #picture path { fill: none; stroke: var(--soft); opacity: .18; }
+        #picture path { fill: none; stroke: var(--soft); opacity: .25; }
+        #picture .many path { opacity: 0; }
         #picture path.uses { stroke: var(--mark); opacity: .9; stroke-width: 1.5; }
         .e1 { fill: var(--one); background: var(--one); color: var(--one-ink); }
         .e2 { fill: var(--two); background: var(--two); color: var(--two-ink); }

@@ -45,7 +45,8 @@ extension Patterns {
         Pattern(
             "perform-on-main", .threads, "performSelector(onMainThread:)", recipe: "perform-on-main", .rote, .callers,
             "@MainActor.",
-            .function(["performSelectorOnMainThread", "perform"], when: [.called, .label("onMainThread")]),
+            .function(["perform", "performSelector"], when: [.called, .label("onMainThread")]),
+            .function(["performSelectorOnMainThread"], when: [.called]),
             .message(["performSelectorOnMainThread"])),
         Pattern(
             "perform-after-delay", .threads, "perform(_:with:afterDelay:)", recipe: "perform-after-a-delay", .callers,
@@ -62,7 +63,7 @@ extension Patterns {
         Pattern(
             "perform-in-background", .threads, "performSelector(inBackground:)", recipe: "detach-a-thread", .callers,
             .leaves, "Task.detached, or an operation.",
-            .function(["performSelectorInBackground", "performSelector"], when: [.called, .label("inBackground")])),
+            .function(["perform", "performSelector"], when: [.called, .label("inBackground")])),
     ]
 
     /// Timers and run loops.

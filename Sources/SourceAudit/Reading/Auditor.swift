@@ -108,6 +108,6 @@ public struct Auditor {
             }
         }
         result.use.files = result.records.count
-        return result.use.stores.isEmpty ? nil : result
+        return result.records.isEmpty && result.use.stale.isEmpty ? nil : result
     }
 }

@@ -28,7 +28,7 @@ final class SourceFile {
         outline = Outline(tokens, lineStarts, language: language)
         var heads: [Int: Int] = [:]
         var types: [Word: [Int]] = [:]
-        for (place, scope) in outline.scopes.enumerated() where scope.kind != .closure {
+        for (place, scope) in outline.scopes.enumerated() where place > 0 && scope.kind != .closure {
             heads[scope.head] = place
             if scope.kind == .type, types[scope.name, default: []].count < 16 {
                 types[scope.name, default: []].append(place)

@@ -80,10 +80,15 @@ struct Declarations {
 
     /// The variable that a name means at a token, by the scopes around it, but for members of types.
     func local(_ name: Word, at index: Int, in file: SourceFile) -> Variable? {
-        for scope in file.outline.scopes(around: index) where file.outline.scopes[scope].kind != .type {
+        for scope in file.outline.scopes(around: index) + [0] where file.outline.scopes[scope].kind != .type {
             guard let places = variablesByKey[Key(scope: scope, name: name)] else { continue }
-            // The last few that are declared before: what hides them was declared last.
-            for place in places.suffix(64).reversed() where variables[place].index < index { return variables[place] }
+            // The last that is declared before: it hides the others.
+            var (low, high) = (0, places.count)
+            while low < high {
+                let middle = (low + high) / 2
+                if variables[places[middle]].index < index { low = middle + 1 } else { high = middle }
+            }
+            if low > 0 { return variables[places[low - 1]] }
         }
         return nil
     }
