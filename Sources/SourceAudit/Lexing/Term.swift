@@ -85,8 +85,9 @@ enum Term: String, CaseIterable {
     case willChangeValue, didChangeValue, completionBlock, dependencies, notify, barrier, label, value, target
     case deadline, repeats, invalidate, invalidatePrevious = "cancelPreviousPerformRequests", `enter`, leave
     case maxConcurrentOperationCount, waitUntilFinished, operations, delegate, run, taskQueue, asyncAfter, execute
-    case concurrent, flags, group, qos, error, errorType = "Error", sendableType = "Sendable", globalActor =
-        "MainActor", delay, body, stride
+    case concurrent, flags, group, qos, error, errorType = "Error", sendableType = "Sendable"
+    case globalActor = "MainActor"
+    case delay, body, stride
     case execution = "executing"
     case finished, resume, suspend, signalAll = "broadcast", handler = "completion", addObserver, observe, forKeyPath
     case keyPath = "forKey"
