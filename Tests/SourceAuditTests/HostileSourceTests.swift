@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import SourceAudit
@@ -92,12 +93,24 @@ struct HostileSourceTests {
             ".map { $0.x", "x.y(z: ", "let q = { let q = ",
         ])
     func growth(piece: String) {
-        // The best of some runs, so that a busy machine does not count. Linear is 8 times, the square 64 times.
-        func best(_ count: Int) -> Duration {
+        // The least processor time of some runs, so that a busy machine does not count. Linear is 8 times, the square 64
+        // times.
+        func least(_ count: Int) -> Int {
             let bytes = Array(String(repeating: piece, count: count).utf8)
-            return (0..<3).map { _ in ContinuousClock().measure { _ = Self.audit(bytes, "a.swift") } }.min()!
+            return (0..<5).map { _ in
+                let began = Self.processorTime
+                _ = Self.audit(bytes, "a.swift")
+                return Self.processorTime - began
+            }.min()!
         }
-        let (small, large) = (best(60), best(480))
-        #expect(large < small * 32 + .milliseconds(20), "\(piece): \(small), then \(large)")
+        let (small, large) = (least(200), least(1600))
+        #expect(large < small * 24 + 2_000_000, "\(piece): \(small) ns, then \(large) ns")
+    }
+
+    /// What this thread has used, in nanoseconds.
+    private static var processorTime: Int {
+        var time = timespec()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        return time.tv_sec * 1_000_000_000 + time.tv_nsec
     }
 }
