@@ -18,6 +18,8 @@ let package = Package(
         .library(name: "TaskOperations", targets: ["TaskOperations"]),
         .library(name: "TaskOperationsBridge", targets: ["TaskOperationsBridge"]),
         .library(name: "TaskOperationsTesting", targets: ["TaskOperationsTesting", "TaskOperationsExpectations"]),
+        .executable(name: "audit", targets: ["audit"]),
+        .plugin(name: "AuditPlugin", targets: ["AuditPlugin"]),
     ],
     targets: [
         .target(name: "TaskOperations", swiftSettings: settings),
@@ -45,6 +47,14 @@ let package = Package(
             ],
             swiftSettings: settings),
         .executableTarget(name: "tour", dependencies: ["TourKit"], swiftSettings: settings),
+        .target(name: "CIndexStore"),
+        .target(name: "SourceAudit", dependencies: ["CIndexStore"], swiftSettings: settings),
+        .executableTarget(name: "audit", dependencies: ["SourceAudit"], swiftSettings: settings),
+        .plugin(
+            name: "AuditPlugin",
+            capability: .command(
+                intent: .custom(verb: "audit", description: "Says what to move to TaskOperations, and in what order.")),
+            dependencies: ["audit"]),
         .systemLibrary(name: "CAllocator"),
         .executableTarget(
             name: "benchmark",
@@ -77,6 +87,7 @@ let package = Package(
                 "MigrationExamplesPorted", "TourKit", "tour",
             ],
             swiftSettings: settings),
+        .testTarget(name: "SourceAuditTests", dependencies: ["SourceAudit", "audit"], swiftSettings: settings),
         .testTarget(
             name: "BenchmarkTests", dependencies: ["benchmark", "TaskOperationsTesting"], swiftSettings: settings),
         .testTarget(

@@ -1,0 +1,122 @@
+extension FileMatcher {
+    /// A stretch of code that holds a lock.
+    private struct Section {
+        let identity: Identity
+        let token: Int
+        let executor: Int
+        let function: Int
+        let isClosure: Bool
+    }
+
+    mutating func analyzeLocks() {
+        let sections = sites.filter { site in
+            let isLock = [.lock, .recursiveLock, .unfairLock, .condition].contains(site.type)
+            return isLock && (site.member == Word(.lock) || site.member == Word(.withLock))
+        }.map { site in
+            Section(
+                identity: site.identity, token: site.token, executor: executor(site.token),
+                function: file.outline.enclosing(.function, of: site.token) ?? 0,
+                isClosure: site.member == Word(.withLock))
+        }
+        addTwoSections(sections)
+        addWithoutDefer(sections)
+        addCached(sections)
+        addCheckedGetters(sections)
+        addConditionInOrder()
+    }
+
+    private mutating func addTwoSections(_ sections: [Section]) {
+        struct Key: Hashable { var identity: Identity, executor: Int }
+        let together = Dictionary(grouping: sections) { Key(identity: $0.identity, executor: $0.executor) }
+        for sections in together.values where sections.count > 1 && sections[0].executor > 0 {
+            add("lock-two-sections", sections[1].token, .likely)
+        }
+    }
+
+    private mutating func addWithoutDefer(_ sections: [Section]) {
+        let unlocks = sites.filter { $0.member == Word(.unlock) }
+        var deferred: Set<Int> = []
+        for site in unlocks {
+            if file.outline.enclosing(.deferred, of: site.token) != nil { deferred.insert(executor(site.token)) }
+        }
+        for section in sections where !section.isClosure && !deferred.contains(section.executor) {
+            add("lock-without-defer", section.token, .certain)
+        }
+    }
+
+    /// `if let value { return value } … value = …` in a section.
+    private mutating func addCached(_ sections: [Section]) {
+        for section in sections where section.function > 0 {
+            let end = min(file.outline.scopes[section.function].close, section.token + 120)
+            for index in section.token..<max(section.token, end) where file[index] == .if && file[index + 1] == .let {
+                let name = file.word(index + 2)
+                guard file[index + 3] == .openBrace, file[index + 4] == .return, file.word(index + 5) == name else {
+                    continue
+                }
+                let isSet = (index + 5..<max(index + 5, end)).contains {
+                    file.word($0) == name && file[$0 + 1] == .equal && file[$0 - 1] != .let
+                }
+                if isSet { add("lock-cached", section.token, .likely) }
+            }
+        }
+    }
+
+    /// A value that one member reads under a lock, and another counts down under the same.
+    private mutating func addCheckedGetters(_ sections: [Section]) {
+        var read: [Identity: Set<Word>] = [:]
+        for section in sections where section.isClosure {
+            let open = section.token + 1
+            let isAlone = file[open] == .openBrace && file.partner(open) == open + 2
+            if isAlone { read[section.identity, default: []].insert(file.word(open + 1)) }
+        }
+        for section in sections where section.isClosure {
+            let open = section.token + 1
+            guard file[open] == .openBrace, let names = read[section.identity] else { continue }
+            for index in open..<min(file.partner(open), open + 60)
+            where names.contains(file.word(index)) && file[index + 1] == .minus && file[index + 2] == .equal {
+                add("lock-two-sections", section.token, .likely)
+                break
+            }
+        }
+    }
+
+    /// `while next != number { condition.wait() }`
+    private mutating func addConditionInOrder() {
+        for site in sites where site.type == .condition && site.member == Word(.wait) {
+            let place = file.outline.scope(of: site.token)
+            let scope = file.outline.scopes[place]
+            guard scope.kind == .block, file[scope.head] == .while else { continue }
+            let compares = (scope.head..<min(scope.open, scope.head + 20)).contains { file.text($0) == "!=" }
+            if compares { add("lock-condition-in-order", site.token, .likely) }
+        }
+    }
+
+    /// Threads with a list of work, and threads that share a stock.
+    mutating func analyzeThreads() {
+        let waits = Set(sites.filter { $0.type == .condition && $0.member == Word(.wait) }.map(\.identity.owner))
+        for finding in findings where ["thread-made", "thread-detach"].contains(finding.pattern.id) {
+            let type = file.typeName(around: finding.token)
+            if type != Vocabulary.none, waits.contains(type) { add("thread-worker", finding.token, .likely) }
+            let end = min(file.tokens.count, finding.token + 40)
+            let loops = (finding.token..<end).contains { file[$0] == .while && executor($0) != executor(finding.token) }
+            if isInLoop(finding.token), loops { add("system-sellers", finding.token, .likely) }
+        }
+    }
+
+    /// Tables of running operations, and shared managers.
+    mutating func analyzeSystems() {
+        for variable in declarations.variables where file.outline.scopes[variable.scope].kind == .type {
+            guard case .declared(let type) = variable.source, type.layers > 0,
+                codeBase.systemType(type.name)?.isKind(of: .operation) == true, file[variable.index + 2] == .openSquare,
+                file[variable.index + 4] == .colon
+            else { continue }
+            add("system-downloader", variable.index, .likely)
+        }
+        for index in file.tokens.indices where file[index] == .shared && file[index - 1] == .let {
+            guard file[index - 2] == .static, let scope = file.outline.enclosing(.type, of: index) else { continue }
+            let end = min(file.outline.scopes[scope].close, index + 400, file.tokens.count)
+            let loads = (index..<end).contains { ["dataTask", "downloadTask"].contains(file.text($0)) }
+            if loads { add("system-manager", index, .likely) }
+        }
+    }
+}

@@ -1,0 +1,106 @@
+extension FileMatcher {
+    /// Classes that inherit from `Operation`, `OperationQueue` and `Thread`, told apart by what they override.
+    mutating func analyzeSubclasses() {
+        let facts = classFacts()
+        for type in declarations.types where type.kind == .class && !type.supers.isEmpty {
+            guard let system = codeBase.systemType(type.name) else { continue }
+            let facts = facts[type.scope] ?? ClassFacts()
+            if system.isKind(of: .operation) { addOperation(type, facts) }
+            if system.isKind(of: .operationQueue) { addQueue(type, facts) }
+            if system == .thread { add("thread-subclass", type.index, certainty(type)) }
+        }
+        for type in declarations.types { addChecking(type, facts[type.scope] ?? ClassFacts()) }
+    }
+
+    private func certainty(_ type: TypeDeclaration) -> Finding.Certainty {
+        let inherits = type.supers.first.flatMap { codeBase.systemType($0.name) } != nil
+        return inherits && (codeBase.types[type.name]?.count ?? 0) >= 1 ? .certain : .likely
+    }
+
+    private func isDerived(_ type: TypeDeclaration) -> Bool {
+        guard var name = type.supers.first?.name else { return false }
+        for _ in 0..<8 {
+            guard let alias = codeBase.alias(name)?.name else { break }
+            name = alias
+        }
+        return codeBase.types[name]?.contains { $0.kind == .class } ?? false
+    }
+
+    private func overrides(_ facts: ClassFacts, _ names: [Term]) -> Bool {
+        names.contains { facts.overrides.contains(Word($0)) }
+    }
+
+    private mutating func addOperation(_ type: TypeDeclaration, _ facts: ClassFacts) {
+        let sure = certainty(type)
+        let hasStates = overrides(
+            facts, [.start, .isExecuting, .isFinished, .isAsynchronous, .isConcurrent, .execution, .finished])
+        if hasStates, facts.hasState {
+            add("operation-state-machine", type.index, sure)
+        } else if hasStates {
+            add("operation-subclass-asynchronous", type.index, sure)
+        } else if isDerived(type) {
+            add("operation-subclass-derived", type.index, sure)
+        } else {
+            add("operation-subclass", type.index, sure)
+        }
+        if type.isGeneric { add("operation-subclass-generic", type.index, sure) }
+        addOverrides(facts, sure)
+        if let index = facts.delegate { add("operation-delegate", index, sure) }
+        if let index = facts.error { add("operation-error-property", index, sure) }
+        if let index = facts.operationProperty { add("operation-input-property", index, .likely) }
+        if let index = facts.release { add("operation-releases", index, .likely) }
+        if let index = facts.cancelledThrow { add("operation-throws-when-cancelled", index, .likely) }
+    }
+
+    private mutating func addOverrides(_ facts: ClassFacts, _ sure: Finding.Certainty) {
+        let patterns: [(Term, String)] = [
+            (.cancel, "operation-overrides-cancel"), (.isReady, "operation-overrides-ready"),
+            (.completionBlock, "operation-overrides-completion"),
+        ]
+        for (term, id) in patterns {
+            if let index = facts.overrideTokens[Word(term)] { add(id, index, sure) }
+        }
+    }
+
+    /// A subclass of a queue, and each member that it overrides.
+    private mutating func addQueue(_ type: TypeDeclaration, _ facts: ClassFacts) {
+        add("queue-subclass", type.index, certainty(type))
+        for index in facts.overrideTokens.values.sorted() where file[index] != .initializer {
+            add("queue-subclass", index, certainty(type))
+        }
+    }
+
+    /// `extension Operation: P`, and casts to subclasses.
+    mutating func analyzeExtensionsAndCasts() {
+        for type in declarations.types where type.kind == .extension {
+            guard let system = codeBase.systemType(type.name), !codeBase.hides(type.name) else { continue }
+            let isOwn = codeBase.types[type.name]?.contains { $0.kind == .class } ?? false
+            if system == .operation, !isOwn { add("operation-extension", type.index, .certain) }
+        }
+        for index in file.tokens.indices where file[index] == .as {
+            guard file[index + 1] == .question || file[index + 1] == .exclamation, let type = file.type(at: index + 2),
+                codeBase.systemType(type.type.name)?.isKind(of: .operation) == true
+            else { continue }
+            add("operation-cast", type.end - 1, .certain)
+        }
+        for index in file.tokens.indices { analyzeObserver(index) }
+    }
+
+    /// `observe(\.isFinished)`, `addObserver(_:forKeyPath:)` with a state, or of an operation.
+    private mutating func analyzeObserver(_ index: Int) {
+        switch file[index] {
+        case .observe, .addObserver: break
+        default: return
+        }
+        let names: Set<String> = [
+            "isFinished", "isExecuting", "isCancelled", "isReady", "operationCount", "finished", "executing",
+            "operations",
+        ]
+        let arguments = arguments(index)
+        let tells = arguments.contains { names.contains(file.text($0)) && (file[$0 - 1] == .dot || file.isString($0)) }
+        let owner = file[index - 1] == .dot ? typer.systemType(typer.receiver(ofDot: index - 1)) : nil
+        let isOurs = owner?.isKind(of: .operation) == true || owner?.isKind(of: .operationQueue) == true
+        guard file[index + 1] == .openParen || file[index + 1] == .colon, tells || isOurs else { return }
+        add("operation-observed", index, isOurs ? .certain : .likely)
+    }
+}

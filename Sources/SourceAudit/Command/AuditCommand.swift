@@ -1,0 +1,142 @@
+import Foundation
+
+/// The command line of the audit.
+public struct AuditCommand {
+    /// What the process exits with. The numbers are documented, and do not change.
+    public enum Status: Int32, Sendable {
+        case success = 0
+        /// Something is left, or new.
+        case found = 1
+        case wrongUsage = 2
+        /// A path or a file could not be read or written.
+        case failure = 3
+    }
+
+    /// Takes what is written to the standard output, and to the standard error.
+    private let write: (String) -> Void
+    private let writeError: (String) -> Void
+    private let isTerminal: Bool
+    private let showsProgress: Bool
+
+    /// - Parameters:
+    ///   - isTerminal: Whether a person looks at the output, so that colours serve.
+    ///   - showsProgress: Whether a person looks at the standard error.
+    public init(
+        isTerminal: Bool, showsProgress: Bool, write: @escaping (String) -> Void,
+        writeError: @escaping (String) -> Void
+    ) {
+        self.isTerminal = isTerminal
+        self.showsProgress = showsProgress
+        self.write = write
+        self.writeError = writeError
+    }
+
+    /// Runs the command with its arguments, without the name of the program.
+    public func run(_ arguments: [String]) -> Status {
+        do {
+            return try run(try Arguments(arguments))
+        } catch let failure as Arguments.Failure {
+            writeError("audit: \(failure.message)\n\n\(Arguments.help)\n")
+            return .wrongUsage
+        } catch let failure as FileFailure {
+            writeError("audit: \(failure.message)\n")
+            return .failure
+        } catch {
+            writeError("audit: \(error)\n")
+            return .failure
+        }
+    }
+
+    /// A file that is asked for, and cannot be read or written.
+    private struct FileFailure: Error {
+        let message: String
+    }
+
+    private func run(_ arguments: Arguments) throws -> Status {
+        if arguments.wantsHelp {
+            write(Arguments.help + "\n")
+            return .success
+        }
+        let isColored = arguments.isColored ?? isTerminal
+        if let (old, new) = arguments.compared {
+            let comparison = Comparison(old: try readReport(at: old), new: try readReport(at: new))
+            write(arguments.output == .json ? try comparison.json() : comparison.table(isColored: isColored))
+            return .success
+        }
+        let baseline = try arguments.baseline.map { try readReport(at: $0) }
+        let report = audit(arguments)
+        if let path = arguments.html { try write(HTMLPage(report).text, to: path) }
+        let new = baseline.map { report.entries(notIn: $0) }
+        switch arguments.output {
+        case .json: write(try report.json())
+        case .sarif: write(try SARIFLog(report, new: new).json())
+        case .table: write(Table(report, new: new, isSummary: arguments.isSummary, isColored: isColored).text)
+        }
+        let isMissing = report.notes.contains { $0.message == FileWalk.missing }
+        if isMissing || report.files == 0 {
+            writeError("audit: \(isMissing ? "not all paths are there" : "there are no sources")\n")
+            return .failure
+        }
+        if arguments.mustBeDone && report.summary.sites > 0 { return .found }
+        if let new, !new.isEmpty { return .found }
+        return .success
+    }
+
+    private func audit(_ arguments: Arguments) -> Report {
+        var auditor = Auditor(paths: arguments.paths)
+        auditor.indexStores = arguments.indexStores
+        auditor.indexLibrary = arguments.indexLibrary
+        auditor.usesIndex = arguments.usesIndex
+        if showsProgress {
+            // Short runs show nothing; long ones a number that changes a hundred times at most.
+            var shown = -1
+            let began = ContinuousClock.now
+            auditor.progress = { done, all in
+                let percent = done * 100 / max(1, all)
+                guard percent != shown, began.duration(to: .now) > .milliseconds(500) else { return }
+                shown = percent
+                writeError("\r\(percent) %")
+            }
+            defer { if shown >= 0 { writeError("\r      \r") } }
+            return auditor.run()
+        }
+        return auditor.run()
+    }
+
+    private func readReport(at path: String) throws -> Report {
+        guard let data = FileManager.default.contents(atPath: path) else {
+            throw FileFailure(message: "\(path) cannot be read")
+        }
+        guard let report = try? JSONDecoder().decode(Report.self, from: data), report.schema == Report.schema else {
+            throw FileFailure(message: "\(path) is no report of this audit (schema \(Report.schema))")
+        }
+        return report
+    }
+
+    private func write(_ text: String, to path: String) throws {
+        do {
+            try Data(text.utf8).write(to: URL(filePath: path))
+        } catch {
+            throw FileFailure(message: "\(path) cannot be written")
+        }
+    }
+}
+
+extension Report {
+    func json() throws -> String { try JSONText.of(self) }
+
+    /// What an earlier report does not have, without what comments allow.
+    func entries(notIn old: Report) -> [Entry] {
+        let known = Set(old.findings.map(\.fingerprint))
+        return findings.filter { $0.allowance == nil && !known.contains($0.fingerprint) }
+    }
+}
+
+/// JSON as all reports are written: the same every time, and to be read by people too.
+enum JSONText {
+    static func of(_ value: some Encodable) throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]
+        return String(decoding: try encoder.encode(value), as: UTF8.self) + "\n"
+    }
+}

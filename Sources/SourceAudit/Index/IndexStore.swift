@@ -1,0 +1,140 @@
+import CIndexStore
+import Foundation
+
+/// The compiler's index: which symbol each name is, out of the records that a build leaves behind.
+///
+/// Its library is loaded at run time. It is asked from one thread.
+final class IndexStore {
+    /// Why there is no index.
+    struct Failure: Error {
+        let message: String
+    }
+
+    private var functions = IndexFunctions()
+    private let store: IndexReference
+    private let units: URL
+
+    init(path: String, library: String?) throws {
+        let library = library ?? Self.toolchainLibrary()
+        if let missing = index_store_load(library, &functions) {
+            throw Failure(message: "libIndexStore: no \(String(cString: missing)) at \(library)")
+        }
+        var error: IndexReference?
+        guard let store = functions.store_create(path, &error) else {
+            throw Failure(message: "no index store at \(path)")
+        }
+        self.store = store
+        let folder = URL(filePath: path)
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+        units = folder.appending(path: (names.filter { $0.hasPrefix("v") }.max() ?? "v5") + "/units")
+    }
+
+    deinit { functions.store_dispose(store) }
+
+    /// `lib/libIndexStore.so`, or `.dylib`, beside the `swift` that is first in PATH.
+    private static func toolchainLibrary() -> String {
+        let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
+        for folder in path.split(separator: ":") {
+            let swift = URL(filePath: folder + "/swift").resolvingSymlinksInPath()
+            guard FileManager.default.isExecutableFile(atPath: swift.path) else { continue }
+            let root = swift.deletingLastPathComponent().deletingLastPathComponent()
+            for name in ["libIndexStore.so", "libIndexStore.dylib"] {
+                let library = root.appending(path: "lib/" + name).path
+                if FileManager.default.fileExists(atPath: library) { return library }
+            }
+        }
+        #if canImport(Darwin)
+            return "libIndexStore.dylib"
+        #else
+            return "libIndexStore.so"
+        #endif
+    }
+
+    /// An occurrence of a symbol.
+    struct Occurrence {
+        let name: String
+        let usr: String
+        let roles: UInt64
+        let line: Int
+        let column: Int
+
+        var isDefinition: Bool { roles & 2 != 0 }
+        var isReference: Bool { roles & 4 != 0 }
+        /// Whether the compiler added it, and the source does not name it.
+        var isImplicit: Bool { roles & 256 != 0 }
+    }
+
+    /// Calls `body` for each record of a source file that is no system's, with the path of the file and the time at
+    /// which it was compiled.
+    func forEachRecord(_ body: @escaping (_ path: String, _ name: String, _ made: Date?) -> Void) {
+        let names = Box<[String]>([])
+        withExtendedLifetime(names) {
+            let context = Unmanaged.passUnretained(names).toOpaque()
+            _ = functions.units_apply(store, 0, context) { context, name in
+                // The box outlives the call that it is passed to.
+                Unmanaged<Box<[String]>>.fromOpaque(context!).takeUnretainedValue().value.append(text(name))
+                return true
+            }
+        }
+        for name in names.value { forEachRecord(ofUnit: name, body) }
+    }
+
+    private func forEachRecord(
+        ofUnit name: String, _ body: @escaping (_ path: String, _ name: String, _ made: Date?) -> Void
+    ) {
+        let unitPath = units.appending(path: name).path
+        let made = try? FileManager.default.attributesOfItem(atPath: unitPath)[.modificationDate] as? Date
+        var error: IndexReference?
+        guard let unit = functions.unit_create(store, name, &error) else { return }
+        defer { functions.unit_dispose(unit) }
+        if functions.unit_is_system(unit) { return }
+        let visitor = Box((functions, { (path: String, name: String) in body(path, name, made) }))
+        withExtendedLifetime(visitor) {
+            _ = functions.unit_dependencies(unit, Unmanaged.passUnretained(visitor).toOpaque()) { context, dependency in
+                // The box outlives the call that it is passed to.
+                let (functions, body) = Unmanaged<Box<(IndexFunctions, (String, String) -> Void)>>
+                    .fromOpaque(context!).takeUnretainedValue().value
+                let isRecord = functions.dependency_kind(dependency) == 2
+                if isRecord, !functions.dependency_is_system(dependency) {
+                    body(text(functions.dependency_file(dependency)), text(functions.dependency_name(dependency)))
+                }
+                return true
+            }
+        }
+    }
+
+    /// Calls `body` for each occurrence in a record.
+    func forEachOccurrence(inRecord name: String, _ body: @escaping (Occurrence) -> Void) {
+        var error: IndexReference?
+        guard let record = functions.record_create(store, name, &error) else { return }
+        defer { functions.record_dispose(record) }
+        let visitor = Box((functions, body))
+        withExtendedLifetime(visitor) {
+            _ = functions.occurrences(record, Unmanaged.passUnretained(visitor).toOpaque()) { context, occurrence in
+                // The box outlives the call that it is passed to.
+                let (functions, body) = Unmanaged<Box<(IndexFunctions, (Occurrence) -> Void)>>
+                    .fromOpaque(context!).takeUnretainedValue().value
+                let symbol = functions.occurrence_symbol(occurrence)
+                var (line, column): (UInt32, UInt32) = (0, 0)
+                functions.occurrence_position(occurrence, &line, &column)
+                body(
+                    Occurrence(
+                        name: text(functions.symbol_name(symbol)), usr: text(functions.symbol_usr(symbol)),
+                        roles: functions.occurrence_roles(occurrence), line: Int(line), column: Int(column)))
+                return true
+            }
+        }
+    }
+}
+
+/// A value that a C function hands on by its address.
+private final class Box<Value> {
+    var value: Value
+
+    init(_ value: Value) { self.value = value }
+}
+
+private func text(_ string: IndexString) -> String {
+    guard let data = string.data else { return "" }
+    return String(decoding: UnsafeRawBufferPointer(start: data, count: string.length), as: UTF8.self)
+}

@@ -1,0 +1,74 @@
+import CIndexStore
+import Foundation
+
+/// Finds out whose member a symbol is, by its unified symbol resolution string.
+struct SymbolOwner {
+    private static let modules: Set<String> = ["Foundation", "Dispatch", "__C", "FoundationEssentials", "os", "Darwin"]
+    private static let otherNames: [String: SystemType] = {
+        var names = Dictionary(uniqueKeysWithValues: SystemType.allCases.map { ($0.rawValue, $0) })
+        for (name, type) in SystemType.otherNames { names[name] = type }
+        names["OS_dispatch_queue"] = .dispatchQueue
+        names["OS_dispatch_group"] = .group
+        names["OS_dispatch_semaphore"] = .semaphore
+        names["OS_dispatch_source"] = .source
+        names["OS_dispatch_workitem"] = .workItem
+        return names
+    }()
+
+    private let codeBase: CodeBase
+    private var known: [String: (owner: SystemType?, isType: Bool)] = [:]
+
+    init(_ codeBase: CodeBase) { self.codeBase = codeBase }
+
+    mutating func owner(of usr: String) -> (owner: SystemType?, isType: Bool) {
+        if let known = known[usr] { return known }
+        let result = usr.hasPrefix("s:") ? swiftOwner(usr) : objectiveCOwner(usr)
+        known[usr] = result
+        return result
+    }
+
+    /// `c:objc(cs)NSOperation(im)cancel`
+    private func objectiveCOwner(_ usr: String) -> (owner: SystemType?, isType: Bool) {
+        for prefix in ["c:objc(cs)", "c:objc(pl)"] where usr.hasPrefix(prefix) {
+            let rest = usr.dropFirst(prefix.count)
+            let name = rest.prefix { $0 != "(" }
+            return (Self.otherNames[String(name)], name.count == rest.count)
+        }
+        return (nil, false)
+    }
+
+    /// `s:8Dispatch0A5QueueC5async…`, read out as `Dispatch.DispatchQueue.async(…) -> ()`.
+    private func swiftOwner(_ usr: String) -> (owner: SystemType?, isType: Bool) {
+        let mangled = "$s" + usr.dropFirst(2)
+        guard let pointer = index_store_demangle(mangled, mangled.utf8.count) else { return (nil, false) }
+        defer { free(pointer) }
+        var text = Substring(String(cString: pointer))
+        if text.hasPrefix("static ") { text.removeFirst(7) }
+        if text.hasPrefix("(extension in "), let end = text.firstIndex(of: ":") {
+            text = text[text.index(after: end)...]
+        }
+        guard let module = Self.takeName(&text), text.first == "." else { return (nil, false) }
+        text.removeFirst()
+        guard let type = Self.takeName(&text), type.first?.isLetter ?? false else { return (nil, false) }
+        let owner =
+            Self.modules.contains(module) ? Self.otherNames[type] : codeBase.systemType(codeBase.vocabulary[type])
+        if text.isEmpty { return (owner, true) }
+        // Generic arguments of the owner, then the member. A nested type's members are not the owner's.
+        if text.first == "<", let end = text.firstIndex(of: ">") { text = text[text.index(after: end)...] }
+        guard text.first == ".", let first = text.dropFirst().first else { return (nil, false) }
+        return first.isUppercase ? (nil, false) : (owner, false)
+    }
+
+    /// Takes a name from the beginning: `Name`, or `(Name in _0123)` of a private one.
+    private static func takeName(_ text: inout Substring) -> String? {
+        if text.first == "(" {
+            guard let end = text.firstIndex(of: ")") else { return nil }
+            let name = text.dropFirst().prefix { $0 != " " }
+            text = text[text.index(after: end)...]
+            return String(name)
+        }
+        let name = text.prefix { $0.isLetter || $0.isNumber || $0 == "_" }
+        text = text[name.endIndex...]
+        return name.isEmpty ? nil : String(name)
+    }
+}

@@ -1,0 +1,97 @@
+extension Lexer {
+    /// Whether a value has just ended, so that a slash divides.
+    var isAfterOperand: Bool {
+        guard let last = tokens.last else { return false }
+        switch last.kind {
+        case .number, .string, .regex: return true
+        case .directive: return false
+        case .word:
+            switch Term(last.word) {
+            case .return, .in, .case, .if, .while, .guard, .let, .var, .try, .await, .else, .where, .is, .as, .throw,
+                .switch, .do, .yield, .repeat, .for:
+                return false
+            default: return true
+            }
+        case .mark:
+            switch Term(last.word) {
+            case .closeParen, .closeSquare, .closeBrace: return true
+            case .exclamation, .question: return Int(last.start) + 1 == position
+            default: return false
+            }
+        }
+    }
+
+    /// `#/…/#`, at the first number sign: on one line, or on many if a line ends after the slash.
+    mutating func lexRegex(hashes: Int) {
+        let start = position
+        position += hashes + 1
+        var offset = 0
+        while Byte.isBlank(peek(offset)) { offset += 1 }
+        let isMultiline = Byte.isNewline(peek(offset))
+        scan: while !isAtEnd {
+            switch bytes[position] {
+            case Byte.backslash:
+                position += 1
+                if !isAtEnd, !Byte.isNewline(bytes[position]) { position += 1 }
+            case Byte.newline, Byte.return:
+                if !isMultiline { break scan }
+                breakLine()
+            case Byte.slash where hasHashes(hashes):
+                position += 1 + hashes
+                break scan
+            default:
+                position += 1
+            }
+        }
+        add(.regex, from: start)
+    }
+
+    private func hasHashes(_ hashes: Int) -> Bool {
+        for offset in 1...hashes where peek(offset) != Byte.hash { return false }
+        return true
+    }
+
+    /// `/…/` on one line, as the compiler takes it: with no blank after the first slash, nor before the last, and with
+    /// balanced parentheses. Returns false, and stays, if it is none.
+    mutating func lexBareRegex() -> Bool {
+        switch peek(1) {
+        case 0, 9, 32, Byte.newline, Byte.return, Byte.closeParen, Byte.comma, Byte.closeSquare, Byte.closeBrace:
+            return false
+        default: break
+        }
+        guard position >= regexFreeUntil else { return false }
+        let (end, isRegex) = bareRegexEnd()
+        guard isRegex else {
+            // What was looked through for nothing is not looked through again, or a line of slashes would cost its square.
+            if end - position > 256 { regexFreeUntil = end }
+            return false
+        }
+        let start = position
+        position = end
+        add(.regex, from: start)
+        return true
+    }
+
+    /// The end of a regular expression at the position, or of what had to be looked through to see that it is none.
+    private func bareRegexEnd() -> (end: Int, isRegex: Bool) {
+        var index = position + 1
+        var isInSet = false
+        var depth = 0
+        while index < bytes.count, !Byte.isNewline(bytes[index]) {
+            switch bytes[index] {
+            case Byte.backslash: index += 1
+            case Byte.openSquare: isInSet = true
+            case Byte.closeSquare: isInSet = false
+            case Byte.openParen where !isInSet: depth += 1
+            case Byte.closeParen where !isInSet:
+                depth -= 1
+                if depth < 0 { return (index, false) }
+            case Byte.slash where !isInSet:
+                return (index + 1, depth == 0 && !Byte.isBlank(bytes[index - 1]))
+            default: break
+            }
+            index += 1
+        }
+        return (min(index, bytes.count), false)
+    }
+}

@@ -1,0 +1,158 @@
+/// Cuts a source into tokens, in one pass and in time linear in its bytes. Any bytes will do: what is not closed ends
+/// with the file, and nesting is kept in arrays, not on the stack.
+struct Lexer {
+    enum Language {
+        case swift, objectiveC
+    }
+
+    let bytes: [UInt8]
+    let language: Language
+    let vocabulary: Vocabulary
+    private(set) var tokens: [Token] = []
+    /// Where lines begin, the first at 0.
+    private(set) var lineStarts: [UInt32] = [0]
+    /// The comments that speak to the audit, without their marks: where they begin and end.
+    var directives: [Range<Int>] = []
+
+    var position = 0
+    /// The strings whose interpolation is being lexed, innermost last.
+    var strings: [StringLiteral] = []
+    /// Parentheses that are open.
+    private(set) var depth = 0
+    /// No slash before this place begins a regular expression.
+    var regexFreeUntil = 0
+
+    init(_ bytes: [UInt8], _ language: Language, _ vocabulary: Vocabulary) {
+        self.bytes = bytes
+        self.language = language
+        self.vocabulary = vocabulary
+        tokens.reserveCapacity(bytes.count / 5)
+    }
+
+    /// The byte so many places further on, 0 behind the end.
+    @inline(__always)
+    func peek(_ offset: Int = 0) -> UInt8 {
+        position + offset < bytes.count ? bytes[position + offset] : 0
+    }
+
+    var isAtEnd: Bool { position >= bytes.count }
+
+    mutating func add(_ kind: Token.Kind, from start: Int, _ word: Word = Vocabulary.none) {
+        tokens.append(Token(kind, start: start, word: word))
+    }
+
+    /// Notes that a line begins behind a break at the position, and goes there.
+    mutating func breakLine() {
+        position += bytes[position] == Byte.return && peek(1) == Byte.newline ? 2 : 1
+        lineStarts.append(UInt32(position))
+    }
+
+    mutating func run() {
+        while !isAtEnd { lexOne() }
+    }
+
+    private mutating func lexOne() {
+        let byte = bytes[position]
+        switch byte {
+        case Byte.newline, Byte.return: breakLine()
+        case 0, 9, 11, 12, 32: position += 1
+        case Byte.slash where peek(1) == Byte.slash: lineComment()
+        case Byte.slash where peek(1) == Byte.star: blockComment()
+        case Byte.slash where language == .swift && !isAfterOperand && lexBareRegex(): break
+        case Byte.quote: beginString(hashes: 0)
+        case Byte.hash: lexHash()
+        case Byte.backtick where language == .swift: lexQuotedWord()
+        case Byte.apostrophe where language == .objectiveC: lexCharacter()
+        case 48...57: lexNumber()
+        case Byte.openParen:
+            depth += 1
+            lexMark(length: 1)
+        case Byte.closeParen: closeParen()
+        default:
+            if Byte.isWordStart(byte) { lexWord() } else { lexMark(length: markLength(byte)) }
+        }
+    }
+
+    private mutating func closeParen() {
+        if let string = strings.last, string.depth == depth {
+            position += 1
+            continueString()
+        } else {
+            depth = max(0, depth - 1)
+            lexMark(length: 1)
+        }
+    }
+
+    private mutating func lexMark(length: Int) {
+        let start = position
+        position = min(position + length, bytes.count)
+        add(.mark, from: start, vocabulary.word(bytes, start, position))
+    }
+
+    /// Marks of one byte, but for those whose parts would be taken for something else: `->`, `==`, `!=`, `&&`, `||`.
+    private func markLength(_ byte: UInt8) -> Int {
+        switch (byte, peek(1)) {
+        case (Byte.minus, Byte.greater), (Byte.ampersand, Byte.ampersand), (Byte.bar, Byte.bar): 2
+        case (Byte.equal, Byte.equal), (Byte.exclamation, Byte.equal): peek(2) == Byte.equal ? 3 : 2
+        default: 1
+        }
+    }
+
+    private mutating func lexWord() {
+        let start = position
+        while Byte.isWord(peek()) { position += 1 }
+        add(.word, from: start, vocabulary.word(bytes, start, position))
+    }
+
+    /// A word in backticks, which goes to the end of its line at most.
+    private mutating func lexQuotedWord() {
+        let start = position
+        position += 1
+        while !isAtEnd, bytes[position] != Byte.backtick, !Byte.isNewline(bytes[position]) { position += 1 }
+        let plain = vocabulary.word(bytes, start + 1, position)
+        if !isAtEnd, bytes[position] == Byte.backtick { position += 1 }
+        add(.word, from: start, Term(plain) == nil ? plain : vocabulary.word(bytes, start, position))
+    }
+
+    private mutating func lexNumber() {
+        let start = position
+        while true {
+            let byte = peek()
+            if Byte.isWord(byte) {
+                position += 1
+            } else if byte == Byte.dot && Byte.isDigit(peek(1)) && !isAfterDot(start) {
+                position += 1
+            } else if byte == Byte.apostrophe && language == .objectiveC && Byte.isWord(peek(1)) {
+                position += 1
+            } else if byte == Byte.minus || byte == Byte.plus, isExponent(start) {
+                position += 1
+            } else {
+                break
+            }
+        }
+        add(.number, from: start, vocabulary.word(bytes, start, position))
+    }
+
+    /// Whether a sign at the position belongs to a number, as in `1e-5`.
+    private func isExponent(_ start: Int) -> Bool {
+        let last = bytes[position - 1] | 32
+        let isHex = position - start > 2 && bytes[start + 1] | 32 == UInt8(ascii: "x")
+        return Byte.isDigit(peek(1)) && last == (isHex ? UInt8(ascii: "p") : UInt8(ascii: "e"))
+    }
+
+    /// Whether a number is a place in a tuple: `pair.0.1` has two of them.
+    private func isAfterDot(_ start: Int) -> Bool {
+        start > 0 && bytes[start - 1] == Byte.dot
+    }
+
+    private mutating func lexCharacter() {
+        let start = position
+        position += 1
+        while !isAtEnd, bytes[position] != Byte.apostrophe, !Byte.isNewline(bytes[position]) {
+            position += bytes[position] == Byte.backslash ? 2 : 1
+        }
+        position = min(position, bytes.count)
+        if peek() == Byte.apostrophe { position += 1 }
+        add(.number, from: start)
+    }
+}

@@ -1,0 +1,16 @@
+extension FileMatcher {
+    /// Looks for what more than one place shows.
+    mutating func analyze() {
+        analyzeSubclasses()
+        analyzeExtensionsAndCasts()
+        analyzeDependencies()
+        analyzeSemaphores()
+        analyzeDispatchQueues()
+        analyzeWorkItemsAndTimers()
+        analyzeLocks()
+        analyzeThreads()
+        analyzeSystems()
+        analyzeChecking()
+        analyzePorted()
+    }
+}

@@ -1,0 +1,183 @@
+extension FileMatcher {
+    func holds(_ conditions: [CompiledCondition], _ index: Int) -> Bool {
+        conditions.allSatisfy { holds($0, index) }
+    }
+
+    private func holds(_ condition: CompiledCondition, _ index: Int) -> Bool {
+        switch condition {
+        case .mentions(let word): arguments(index).contains { file.isWord($0) && file.word($0) == word }
+        case .label(let word): labels(index).contains { file.word($0) == word }
+        case .on(let word): file[index - 1] == .dot && receiver(index) == word
+        case .argument(let word): file[index + 1] == .openParen && firstArgument(index) == word
+        case .assignedNumber(let word):
+            file[index + 1] == .equal && file.word(index + 2) == word && file[index + 3] != .dot
+        case .not(let condition): !holds(condition, index)
+        case .plain(let condition): holds(condition, index)
+        }
+    }
+
+    private func holds(_ condition: Condition, _ index: Int) -> Bool {
+        switch condition {
+        case .called: isCalled(index)
+        case .assigned: file[index + 1] == .equal
+        case .inLoop: isInLoop(index)
+        case .inQueueBlock: isInQueueBlock(index)
+        case .inOperation: isInOperation(index)
+        case .named(let text): receiverName(index).lowercased().contains(text)
+        case .closureOnly: file[index + 1] == .openBrace
+        case .last: file[index + 1] == .openParen ? file[file.partner(index + 1) + 1] != .dot : file[index + 1] != .dot
+        default: preconditionFailure("\(condition) has words")
+        }
+    }
+
+    func isCalled(_ index: Int) -> Bool {
+        file[index + 1] == .openParen || file[index + 1] == .openBrace
+            || file.language == .objectiveC && (file[index + 1] == .colon || file[index + 1] == .closeSquare)
+    }
+
+    private func receiver(_ index: Int) -> Word {
+        var position = index - 2
+        if file[position] == .closeParen { position = file.partner(position) - 1 }
+        return file.word(position)
+    }
+
+    /// The tokens of a call's arguments, or of a message's, at most 80 of them.
+    func arguments(_ index: Int) -> Range<Int> {
+        let open = index + 1
+        if file.language == .objectiveC, file[open] == .colon {
+            var end = open
+            while end < min(file.tokens.count, open + 80), file[end] != .semicolon { end += 1 }
+            return open..<end
+        }
+        guard file[open] == .openParen else { return open..<open }
+        return open..<max(open, min(file.partner(open), open + 80))
+    }
+
+    /// The labels of a call's arguments.
+    func labels(_ index: Int) -> [Int] {
+        guard file[index + 1] == .openParen else { return [] }
+        var result: [Int] = []
+        var position = index + 2
+        let end = arguments(index).upperBound
+        while position < end {
+            switch file[position] {
+            case .openParen, .openSquare, .openBrace: position = max(file.partner(position), position + 1)
+            default:
+                let isFirst = file[position - 1] == .openParen || file[position - 1] == .comma
+                if isFirst, file.isWord(position), file[position + 1] == .colon { result.append(position) }
+                position += 1
+            }
+        }
+        return result
+    }
+
+    private func firstArgument(_ index: Int) -> Word {
+        file[index + 3] == .colon ? file.word(index + 4) : file.word(index + 2)
+    }
+
+    /// Whether a token is in a loop of its function, or in the closure of a `forEach`.
+    func isInLoop(_ index: Int) -> Bool {
+        for place in file.outline.scopes(around: index) {
+            let scope = file.outline.scopes[place]
+            switch scope.kind {
+            case .function, .type, .file: return false
+            case .closure: return file[scope.open - 1] == .forEach
+            case .block:
+                switch file[scope.head] {
+                case .for, .while, .repeat: return true
+                default: break
+                }
+            case .deferred: break
+            }
+        }
+        return false
+    }
+
+    /// The methods that the closures around a token are given to, innermost first.
+    func methodsAround(_ index: Int) -> [Int] {
+        file.outline.scopes(around: index).compactMap { place in
+            let scope = file.outline.scopes[place]
+            guard scope.kind == .closure else { return nil }
+            var method = scope.open - 1
+            if file[method] == .closeParen { method = file.partner(method) - 1 }
+            if file[method] == .openParen { method -= 1 }
+            if file[method] == .colon { method = callee(ofArgument: method) ?? method }
+            return file.isWord(method) ? method : nil
+        }
+    }
+
+    /// The function that an argument behind a colon is given to.
+    private func callee(ofArgument colon: Int) -> Int? {
+        for position in stride(from: colon, to: max(0, colon - 40), by: -1) where file[position] == .openParen {
+            if file.partner(position) > colon { return position - 1 }
+        }
+        return nil
+    }
+
+    /// Whether a token is in a closure that a background queue executes.
+    private func isInQueueBlock(_ index: Int) -> Bool {
+        methodsAround(index).contains { method in
+            switch file[method] {
+            case .async, .asyncAfter, .addOperation: return receiver(method) != Word(.main)
+            default: return false
+            }
+        }
+    }
+
+    /// Whether a token is in a class that inherits from `Operation`, or in an extension of one.
+    func isInOperation(_ index: Int) -> Bool {
+        codeBase.systemType(file.typeName(around: index))?.isKind(of: .operation) ?? false
+    }
+
+    /// Which variable the value before a member is, if it is a plain one.
+    func identity(ofMember index: Int) -> Identity? {
+        guard file[index - 1] == .dot else { return nil }
+        var name = index - 2
+        while file[name] == .question || file[name] == .exclamation { name -= 1 }
+        guard file.isWord(name) else { return nil }
+        return identity(ofVariable: name)
+    }
+
+    /// The variable that a name means, `self.` before it or not.
+    func identity(ofVariable index: Int) -> Identity? {
+        let word = file.word(index)
+        let owner = file.typeName(around: index)
+        if file[index - 1] == .dot {
+            guard file[index - 2] == .selfValue || file[index - 2] == .question && file[index - 3] == .selfValue else {
+                guard let type = typer.receiver(ofDot: index - 1) else { return nil }
+                return Identity(owner: type.type.name, scope: -1, name: word)
+            }
+            return Identity(owner: owner, scope: -1, name: word)
+        }
+        if let local = declarations.local(word, at: index, in: file) {
+            let isGlobal = file.outline.scopes[local.scope].kind == .file
+            return Identity(owner: Vocabulary.none, scope: isGlobal ? -1 : local.scope, name: word)
+        }
+        return Identity(owner: owner, scope: -1, name: word)
+    }
+
+    /// The variable that is given the value which is made at an index: `let queue = DispatchQueue(…)`.
+    func identity(ofMade index: Int) -> Identity? {
+        var name = index - 1
+        if file[name] == .dot { name -= 2 }
+        guard file[name] == .equal else { return nil }
+        name -= 1
+        // `let queue: DispatchQueue = …`
+        var declared = name
+        while declared > index - 12, file[declared] != .colon, file[declared] != .let, file[declared] != .var {
+            declared -= 1
+        }
+        if file[declared] == .colon, file[declared - 2] == .let || file[declared - 2] == .var { name = declared - 1 }
+        guard file.isWord(name) else { return nil }
+        let scope = file.outline.scopes[file.outline.scope(of: name)]
+        if file[name - 1] == .let || file[name - 1] == .var {
+            switch scope.kind {
+            case .type: return Identity(owner: scope.name, scope: -1, name: file.word(name))
+            case .file: return Identity(owner: Vocabulary.none, scope: -1, name: file.word(name))
+            default:
+                return Identity(owner: Vocabulary.none, scope: file.outline.scope(of: name), name: file.word(name))
+            }
+        }
+        return identity(ofVariable: name)
+    }
+}

@@ -1,0 +1,307 @@
+/// Finds the patterns of one file.
+struct FileMatcher {
+    let file: SourceFile
+    let declarations: Declarations
+    let codeBase: CodeBase
+    let rules: Rules
+    let typer: Typer
+    /// What the compiler's index says of the file, nil if it has no record of it, or an old one.
+    let record: FileRecord?
+    private(set) var findings: [Finding] = []
+    /// The places of findings by their token.
+    private var places: [Int: [Int]] = [:]
+    /// The places of findings that were taken back.
+    private var removed: Set<Int> = []
+    /// Members of system types that are used on variables, for analyses that look at more than one place.
+    private(set) var sites: [Site] = []
+
+    init(_ file: SourceFile, _ declarations: Declarations, _ codeBase: CodeBase, _ rules: Rules, _ record: FileRecord?)
+    {
+        self.file = file
+        self.declarations = declarations
+        self.codeBase = codeBase
+        self.rules = rules
+        self.record = record
+        typer = Typer(file: file, declarations: declarations, codeBase: codeBase)
+    }
+
+    mutating func run() {
+        for index in file.tokens.indices where file.tokens[index].kind == .word {
+            let word = file.tokens[index].word
+            if let members = rules.members[word] { matchMember(index, members) }
+            if let functions = rules.functions[word] { matchFunction(index, functions) }
+            if file.language == .objectiveC, let messages = rules.messages[word] { matchMessage(index, messages) }
+            if let type = madeType(index) { matchMade(index, type) }
+            if word == Word(.synchronized), file.language == .objectiveC, file[index - 1] == .at {
+                add("lock-synchronized", index, .certain)
+            }
+            if word == Word(.initializer), file[index - 1] == .dot { matchImplicitlyMade(index) }
+        }
+        analyze()
+        findings = findings.enumerated().filter { !removed.contains($0.offset) }.map(\.element)
+        findings.sort { ($0.token, $0.pattern.id) < ($1.token, $1.pattern.id) }
+    }
+
+    // MARK: Members
+
+    private mutating func matchMember(_ index: Int, _ rules: [Rules.Rule]) {
+        // `willChangeValue(for: \.isFinished)` is part of a state machine, which is found as a whole.
+        if file[index - 6] == .willChangeValue || file[index - 6] == .didChangeValue { return }
+        guard let (type, certainty) = ownerType(index, rules) else { return }
+        if let identity = identity(ofMember: index) {
+            sites.append(Site(identity: identity, type: type, member: file.word(index), token: index))
+        }
+        for rule in rules where rule.types.contains(where: type.isKind) && holds(rule.conditions, index) {
+            return add(rule.pattern, index, certainty)
+        }
+    }
+
+    /// The system type whose member a word is, or nil if it is none.
+    private func ownerType(_ index: Int, _ rules: [Rules.Rule]) -> (SystemType, Finding.Certainty)? {
+        if let record {
+            switch record.owner(at: file.line(index), file.column(index), named: file.text(index)) {
+            case .system(let type): return (type, .certain)
+            case .other: return nil
+            case .unknown: break
+            }
+        }
+        let fits = { (type: SystemType) in rules.contains { $0.types.contains(where: type.isKind) } }
+        if file[index - 1] == .dot {
+            if let result = typer.receiver(ofDot: index - 1) {
+                guard let type = typer.systemType(result) else { return hiddenType(result, index, fits) }
+                guard fits(type) else { return nil }
+                // An extension of `Optional` may be meant, of which names say nothing.
+                let isOwn = codeBase.declares(file.word(index), in: Word(.optionalType))
+                return (type, result.isCertain && !isOwn ? .certain : .likely)
+            }
+            if let type = implicitType(index), fits(type) { return (type, .likely) }
+            return guess(index, rules).map { ($0, .likely) }
+        }
+        // A member of the type around, without `self`.
+        guard file[index - 1] != .func, file[index - 1] != .var, file[index - 1] != .let, file[index + 1] != .colon,
+            file.language == .swift, declarations.local(file.word(index), at: index, in: file) == nil,
+            let type = codeBase.systemType(file.typeName(around: index)), fits(type)
+        else { return nil }
+        return (type, .certain)
+    }
+
+    /// The system's type of a name that the code base uses for one of its own, if only the system's has the member.
+    private func hiddenType(
+        _ result: Typer.Result, _ index: Int, _ fits: (SystemType) -> Bool
+    ) -> (SystemType, Finding.Certainty)? {
+        guard result.isMetatype, let type = codeBase.hiddenSystemType(result.type.name), fits(type),
+            !codeBase.declares(file.word(index), in: result.type.name)
+        else { return nil }
+        return (type, .likely)
+    }
+
+    /// The type of `.main` in `queue: .main`, in `let queue: DispatchQueue = .main`, in `var queue: DispatchQueue
+    /// { .main }`, and in a call of a function of the code base.
+    private func implicitType(_ index: Int) -> SystemType? {
+        let before = index - 2
+        switch file[before] {
+        case .equal: return codeBase.systemType(file.word(file[before - 1] == .question ? before - 2 : before - 1))
+        case .openBrace:
+            let scope = file.outline.scopes[file.outline.scope(of: before)]
+            guard scope.kind == .function, file[scope.head] == .var, file[scope.head + 2] == .colon else { return nil }
+            return file.type(at: scope.head + 3).flatMap { codeBase.systemType($0.type.name) }
+        case .openParen:
+            guard file.isWord(before - 1) else { return nil }
+            return codeBase.parameter(Word(.underscore), of: file.word(before - 1)).flatMap {
+                codeBase.systemType($0.name)
+            }
+        case .colon:
+            let label = before - 1
+            if let open = openParen(before: label), file.isWord(open - 1),
+                let type = codeBase.parameter(file.word(label), of: file.word(open - 1))
+            {
+                return codeBase.systemType(type.name)
+            }
+            return ["queue", "on"].contains(file.text(label)) ? .dispatchQueue : nil
+        default: return nil
+        }
+    }
+
+    /// The parenthesis of the call that a label is in, if it is near.
+    private func openParen(before label: Int) -> Int? {
+        var position = label - 1
+        for _ in 0..<24 {
+            switch file[position] {
+            case .openParen: return position
+            case .closeParen, .closeSquare, .closeBrace: position = file.partner(position) - 1
+            case .openBrace, .openSquare, .semicolon: return nil
+            default: position -= 1
+            }
+            if position < 0 { return nil }
+        }
+        return nil
+    }
+
+    /// What a value is by its name, or by that of its member, if nothing else is known of it.
+    private func guess(_ index: Int, _ rules: [Rules.Rule]) -> SystemType? {
+        let word = file.word(index)
+        // There the same names are those of our own types, too.
+        if declarations.imports.contains(Word(.taskOperations)) { return nil }
+        if self.rules.telling.contains(word) { return codeBase.functions.contains(word) ? nil : rules[0].types[0] }
+        let name = receiverName(index).lowercased()
+        let isCalled = file[index + 1] == .openParen || file[index + 1] == .openBrace
+        guard !name.isEmpty, isCalled || name == "operation" else { return nil }
+        return rules.lazy.flatMap(\.types).first { type in
+            Rules.hints[type].map { name.hasSuffix($0) || name.hasPrefix($0) } ?? false
+        }
+    }
+
+    /// The last name of what stands before a member, whether it is called or not.
+    func receiverName(_ index: Int) -> String {
+        guard file[index - 1] == .dot else { return "" }
+        var position = index - 2
+        while file[position] == .question || file[position] == .exclamation { position -= 1 }
+        if file[position] == .closeParen || file[position] == .closeSquare { position = file.partner(position) - 1 }
+        return file.isWord(position) ? file.text(position) : ""
+    }
+
+    // MARK: Functions, messages and values
+
+    private mutating func matchFunction(_ index: Int, _ rules: [Rules.Rule]) {
+        switch file[index - 1] {
+        case .func, .class, .struct, .enum, .protocol, .import, .defineDirective, .at: return
+        default: break
+        }
+        let isOwn = codeBase.functions.contains(file.word(index)) || codeBase.types[file.word(index)] != nil
+        for rule in rules where holds(rule.conditions, index) {
+            return add(rule.pattern, index, isOwn ? .likely : .certain)
+        }
+    }
+
+    private mutating func matchMessage(_ index: Int, _ rules: [Rules.Rule]) {
+        guard file[index + 1] == .colon || file[index + 1] == .closeSquare, file[index - 1] != .closeParen else {
+            return
+        }
+        let receiver = declarations.local(file.word(index - 1), at: index, in: file).flatMap {
+            typer.systemType(typer.type(of: $0, 0))
+        }
+        for rule in rules where holds(rule.conditions, index) {
+            return add(rule.pattern, index, receiver == nil ? .likely : .certain)
+        }
+    }
+
+    /// The system type that a name stands for: as the index says, or as its declarations do.
+    private func madeType(_ index: Int) -> SystemType? {
+        let type = codeBase.systemType(file.word(index))
+        guard let record, type != nil || file.beginsUpper(index) else { return type }
+        switch record.made(at: file.line(index), file.column(index)) {
+        case .system(let type): return type
+        case .other: return nil
+        case .unknown: return type
+        }
+    }
+
+    private mutating func matchMade(_ index: Int, _ type: SystemType) {
+        let next = file[index + 1]
+        if file.language == .objectiveC {
+            guard file[index - 1] == .openSquare, next == .new || next == .alloc else { return }
+            return addMade(type, index)
+        }
+        switch file[index - 1] {
+        case .colon where next == .openBrace: return
+        case .comma where next == .openBrace: return
+        case .arrow, .class, .extension, .protocol, .struct, .func, .case, .ampersand, .equals, .is, .as: return
+        case .dot where !isModule(index - 2): return
+        default: break
+        }
+        var call = index + 1
+        if next == .less {  // OSAllocatedUnfairLock<State>(…)
+            while call < index + 30, file[call] != .greater { call += 1 }
+            call += 1
+        }
+        if file[call] == .dot, file[call + 1] == .initializer { return }
+        if file[call] == .openParen || file[call] == .openBrace && !file.isFirstOnLine(call) { addMade(type, index) }
+    }
+
+    /// `.init(…)` behind a type, or where one is declared: `let queue: OperationQueue = .init()`.
+    private mutating func matchImplicitlyMade(_ index: Int) {
+        guard file[index + 1] == .openParen else { return }
+        let name = file[index - 2] == .equal ? index - 3 : index - 2
+        guard file.isWord(name), let type = codeBase.systemType(file.word(name)) else { return }
+        addMade(type, index)
+    }
+
+    private func isModule(_ index: Int) -> Bool { file[index] == .foundation || file[index] == .dispatch }
+
+    private mutating func addMade(_ type: SystemType, _ index: Int) {
+        // A subclass of `Operation` is found where it is declared.
+        if type == .operation, file.text(index) != "Operation", file.text(index) != "NSOperation" { return }
+        for rule in rules.made where rule.types.contains(type) && holds(rule.conditions, index) {
+            return add(rule.pattern, index, .certain)
+        }
+    }
+
+    // MARK: Results
+
+    mutating func add(_ id: String, _ index: Int, _ certainty: Finding.Certainty) {
+        guard let pattern = Patterns.byID[id] else { preconditionFailure("no pattern \(id)") }
+        add(pattern, index, certainty)
+    }
+
+    mutating func add(_ pattern: Pattern, _ index: Int, _ certainty: Finding.Certainty) {
+        guard !findings(at: index).contains(where: { $0.pattern.id == pattern.id }) else { return }
+        let line = file.line(index)
+        places[index, default: []].append(findings.count)
+        findings.append(
+            Finding(
+                pattern: pattern, path: file.path, line: line, column: file.column(index), certainty: certainty,
+                condition: conditionText(index), source: trimmed(file.contents(ofLine: line)), context: context(index),
+                allowance: nil, file: file.number, token: index))
+    }
+
+    /// What was found at a token so far.
+    func findings(at token: Int) -> [Finding] {
+        (places[token] ?? []).lazy.filter { !removed.contains($0) }.map { findings[$0] }
+    }
+
+    /// Takes back what was found at a token, as another pattern says more of it.
+    mutating func remove(_ isWrong: (Pattern) -> Bool, at token: Int) {
+        for place in places[token] ?? [] where isWrong(findings[place].pattern) { removed.insert(place) }
+    }
+
+    private func conditionText(_ index: Int) -> String {
+        let number = file.outline.condition(of: index)
+        guard number > 0 else { return "" }
+        let (range, isNegated) = file.outline.conditions[number]
+        let text = range.prefix(32).map { file.text($0) }.joined()
+        return isNegated ? "!(\(text))" : text
+    }
+
+    /// `Type.function`, as far as there are any.
+    private func context(_ index: Int) -> String {
+        let scopes = file.outline.scopes(around: index).filter {
+            let kind = file.outline.scopes[$0].kind
+            return kind == .type || kind == .function
+        }
+        return scopes.reversed().map { file.vocabulary[file.outline.scopes[$0].name] }.filter { !$0.isEmpty }
+            .joined(separator: ".")
+    }
+
+    private func trimmed(_ line: String) -> String {
+        var line = line[...]
+        while let first = line.first, first.isWhitespace { line.removeFirst() }
+        while let last = line.last, last.isWhitespace { line.removeLast() }
+        return String(line)
+    }
+}
+
+/// A member of a system type that is used on a variable.
+struct Site {
+    let identity: Identity
+    let type: SystemType
+    let member: Word
+    let token: Int
+}
+
+/// Which variable is meant: a local one by its scope, a member by its type.
+struct Identity: Hashable {
+    let owner: Word
+    /// The scope of a local variable, -1 for a member.
+    let scope: Int
+    let name: Word
+}

@@ -1,0 +1,73 @@
+/// The patterns by the words that begin them, for one vocabulary.
+struct Rules {
+    struct Rule {
+        let pattern: Pattern
+        let types: [SystemType]
+        let conditions: [CompiledCondition]
+    }
+
+    private(set) var members: [Word: [Rule]] = [:]
+    private(set) var functions: [Word: [Rule]] = [:]
+    private(set) var messages: [Word: [Rule]] = [:]
+    private(set) var made: [Rule] = []
+    /// Members whose names alone tell: no other library has them.
+    let telling: Set<Word>
+    /// What the name of a value of a type contains.
+    static let hints: [SystemType: String] = [
+        .dispatchQueue: "queue", .group: "group", .semaphore: "sem", .lock: "lock",
+        .operation: "operation",
+    ]
+
+    init(_ patterns: [Pattern], _ vocabulary: Vocabulary) {
+        telling = Set(
+            [
+                "addOperation", "addOperations", "addDependency", "removeDependency", "waitUntilFinished",
+                "waitUntilAllOperationsAreFinished", "cancelAllOperations", "maxConcurrentOperationCount",
+                "addBarrierBlock", "addExecutionBlock", "queuePriority", "completionBlock", "asyncAfter",
+                "threadDictionary", "underlyingQueue", "concurrentPerform", "detachNewThread", "setEventHandler",
+            ].map { vocabulary[$0] })
+        for pattern in patterns {
+            for shape in pattern.shapes { add(pattern, shape, vocabulary) }
+        }
+    }
+
+    private mutating func add(_ pattern: Pattern, _ shape: Pattern.Shape, _ vocabulary: Vocabulary) {
+        func rule(_ types: [SystemType], _ conditions: [Condition]) -> Rule {
+            Rule(pattern: pattern, types: types, conditions: conditions.map { CompiledCondition($0, vocabulary) })
+        }
+        switch shape {
+        case .member(let names, let types, let conditions):
+            for name in names { members[vocabulary[name], default: []].append(rule(types, conditions)) }
+        case .function(let names, let conditions):
+            for name in names { functions[vocabulary[name], default: []].append(rule([], conditions)) }
+        case .message(let names, let conditions):
+            for name in names { messages[vocabulary[name], default: []].append(rule([], conditions)) }
+        case .made(let types, let conditions): made.append(rule(types, conditions))
+        case .analysis: break
+        }
+    }
+}
+
+/// A condition whose words are those of a vocabulary.
+indirect enum CompiledCondition {
+    case mentions(Word)
+    case label(Word)
+    case on(Word)
+    case argument(Word)
+    case assignedNumber(Word)
+    case plain(Condition)
+    case not(CompiledCondition)
+
+    init(_ condition: Condition, _ vocabulary: Vocabulary) {
+        self =
+            switch condition {
+            case .mentions(let text): .mentions(vocabulary[text])
+            case .label(let text): .label(vocabulary[text])
+            case .on(let text): .on(vocabulary[text])
+            case .argument(let text): .argument(vocabulary[text])
+            case .assignedNumber(let text): .assignedNumber(vocabulary[text])
+            case .not(let condition): .not(CompiledCondition(condition, vocabulary))
+            default: .plain(condition)
+            }
+    }
+}

@@ -1,0 +1,126 @@
+/// Puts what uses each other into an order, in time linear in the number of edges.
+struct Waves {
+    struct Edge: Equatable {
+        let from: Int
+        let to: Int
+        /// How often the one names the other.
+        let count: Int
+    }
+
+    /// The parts of the graph that can be reached from each other, what they use before them.
+    private(set) var components: [[Int]] = []
+    private var componentOf: [Int]
+    /// For each node its wave, from 1; 0 for what does not count. Nothing of a later wave is used by an earlier one:
+    /// the first wave is what nothing else uses.
+    private(set) var wave: [Int]
+    /// For each node its layer, from 1: the first layer is what uses nothing else.
+    private(set) var layer: [Int]
+
+    private let edges: [[Int: Int]]
+    private let counts: [Bool]
+
+    /// - Parameters:
+    ///   - edges: For each node what it uses, and how often.
+    ///   - counts: Which nodes have something to move. The others only pass on who uses whom.
+    init(edges: [[Int: Int]], counts: [Bool]) {
+        self.edges = edges
+        self.counts = counts
+        componentOf = [Int](repeating: -1, count: edges.count)
+        wave = [Int](repeating: 0, count: edges.count)
+        layer = [Int](repeating: 0, count: edges.count)
+        findComponents()
+        findLevels()
+    }
+
+    /// The rings: components of more than one node that counts, each with the edge that is cheapest to cut.
+    var rings: [(members: [Int], cut: Edge)] {
+        components.compactMap { members in
+            guard members.filter({ counts[$0] }).count > 1, let cut = cheapestEdge(in: members) else { return nil }
+            return (members.sorted(), cut)
+        }
+    }
+
+    /// The edge within a component that is named least often.
+    private func cheapestEdge(in members: [Int]) -> Edge? {
+        let component = componentOf[members[0]]
+        var best: Edge?
+        for member in members.sorted() {
+            for (target, count) in edges[member].sorted(by: { $0.key < $1.key })
+            where target != member && componentOf[target] == component {
+                if best == nil || count < best!.count { best = Edge(from: member, to: target, count: count) }
+            }
+        }
+        return best
+    }
+
+    /// Tarjan's strongly connected components (1972), with a stack of its own.
+    private mutating func findComponents() {
+        let count = edges.count
+        var number = 0
+        var order = [Int](repeating: -1, count: count)
+        var low = [Int](repeating: 0, count: count)
+        var isOnStack = [Bool](repeating: false, count: count)
+        var stack: [Int] = []
+        for root in 0..<count where order[root] < 0 {
+            var work: [(node: Int, targets: [Int], next: Int)] = []
+            func enter(_ node: Int) {
+                order[node] = number
+                low[node] = number
+                number += 1
+                stack.append(node)
+                isOnStack[node] = true
+                work.append((node, edges[node].keys.sorted(), 0))
+            }
+            enter(root)
+            while let top = work.last {
+                if top.next < top.targets.count {
+                    work[work.count - 1].next += 1
+                    let target = top.targets[top.next]
+                    if order[target] < 0 {
+                        enter(target)
+                    } else if isOnStack[target] {
+                        low[top.node] = min(low[top.node], order[target])
+                    }
+                    continue
+                }
+                work.removeLast()
+                if let parent = work.last?.node { low[parent] = min(low[parent], low[top.node]) }
+                guard low[top.node] == order[top.node] else { continue }
+                var members: [Int] = []
+                repeat {
+                    let member = stack.removeLast()
+                    isOnStack[member] = false
+                    componentOf[member] = components.count
+                    members.append(member)
+                } while members.last != top.node
+                components.append(members)
+            }
+        }
+    }
+
+    /// Components come with what they use before them: forwards for layers, backwards for waves.
+    private mutating func findLevels() {
+        var layers = [Int](repeating: 0, count: components.count)
+        var waves = [Int](repeating: 0, count: components.count)
+        for (component, members) in components.enumerated() {
+            for member in members {
+                for target in edges[member].keys where componentOf[target] != component {
+                    layers[component] = max(layers[component], layers[componentOf[target]])
+                }
+            }
+            if members.contains(where: { counts[$0] }) { layers[component] += 1 }
+        }
+        for (component, members) in components.enumerated().reversed() {
+            if members.contains(where: { counts[$0] }) { waves[component] += 1 }
+            for member in members {
+                for target in edges[member].keys where componentOf[target] != component {
+                    waves[componentOf[target]] = max(waves[componentOf[target]], waves[component])
+                }
+            }
+        }
+        for node in edges.indices where counts[node] {
+            layer[node] = layers[componentOf[node]]
+            wave[node] = waves[componentOf[node]]
+        }
+    }
+}

@@ -1,0 +1,116 @@
+/// The nesting of a file: which brackets belong together, in which scope each token is, and under which condition.
+struct Outline {
+    /// For each bracket the index of its partner, for any other token -1.
+    private let partners: [Int32]
+    let scopes: [Scope]
+    /// For each token the place of its scope.
+    private let scopeOfToken: [Int32]
+    /// Where the condition of `#if` changes, and the place in `conditions` from there on.
+    private var conditionChanges: [(index: Int, condition: Int)] = [(0, 0)]
+    /// The tokens of conditions. The first is none; `#else` has that of its `#if`, and says so.
+    private(set) var conditions: [(range: Range<Int>, isNegated: Bool)] = [(0..<0, false)]
+
+    init(_ tokens: [Token], _ lineStarts: [UInt32], language: Lexer.Language) {
+        partners = Self.partners(of: tokens)
+        var builder = ScopeBuilder(tokens, partners, lineStarts)
+        builder.build(language)
+        (scopes, scopeOfToken) = (builder.scopes, builder.scopeOfToken)
+        findConditions(tokens, lineStarts)
+    }
+
+    func partner(_ index: Int) -> Int {
+        partners.indices.contains(index) && partners[index] >= 0 ? Int(partners[index]) : max(0, partners.count - 1)
+    }
+
+    func scope(of index: Int) -> Int {
+        scopeOfToken.indices.contains(index) ? Int(scopeOfToken[index]) : 0
+    }
+
+    /// The scopes around a token, innermost first, without that of the file.
+    func scopes(around index: Int) -> [Int] {
+        var result: [Int] = []
+        var scope = self.scope(of: index)
+        while scope > 0 && result.count < 64 {
+            result.append(scope)
+            scope = scopes[scope].parent
+        }
+        return result
+    }
+
+    /// The innermost scope of a kind around a token, or nil.
+    func enclosing(_ kind: Scope.Kind, of index: Int) -> Int? {
+        var scope = self.scope(of: index)
+        while scope > 0 {
+            if scopes[scope].kind == kind { return scope }
+            scope = scopes[scope].parent
+        }
+        return nil
+    }
+
+    /// The condition that a token stands under, 0 for none.
+    func condition(of index: Int) -> Int {
+        var (low, high) = (0, conditionChanges.count)
+        while high - low > 1 {
+            let middle = (low + high) / 2
+            if conditionChanges[middle].index <= index { low = middle } else { high = middle }
+        }
+        return conditionChanges[low].condition
+    }
+
+    /// Pairs brackets. One that does not fit the innermost open one is taken to close what it can, as a brace closes
+    /// parentheses that were forgotten.
+    private static func partners(of tokens: [Token]) -> [Int32] {
+        var partners = [Int32](repeating: -1, count: tokens.count)
+        var open: [(index: Int, closing: Term)] = []
+        for (index, token) in tokens.enumerated() where token.kind == .mark {
+            switch Term(token.word) {
+            case .openParen: open.append((index, .closeParen))
+            case .openSquare: open.append((index, .closeSquare))
+            case .openBrace: open.append((index, .closeBrace))
+            case .closeParen, .closeSquare:
+                guard let last = open.last, last.closing == Term(token.word) else { continue }
+                open.removeLast()
+                partners[index] = Int32(last.index)
+                partners[last.index] = Int32(index)
+            case .closeBrace:
+                while let last = open.last, last.closing != .closeBrace { open.removeLast() }
+                guard let last = open.popLast() else { continue }
+                partners[index] = Int32(last.index)
+                partners[last.index] = Int32(index)
+            default: break
+            }
+        }
+        return partners
+    }
+
+    private mutating func findConditions(_ tokens: [Token], _ lineStarts: [UInt32]) {
+        var open: [Int] = []
+        var line = 0
+        // Conditions come in the order of lines, so that none is looked at twice.
+        func endOfLine(_ index: Int) -> Int {
+            while line < lineStarts.count, lineStarts[line] <= tokens[index].start { line += 1 }
+            guard line < lineStarts.count else { return tokens.count }
+            var end = index + 1
+            while end < tokens.count, tokens[end].start < lineStarts[line] { end += 1 }
+            return end
+        }
+        for (index, token) in tokens.enumerated() where token.kind == .directive {
+            switch Term(token.word) {
+            case .ifDirective, .ifdefDirective, .ifndefDirective:
+                conditions.append((index + 1..<endOfLine(index), Term(token.word) == .ifndefDirective))
+                open.append(conditions.count - 1)
+            case .elseifDirective, .elifDirective:
+                conditions.append((index + 1..<endOfLine(index), false))
+                if !open.isEmpty { open[open.count - 1] = conditions.count - 1 }
+            case .elseDirective:
+                guard let last = open.popLast() else { continue }
+                conditions.append((conditions[last].range, !conditions[last].isNegated))
+                open.append(conditions.count - 1)
+            case .endifDirective:
+                _ = open.popLast()
+            default: continue
+            }
+            conditionChanges.append((index, open.last ?? 0))
+        }
+    }
+}

@@ -1,0 +1,57 @@
+/// What has changed between two reports.
+struct Comparison: Codable {
+    struct Family: Codable {
+        let name: String
+        let old: Int
+        let new: Int
+    }
+
+    let oldSites: Int
+    let newSites: Int
+    let oldEffort: Int
+    let newEffort: Int
+    /// Places of the old report that the new one does not have, and the other way round.
+    let gone: Int
+    let come: [Report.Entry]
+    let families: [Family]
+    /// The files that have nothing left.
+    let finishedFiles: [String]
+
+    init(old: Report, new: Report) {
+        let oldLeft = old.findings.filter { $0.allowance == nil }
+        let newLeft = new.findings.filter { $0.allowance == nil }
+        oldSites = old.summary.sites
+        newSites = new.summary.sites
+        oldEffort = old.summary.effort
+        newEffort = new.summary.effort
+        let newPrints = Set(newLeft.map(\.fingerprint))
+        let oldPrints = Set(oldLeft.map(\.fingerprint))
+        gone = oldLeft.count { !newPrints.contains($0.fingerprint) }
+        come = newLeft.filter { !oldPrints.contains($0.fingerprint) }
+        families = Set(old.summary.families.keys).union(new.summary.families.keys).sorted().map { name in
+            Family(name: name, old: old.summary.families[name] ?? 0, new: new.summary.families[name] ?? 0)
+        }
+        finishedFiles = Set(oldLeft.map(\.file)).subtracting(newLeft.map(\.file)).sorted()
+    }
+
+    func json() throws -> String { try JSONText.of(self) }
+
+    func table(isColored: Bool) -> String {
+        var lines = [
+            "sites   \(oldSites) → \(newSites)   \(share(oldSites, newSites))",
+            "effort  \(oldEffort) → \(newEffort)   \(share(oldEffort, newEffort))",
+            "\(gone) gone, \(come.count) new, \(finishedFiles.count) files finished", "",
+        ]
+        lines += families.map { "\($0.name)  \($0.old) → \($0.new)" }
+        if !finishedFiles.isEmpty { lines += ["", "Finished:"] + finishedFiles.map { "  " + $0 } }
+        if !come.isEmpty {
+            lines += ["", "New:"] + come.map { "  \($0.file):\($0.line):\($0.column) \($0.pattern): \($0.source)" }
+        }
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    /// How much of the old is done.
+    private func share(_ old: Int, _ new: Int) -> String {
+        old == 0 ? "" : "\((old - new) * 100 / old) % done"
+    }
+}

@@ -1,0 +1,100 @@
+extension HTMLPage {
+    /// Draws the waves: a column each, a box a file, a line for each use of the file that is looked at.
+    static let drawing = #"""
+        const perColumn = 40;
+        function draw() {
+          const space = "http://www.w3.org/2000/svg";
+          const node = (name, attributes, text) => {
+            const element = document.createElementNS(space, name);
+            for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+            if (text !== undefined) element.textContent = text;
+            return element;
+          };
+          if (!report.waves.length) {
+            byId("picture").textContent = "Nothing is left to move.";
+            return;
+          }
+          const [width, gap, height, step, top] = [230, 70, 24, 30, 34];
+          const columns = report.waves.map(wave => {
+            const files = [...wave.files].sort((a, b) => b.effort - a.effort || (a.path < b.path ? -1 : 1));
+            return { wave, files: files.slice(0, perColumn), more: files.length - perColumn };
+          });
+          const tallest = Math.max(...columns.map(c => c.files.length + (c.more > 0 ? 1 : 0)));
+          const svg = node("svg", { width: columns.length * (width + gap), height: top + tallest * step + 8,
+            role: "img", "aria-label": "files by wave" });
+          const lines = node("g", {}), boxes = node("g", {}), place = new Map();
+          const most = Math.max(...rows.map(f => f.effort));
+          columns.forEach((column, number) => {
+            const x = number * (width + gap) + 4;
+            const head = `wave ${column.wave.number} · ${count(column.wave.files.length, "file")} · effort ${column.wave.effort}`;
+            boxes.append(node("text", { x, y: 18, class: "head" }, head));
+            column.files.forEach((file, index) => {
+              const y = top + index * step;
+              place.set(file.path, { x, y });
+              const group = node("g", { class: "file", tabindex: 0, role: "button", "data-path": file.path });
+              const effort = patterns.get(file.hardest)?.effort || 1;
+              const part = 30 + (width - 30) * Math.sqrt(file.effort / most);
+              const name = file.path.split("/").pop();
+              group.append(node("title", {}, `${short(file.path)}\n${count(file.sites, "site")}, effort ${file.effort}, ` +
+                `used by ${file.usedBy.length}, uses ${file.uses.length}`),
+                node("rect", { x, y, width, height, rx: 5, class: "back" }),
+                node("rect", { x, y, width: part, height, rx: 5, class: `e${effort}` }),
+                node("text", { x: x + 7, y: y + 16 }, name.length > 30 ? name.slice(0, 29) + "…" : name));
+              const choose = () => chooseFile(chosenFile === file.path ? "" : file.path);
+              group.onclick = choose;
+              group.onkeydown = event => { if (event.key === "Enter" || event.key === " ") { event.preventDefault(); choose(); } };
+              group.onmouseenter = group.onfocus = () => mark(file.path);
+              group.onmouseleave = group.onblur = () => mark(chosenFile);
+              boxes.append(group);
+            });
+            if (column.more > 0) boxes.append(node("text", { x: x + 7, y: top + column.files.length * step + 16,
+              class: "head" }, `and ${count(column.more, "file")} with less effort`));
+          });
+          for (const file of rows) for (const used of file.uses) {
+            const a = place.get(file.path), b = place.get(used);
+            if (!a || !b) continue;
+            const back = b.x <= a.x;
+            const [x1, y1, x2, y2] = [back ? a.x : a.x + width, a.y + height / 2, back ? b.x + width : b.x, b.y + height / 2];
+            const bend = Math.max(30, Math.abs(x2 - x1) / 2) * (back ? -1 : 1);
+            const same = a.x === b.x;
+            const curve = same
+              ? `M${a.x + width},${y1} C${a.x + width + 35},${y1} ${a.x + width + 35},${y2} ${a.x + width},${y2}`
+              : `M${x1},${y1} C${x1 + bend},${y1} ${x2 - bend},${y2} ${x2},${y2}`;
+            lines.append(node("path", { d: curve, "data-from": file.path, "data-to": used }));
+          }
+          // More lines than can be told apart show when their file is looked at.
+          if (lines.childElementCount > 120) lines.setAttribute("class", "many");
+          svg.append(lines, boxes);
+          byId("picture").replaceChildren(svg);
+        }
+
+        function mark(path) {
+          document.querySelectorAll("#picture path").forEach(line =>
+            line.classList.toggle("uses", !!path && (line.dataset.from === path || line.dataset.to === path)));
+        }
+
+        function chooseFile(path) {
+          chosenFile = path;
+          document.querySelectorAll("#picture .file").forEach(file =>
+            file.classList.toggle("chosen", file.dataset.path === path));
+          mark(path);
+          fillList();
+        }
+
+        function fillRest() {
+          byId("rings").append(...report.rings.map(ring => make("div", { class: "ring" },
+            make("b", {}, "A ring, which moves together: "), ring.files.map(short).join(", "), make("br"),
+            `Cheapest to cut: ${short(ring.cutFrom)} uses ${short(ring.cutTo)}, ${count(ring.cutCount, "time")}.`)));
+          if (!report.notes.length) return;
+          byId("notes").append(make("h2", {}, "Notes"), make("ul", {},
+            ...report.notes.map(n => make("li", {}, make("code", {}, short(n.path)), " ", n.message))));
+        }
+
+        fillHeader();
+        draw();
+        fillRest();
+        fillList();
+        for (const id of ["search", "family", "effort", "wave", "kind"]) byId(id).oninput = fillList;
+        byId("clear").onclick = () => { byId("filters").reset(); chooseFile(""); };
+        """#
+}

@@ -1,0 +1,155 @@
+extension HTMLPage {
+    /// Lists what was found, and shows what is chosen. Texts go into the page as texts, never as markup.
+    static let script = #"""
+        "use strict";
+        const { report, recipes } = JSON.parse(document.getElementById("data").textContent);
+        const byId = id => document.getElementById(id);
+        const patterns = new Map(report.patterns.map(p => [p.id, p]));
+        const rows = report.waves.flatMap(w => w.files);
+        const waveOf = new Map(rows.map(f => [f.path, f.wave]));
+        const efforts = ["", "by rote", "callers change", "to be thought about"];
+        const steps = { 2: "Swap queues", 3: "Move operations, the leaves first", 4: "Go up towards the roots",
+          5: "Make the callers async", 6: "Take the shared state out", 7: "Turn strict checking on",
+          8: "Delete the bridge" };
+        let chosenFile = "";
+
+        /** The folder that all files are in stands in none of their names. */
+        const common = (() => {
+          const folders = rows.map(f => f.path.split("/").slice(0, -1));
+          let length = folders.length ? Math.min(...folders.map(f => f.length)) : 0;
+          while (length > 0 && folders.some(f => f[length - 1] !== folders[0][length - 1]
+            || f.slice(0, length).join("/") !== folders[0].slice(0, length).join("/"))) length--;
+          return length ? folders[0].slice(0, length).join("/") + "/" : "";
+        })();
+        const short = path => path.startsWith(common) ? path.slice(common.length) : path;
+
+        function make(name, attributes, ...children) {
+          const element = document.createElement(name);
+          for (const [key, value] of Object.entries(attributes || {})) {
+            if (key === "class") element.className = value; else if (key.startsWith("on")) element[key] = value;
+            else element.setAttribute(key, value);
+          }
+          element.append(...children);
+          return element;
+        }
+        const count = (n, noun) => `${n.toLocaleString()} ${noun}${n === 1 ? "" : "s"}`;
+
+        function fillHeader() {
+          const s = report.summary;
+          byId("source").textContent = `${count(report.files, "file")}, ${count(report.lines, "line")}` +
+            (report.index ? `; the compiler's index knows ${report.index.files} of the files` : "; by names alone");
+          const tiles = [[s.sites, "sites to move"], [s.files, "files with them"], [s.effort, "effort"],
+            [report.waves.length, "waves"], [s.certain, "certain"], [s.likely, "likely"],
+            [s.withoutRecipe, "without a recipe"], [s.allowed, "allowed"]];
+          byId("tiles").append(...tiles.map(([n, name]) =>
+            make("div", { class: "tile" }, make("b", {}, n.toLocaleString()), make("span", {}, name))));
+          const options = (id, first, list) => byId(id).append(make("option", { value: "" }, first),
+            ...list.map(([value, text]) => make("option", { value }, text)));
+          options("family", "any family", Object.keys(s.families).sort().map(f => [f, `${f} (${s.families[f]})`]));
+          options("wave", "any wave", report.waves.map(w => [w.number, `wave ${w.number} (${w.sites})`]));
+        }
+
+        function matches(entry) {
+          const pattern = patterns.get(entry.pattern);
+          const value = id => byId(id).value;
+          const text = value("search").toLowerCase();
+          const kind = value("kind");
+          if (kind === "allowed" ? !entry.allowance : entry.allowance) return false;
+          if (chosenFile && entry.file !== chosenFile) return false;
+          if (value("family") && pattern?.family !== value("family")) return false;
+          if (value("effort") && String(pattern?.effort) !== value("effort")) return false;
+          if (value("wave") && String(waveOf.get(entry.file)) !== value("wave")) return false;
+          if ((kind === "certain" || kind === "likely") && entry.certainty !== kind) return false;
+          if (kind === "none" && pattern?.recipe) return false;
+          return !text || [entry.file, entry.source, entry.pattern, pattern?.title].join("\n").toLowerCase().includes(text);
+        }
+
+        const most = 2000;
+        function fillList() {
+          const found = report.findings.filter(matches);
+          byId("count").textContent = count(found.length, "site") + (chosenFile ? ` in ${short(chosenFile)}` : "") +
+            (found.length > most ? `, the first ${most} shown` : "");
+          const groups = new Map();
+          for (const entry of found.slice(0, most)) {
+            if (!groups.has(entry.file)) groups.set(entry.file, []);
+            groups.get(entry.file).push(entry);
+          }
+          const isShort = groups.size <= 8;
+          byId("list").replaceChildren(...[...groups].map(([file, entries], number) => {
+            const row = rows.find(f => f.path === file);
+            const facts = row ? `wave ${row.wave}, layer ${row.layer}, effort ${row.effort}` : "";
+            const head = make("summary", {}, make("b", {}, short(file)), " ", make("small", {}, `${entries.length} · ${facts}`));
+            const group = make("details", isShort || number < 3 ? { open: "" } : {}, head);
+            group.append(...entries.map(line));
+            return group;
+          }));
+        }
+
+        function line(entry) {
+          const pattern = patterns.get(entry.pattern) || { title: entry.pattern, effort: 1 };
+          const tags = [make("span", { class: `tag e${pattern.effort}` }, pattern.title)];
+          if (!pattern.recipe) tags.push(" ", make("span", { class: "tag plain" }, "no recipe"));
+          if (entry.certainty === "likely") tags.push(" ", make("span", { class: "tag plain" }, "likely"));
+          if (entry.condition) tags.push(" ", make("span", { class: "tag plain" }, "#if " + entry.condition));
+          if (entry.allowance) tags.push(" ", make("span", { class: "tag plain" }, "allowed: " + entry.allowance));
+          const button = make("button", { class: "row", type: "button", title: entry.source },
+            make("span", { class: "place" }, `${entry.line}:${entry.column} `), ...tags, make("code", {}, entry.source));
+          button.onclick = () => {
+            document.querySelectorAll(".row.chosen").forEach(r => r.classList.remove("chosen"));
+            button.classList.add("chosen");
+            show(entry, pattern);
+          };
+          return button;
+        }
+
+        function show(entry, pattern) {
+          const parts = [make("h3", {}, pattern.title),
+            make("p", { class: "hint" }, `${short(entry.file)}:${entry.line}` + (entry.context ? ` in ${entry.context}` : "")),
+            make("pre", {}, entry.source), make("p", {}, pattern.meaning || ""),
+            make("p", {}, make("span", { class: `tag e${pattern.effort}` }, efforts[pattern.effort]), " ",
+              `step ${pattern.step}: ${steps[pattern.step] || ""}`)];
+          if (pattern.recipe) {
+            parts.push(make("h4", {}, "Migration.md#" + pattern.recipe));
+            if (recipes[pattern.recipe]) parts.push(...markdown(recipes[pattern.recipe]));
+          } else parts.push(make("p", {}, "Migration.md has no recipe for this."));
+          byId("detail").replaceChildren(...parts);
+          byId("detail").scrollTop = 0;
+        }
+
+        function inline(text) {
+          const parts = text.split(/(`[^`]+`|\*\*[^*]+\*\*|\[[^\]]+\]\([^)]+\))/);
+          return parts.filter(p => p).map(p => p[0] === "`" ? make("code", {}, p.slice(1, -1))
+            : p.startsWith("**") ? make("b", {}, p.slice(2, -2))
+            : p[0] === "[" && p.includes("](") ? make("i", {}, p.slice(1, p.indexOf("]("))) : p);
+        }
+
+        /** As much of Markdown as the recipes have: code, lists, tables and paragraphs. */
+        function markdown(text) {
+          const parts = [], lines = text.split("\n");
+          for (let i = 0; i < lines.length; i++) {
+            if (lines[i].startsWith("```")) {
+              const from = ++i;
+              while (i < lines.length && !lines[i].startsWith("```")) i++;
+              parts.push(make("pre", {}, lines.slice(from, i).join("\n")));
+            } else if (/^(\d+\.|-) /.test(lines[i])) {
+              const list = make(lines[i][0] === "-" ? "ul" : "ol", {});
+              for (; i < lines.length && /^(\d+\.|-) /.test(lines[i]); i++)
+                list.append(make("li", {}, ...inline(lines[i].replace(/^(\d+\.|-) /, ""))));
+              i--;
+              parts.push(list);
+            } else if (lines[i].startsWith("|")) {
+              const table = make("table", {});
+              for (; i < lines.length && lines[i].startsWith("|"); i++) {
+                const cells = lines[i].slice(1, -1).split("|").map(c => c.trim());
+                if (cells.every(c => /^:?-*:?$/.test(c) && c)) continue;
+                table.append(make("tr", {}, ...cells.map(c => make("td", {}, ...inline(c)))));
+              }
+              i--;
+              parts.push(table);
+            } else if (lines[i].trim()) parts.push(make("p", {}, ...inline(lines[i])));
+          }
+          return parts;
+        }
+
+        """#
+}

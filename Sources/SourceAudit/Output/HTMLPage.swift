@@ -1,0 +1,84 @@
+import Foundation
+
+/// A report as one page that needs nothing else: no network, no other file.
+struct HTMLPage {
+    let text: String
+
+    init(_ report: Report) {
+        let anchors = Set(report.patterns.compactMap(\.recipe))
+        let data = Contents(report: report, recipes: GuideText.sections(anchors))
+        text = Self.document
+            .replacing("/*STYLE*/", with: Self.style)
+            .replacing("/*SCRIPT*/", with: Self.script + Self.drawing)
+            .replacing("/*DATA*/", with: Self.json(data))
+    }
+
+    private struct Contents: Encodable {
+        let report: Report
+        let recipes: [String: String]
+    }
+
+    /// JSON that can stand in a script: nothing in it ends one.
+    private static func json(_ contents: Contents) -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        // The report has been encoded from strings and numbers alone, which always can be.
+        let data = (try? encoder.encode(contents)) ?? Data("null".utf8)
+        return String(decoding: data, as: UTF8.self)
+            .replacing("<", with: "\\u003C").replacing("\u{2028}", with: "\\u2028").replacing(
+                "\u{2029}", with: "\\u2029")
+    }
+
+    private static let document = """
+        <!doctype html>
+        <html lang="en">
+        <head>
+        <meta charset="utf-8">
+        <meta name="viewport" content="width=device-width, initial-scale=1">
+        <title>What to move, and in what order</title>
+        <style>/*STYLE*/</style>
+        </head>
+        <body>
+        <header>
+          <h1>What to move, and in what order</h1>
+          <p id="source"></p>
+          <div id="tiles"></div>
+        </header>
+        <section>
+          <h2>Waves</h2>
+          <p class="hint">Nothing that is left uses wave 1: begin there. Each box is a file, as broad as its effort;
+            choose one to see what it uses and what is found in it.</p>
+          <div id="picture"></div>
+          <div id="rings"></div>
+        </section>
+        <section>
+          <h2>What was found</h2>
+          <form id="filters" onsubmit="return false">
+            <input id="search" type="search" placeholder="search files, lines, patterns" aria-label="search">
+            <select id="family" aria-label="family"></select>
+            <select id="effort" aria-label="effort">
+              <option value="">any effort</option><option value="1">by rote</option>
+              <option value="2">callers change</option><option value="3">to be thought about</option>
+            </select>
+            <select id="wave" aria-label="wave"></select>
+            <select id="kind" aria-label="certainty and recipe">
+              <option value="">all</option><option value="certain">certain</option>
+              <option value="likely">likely</option><option value="none">without a recipe</option>
+              <option value="allowed">allowed by comments</option>
+            </select>
+            <button type="button" id="clear">clear</button>
+            <span id="count" role="status"></span>
+          </form>
+          <div id="columns">
+            <div id="list"></div>
+            <aside id="detail"><p class="hint">Choose a line to see its recipe.</p></aside>
+          </div>
+        </section>
+        <section id="notes"></section>
+        <script type="application/json" id="data">/*DATA*/</script>
+        <script>/*SCRIPT*/</script>
+        </body>
+        </html>
+
+        """
+}

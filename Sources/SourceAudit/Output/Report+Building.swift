@@ -1,0 +1,154 @@
+/// What an auditor hands on.
+struct AuditResult {
+    var files: Int
+    var lines: Int
+    var index: Report.IndexUse?
+    var findings: [Finding]
+    /// The paths of all files by number, and for each what it uses and how often.
+    var paths: [String]
+    var uses: [[Int: Int]]
+    /// For each file with several types what these use of each other.
+    var typeUses: [Int: [String: Set<String>]]
+    var notes: [Note]
+}
+
+extension Report {
+    init(_ result: AuditResult) {
+        let left = result.findings.filter { $0.allowance == nil }
+        var builder = ReportBuilder(result, left)
+        self.init(
+            files: result.files, lines: result.lines, index: result.index,
+            summary: builder.summary(), patterns: builder.patternRows(), findings: builder.entries(),
+            waves: builder.waves(), rings: builder.rings(), notes: result.notes)
+    }
+}
+
+private struct ReportBuilder {
+    private let result: AuditResult
+    private let left: [Finding]
+    private let byFile: [Int: [Finding]]
+    private let order: Waves
+    /// For each file those with findings that use it.
+    private let users: [[Int]]
+    /// How often a line has been seen: the second one of a kind has a fingerprint of its own.
+    private var ordinals: [String: Int] = [:]
+
+    init(_ result: AuditResult, _ left: [Finding]) {
+        self.result = result
+        self.left = left
+        let files = Dictionary(grouping: left, by: \.file)
+        byFile = files
+        var users = [[Int]](repeating: [], count: result.paths.count)
+        for (number, uses) in result.uses.enumerated() where files[number] != nil {
+            for used in uses.keys where files[used] != nil { users[used].append(number) }
+        }
+        self.users = users
+        // A test is used by nothing, and uses everything: it moves with what it tests, and holds nothing up.
+        let edges = result.uses.enumerated().map { number, uses in
+            ReportBuilder.isTest(result.paths[number]) ? [:] : uses
+        }
+        let counts = result.paths.indices.map { number in
+            !ReportBuilder.isTest(result.paths[number]) && files[number] != nil
+        }
+        order = Waves(edges: edges, counts: counts)
+    }
+
+    static func isTest(_ path: String) -> Bool {
+        path.hasPrefix("Tests/") || path.contains("/Tests/") || path.hasSuffix("Tests.swift")
+            || path.hasSuffix("Tests.m")
+    }
+
+    func summary() -> Report.Summary {
+        var summary = Report.Summary()
+        summary.sites = left.count
+        summary.allowed = result.findings.count - left.count
+        summary.certain = left.filter { $0.certainty == .certain }.count
+        summary.likely = left.count - summary.certain
+        summary.files = byFile.count
+        summary.effort = left.reduce(0) { $0 + $1.pattern.effort.weight }
+        summary.withoutRecipe = left.filter { $0.pattern.recipe == nil }.count
+        for finding in left { summary.families[finding.pattern.family.rawValue, default: 0] += 1 }
+        return summary
+    }
+
+    func patternRows() -> [Report.PatternRow] {
+        Dictionary(grouping: left, by: \.pattern.id).values.map { findings in
+            let pattern = findings[0].pattern
+            return Report.PatternRow(
+                id: pattern.id, family: pattern.family.rawValue, title: pattern.title, recipe: pattern.recipe,
+                effort: pattern.effort.rawValue, step: pattern.step.rawValue, meaning: pattern.meaning,
+                sites: findings.count, files: Set(findings.map(\.file)).count)
+        }.sorted { ($1.sites, $0.id) < ($0.sites, $1.id) }
+    }
+
+    mutating func entries() -> [Report.Entry] {
+        result.findings.map { finding in
+            let text = "\(finding.pattern.id)\n\(finding.path)\n\(finding.source)"
+            ordinals[text, default: 0] += 1
+            return Report.Entry(
+                pattern: finding.pattern.id, file: finding.path, line: finding.line, column: finding.column,
+                certainty: finding.certainty.rawValue, condition: finding.condition.isEmpty ? nil : finding.condition,
+                context: finding.context.isEmpty ? nil : finding.context, source: finding.source,
+                allowance: finding.allowance, fingerprint: Fingerprint.of("\(text)\n\(ordinals[text]!)"))
+        }
+    }
+
+    func waves() -> [Report.Wave] {
+        let rows = byFile.map { number, findings in row(number, findings) }
+        let grouped = Dictionary(grouping: rows, by: \.wave)
+        return grouped.sorted { $0.key < $1.key }.map { number, rows in
+            Report.Wave(
+                number: number, effort: rows.reduce(0) { $0 + $1.effort }, sites: rows.reduce(0) { $0 + $1.sites },
+                files: rows.sorted { ($0.effort, $0.path) < ($1.effort, $1.path) })
+        }
+    }
+
+    private func row(_ number: Int, _ findings: [Finding]) -> Report.FileRow {
+        let used = result.uses[number].keys.filter { byFile[$0] != nil }.sorted()
+        let isTest = Self.isTest(result.paths[number])
+        let hardest = findings.max { $0.pattern.effort.rawValue < $1.pattern.effort.rawValue }!
+        return Report.FileRow(
+            path: result.paths[number], sites: findings.count,
+            effort: findings.reduce(0) { $0 + $1.pattern.effort.weight },
+            wave: isTest ? max(1, used.map { order.wave[$0] }.filter { $0 > 0 }.min() ?? 1) : order.wave[number],
+            layer: isTest ? (used.map { order.layer[$0] }.max() ?? 0) + 1 : order.layer[number],
+            uses: used.map { result.paths[$0] }, usedBy: users[number].map { result.paths[$0] },
+            steps: Set(findings.map(\.pattern.step.rawValue)).sorted(), hardest: hardest.pattern.id,
+            types: typeRows(number, findings))
+    }
+
+    private func typeRows(_ number: Int, _ findings: [Finding]) -> [Report.TypeRow] {
+        let byType = Dictionary(grouping: findings) { $0.context.prefix { $0 != "." } }.filter { !$0.key.isEmpty }
+        let names = byType.keys.sorted()
+        guard names.count > 1 else { return [] }
+        let places = Dictionary(uniqueKeysWithValues: names.enumerated().map { (String($1), $0) })
+        let edges = names.map { name in
+            let uses = result.typeUses[number]?[String(name)] ?? []
+            return Dictionary(uniqueKeysWithValues: uses.compactMap { places[$0] }.map { ($0, 1) })
+        }
+        let order = Waves(edges: edges, counts: [Bool](repeating: true, count: names.count))
+        return names.enumerated().map { place, name in
+            Report.TypeRow(
+                name: String(name), sites: byType[name]!.count,
+                effort: byType[name]!.reduce(0) { $0 + $1.pattern.effort.weight }, wave: order.wave[place])
+        }.sorted { ($0.wave, $0.name) < ($1.wave, $1.name) }
+    }
+
+    func rings() -> [Report.Ring] {
+        order.rings.map { members, cut in
+            Report.Ring(
+                files: members.filter { byFile[$0] != nil }.map { result.paths[$0] },
+                cutFrom: result.paths[cut.from], cutTo: result.paths[cut.to], cutCount: cut.count)
+        }
+    }
+}
+
+/// A short text that stands for a longer one, the same on every machine: FNV-1a (Fowler, Noll, Vo) of 64 bits.
+enum Fingerprint {
+    static func of(_ text: String) -> String {
+        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+        for byte in text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
+        let digits = String(hash, radix: 16)
+        return String(repeating: "0", count: 16 - digits.count) + digits
+    }
+}

@@ -1,0 +1,113 @@
+/// What an audit has found, as it is written to JSON. The schema's number changes with its meaning; members are only
+/// added to it.
+public struct Report: Codable, Sendable {
+    public static let schema = 1
+
+    public var schema = Report.schema
+    public var files: Int
+    public var lines: Int
+    /// What the compiler's index contributed, nil if there was none.
+    public var index: IndexUse?
+    public var summary: Summary
+    /// The patterns that were found, the most frequent first.
+    public var patterns: [PatternRow]
+    /// What was found, by file and line.
+    public var findings: [Entry]
+    /// The files with findings, by wave.
+    public var waves: [Wave]
+    public var rings: [Ring]
+    /// What could not be read, and what is wrong with comments that speak to the audit.
+    public var notes: [Note]
+
+    public struct IndexUse: Codable, Sendable {
+        public var stores: [String]
+        /// The files that it knows.
+        public var files: Int
+        /// The files that were changed after it was made; of those names alone are used.
+        public var stale: [String]
+    }
+
+    public struct Summary: Codable, Sendable {
+        /// What is left to move: findings without those that a comment allows.
+        public var sites = 0
+        public var allowed = 0
+        public var certain = 0
+        public var likely = 0
+        public var files = 0
+        /// The sum of weights: 1 by rote, 3 if callers change, 8 if it has to be thought about.
+        public var effort = 0
+        public var withoutRecipe = 0
+        public var families: [String: Int] = [:]
+    }
+
+    public struct PatternRow: Codable, Sendable {
+        public var id: String
+        public var family: String
+        public var title: String
+        public var recipe: String?
+        public var effort: Int
+        public var step: Int
+        public var meaning: String
+        public var sites: Int
+        public var files: Int
+    }
+
+    public struct Entry: Codable, Sendable {
+        public var pattern: String
+        public var file: String
+        public var line: Int
+        public var column: Int
+        public var certainty: String
+        /// The condition of `#if` that it stands under.
+        public var condition: String?
+        /// The type and function that it is in.
+        public var context: String?
+        public var source: String
+        /// The reason that a comment gives for leaving it.
+        public var allowance: String?
+        /// The same for the same place in an older or newer source, as long as its line is the same.
+        public var fingerprint: String
+    }
+
+    public struct Wave: Codable, Sendable {
+        public var number: Int
+        public var effort: Int
+        public var sites: Int
+        public var files: [FileRow]
+    }
+
+    public struct FileRow: Codable, Sendable {
+        public var path: String
+        public var sites: Int
+        public var effort: Int
+        /// From 1: nothing that is left to move in a later wave is used by an earlier one; nothing else uses wave 1.
+        public var wave: Int
+        /// From 1: a layer uses only what is in layers before it; layer 1 uses nothing that is left to move.
+        public var layer: Int
+        /// The files with findings that it uses, and that use it.
+        public var uses: [String]
+        public var usedBy: [String]
+        /// The steps of the guide that its findings belong to.
+        public var steps: [Int]
+        /// The pattern that takes most thought.
+        public var hardest: String
+        /// Its types with findings, those first that no other type of the file uses.
+        public var types: [TypeRow]
+    }
+
+    public struct TypeRow: Codable, Sendable {
+        public var name: String
+        public var sites: Int
+        public var effort: Int
+        public var wave: Int
+    }
+
+    public struct Ring: Codable, Sendable {
+        public var files: [String]
+        /// The use within the ring that is cheapest to cut.
+        public var cutFrom: String
+        public var cutTo: String
+        /// How often it is named.
+        public var cutCount: Int
+    }
+}

@@ -1,0 +1,154 @@
+import Foundation
+
+/// A report for the terminal: the summary first, then each file, then the waves.
+struct Table {
+    private let report: Report
+    private let new: [Report.Entry]?
+    private let isSummary: Bool
+    private let isColored: Bool
+    private let patterns: [String: Report.PatternRow]
+
+    init(_ report: Report, new: [Report.Entry]?, isSummary: Bool, isColored: Bool) {
+        self.report = report
+        self.new = new
+        self.isSummary = isSummary
+        self.isColored = isColored
+        patterns = Dictionary(uniqueKeysWithValues: report.patterns.map { ($0.id, $0) })
+    }
+
+    var text: String {
+        var parts = [summary]
+        if let new {
+            parts.append(
+                new.isEmpty ? "Nothing is new since the baseline.\n" : "New since the baseline:\n" + files(new))
+        } else if !isSummary {
+            parts.append(files(report.findings))
+            parts.append(waves(report.waves))
+        } else {
+            parts.append(waves(Array(report.waves.prefix(1))))
+        }
+        if !report.notes.isEmpty, !isSummary { parts.append(notes) }
+        return parts.filter { !$0.isEmpty }.joined(separator: "\n")
+    }
+
+    // MARK: Summary
+
+    private var summary: String {
+        let summary = report.summary
+        var lines = [
+            bold("\(count(summary.sites, "site")) to move in \(count(summary.files, "file"))")
+                + ", of \(count(report.files, "file")) with \(count(report.lines, "line"))",
+            "effort \(summary.effort), \(summary.certain) certain, \(summary.likely) likely, "
+                + "\(summary.withoutRecipe) without a recipe, \(summary.allowed) allowed by comments",
+        ]
+        if let index = report.index {
+            let stale = index.stale.isEmpty ? "" : ", \(index.stale.count) changed since then"
+            lines.append("the compiler's index knows \(count(index.files, "file"))\(stale)")
+        } else {
+            lines.append("by names alone: there is no index of the compiler's")
+        }
+        let families = summary.families.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+        lines.append(families.map { "\($0.key) \($0.value)" }.joined(separator: ", "))
+        if let first = report.waves.first {
+            let names = first.files.prefix(5).map(\.path).joined(separator: ", ")
+            let more = first.files.count > 5 ? " and \(first.files.count - 5) more" : ""
+            lines.append("first: \(names)\(more)")
+        }
+        lines.append("")
+        lines += rows(
+            [["pattern", "sites", "files", "effort", "recipe"]]
+                + report.patterns.map { row in
+                    [
+                        row.title, "\(row.sites)", "\(row.files)", effort(row.effort),
+                        row.recipe.map { "#" + $0 } ?? "no recipe",
+                    ]
+                })
+        return lines.filter { !$0.isEmpty || report.summary.sites > 0 }.joined(separator: "\n") + "\n"
+    }
+
+    private func effort(_ effort: Int) -> String {
+        switch effort {
+        case 1: "by rote"
+        case 2: "callers"
+        default: "thought"
+        }
+    }
+
+    // MARK: Files and waves
+
+    private func files(_ entries: [Report.Entry]) -> String {
+        let byFile = Dictionary(grouping: entries, by: \.file)
+        return byFile.sorted { $0.key < $1.key }.map { path, entries in
+            let lines = entries.map { entry in
+                let place = "\(entry.line):\(entry.column)"
+                let row = patterns[entry.pattern] ?? Patterns.byID[entry.pattern].map(Report.PatternRow.init)
+                var text = "  \(pad(place, 9)) \(row?.title ?? entry.pattern)"
+                text += dim("  \(row?.recipe.map { "#" + $0 } ?? "no recipe")")
+                if entry.certainty == "likely" { text += dim("  likely") }
+                if let condition = entry.condition { text += dim("  #if \(condition)") }
+                if let reason = entry.allowance { text += dim("  allowed: \(reason)") }
+                return text
+            }
+            return bold(path) + "\n" + lines.joined(separator: "\n") + "\n"
+        }.joined(separator: "\n")
+    }
+
+    private func waves(_ waves: [Report.Wave]) -> String {
+        guard !waves.isEmpty else { return "" }
+        var text = "In waves: nothing that is left uses wave 1. A layer uses only the layers before it.\n"
+        for wave in waves {
+            text += "\n" + bold("wave \(wave.number)") + "  \(count(wave.sites, "site")), effort \(wave.effort)\n"
+            let table = wave.files.map { file in
+                [
+                    "  " + file.path, count(file.sites, "site"), "effort \(file.effort)", "layer \(file.layer)",
+                    "used by \(file.usedBy.count)", "steps " + file.steps.map(String.init).joined(separator: ", "),
+                ]
+            }
+            text += rows(table, hasHead: false).joined(separator: "\n") + "\n"
+            for file in wave.files where !file.types.isEmpty && !isSummary {
+                let types = file.types.map { "\($0.name) (wave \($0.wave), \(count($0.sites, "site")))" }
+                text += dim("  types of \(file.path): \(types.joined(separator: ", "))") + "\n"
+            }
+        }
+        for ring in report.rings {
+            text += "\nA ring, which moves together: \(ring.files.joined(separator: ", "))\n"
+            text += "  cheapest to cut: \(ring.cutFrom) uses \(ring.cutTo), \(count(ring.cutCount, "time"))\n"
+        }
+        return text
+    }
+
+    private var notes: String {
+        "Notes:\n" + report.notes.map { "  \($0.path): \($0.message)" }.joined(separator: "\n") + "\n"
+    }
+
+    // MARK: Text
+
+    private func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
+
+    private func rows(_ rows: [[String]], hasHead: Bool = true) -> [String] {
+        guard let columns = rows.first?.count, rows.count > (hasHead ? 1 : 0) else { return [] }
+        let widths = (0..<columns).map { column in rows.map { $0[column].count }.max() ?? 0 }
+        return rows.enumerated().map { number, row in
+            let cells = row.enumerated().map { $0 == columns - 1 ? $1 : pad($1, widths[$0]) }
+            let line = cells.joined(separator: "  ")
+            return hasHead && number == 0 ? dim(line) : line
+        }
+    }
+
+    private func pad(_ text: String, _ width: Int) -> String {
+        text + String(repeating: " ", count: max(0, width - text.count))
+    }
+
+    private func bold(_ text: String) -> String { isColored ? "\u{1B}[1m\(text)\u{1B}[0m" : text }
+
+    private func dim(_ text: String) -> String { isColored ? "\u{1B}[2m\(text)\u{1B}[0m" : text }
+}
+
+extension Report.PatternRow {
+    /// A pattern of which nothing is left.
+    init(_ pattern: Pattern) {
+        self.init(
+            id: pattern.id, family: pattern.family.rawValue, title: pattern.title, recipe: pattern.recipe,
+            effort: pattern.effort.rawValue, step: pattern.step.rawValue, meaning: pattern.meaning, sites: 0, files: 0)
+    }
+}

@@ -1,0 +1,130 @@
+/// Something that a code base has and a port replaces, as data: how it is recognised, and what to make of it.
+public struct Pattern: Sendable {
+    /// How much thought a site takes.
+    public enum Effort: Int, Sendable, CaseIterable {
+        /// By rote: the recipe's lines take the place of the old ones.
+        case rote = 1
+        /// The callers change with it.
+        case callers = 2
+        /// It has to be thought about.
+        case thought = 3
+
+        /// What a site counts for in sums: about the hours that it takes, in quarters.
+        public var weight: Int {
+            switch self {
+            case .rote: 1
+            case .callers: 3
+            case .thought: 8
+            }
+        }
+    }
+
+    /// The step of the guide's section on order in which a pattern goes.
+    public enum Step: Int, Sendable, CaseIterable {
+        case queues = 2
+        case leaves = 3
+        case graphs = 4
+        case callers = 5
+        case state = 6
+        case checking = 7
+        case bridge = 8
+
+        public var title: String {
+            switch self {
+            case .queues: "Swap queues"
+            case .leaves: "Move operations, the leaves first"
+            case .graphs: "Go up towards the roots"
+            case .callers: "Make the callers async"
+            case .state: "Take the shared state out"
+            case .checking: "Turn strict checking on"
+            case .bridge: "Delete the bridge"
+            }
+        }
+    }
+
+    public enum Family: String, Sendable, CaseIterable {
+        case operations, queues, dispatch, groups, semaphores, workItems = "work-items", sources, threads, locks
+        case timers, systems, checking, ported
+    }
+
+    /// How a pattern is recognised.
+    enum Shape: Sendable {
+        /// A member of one of the types, on a value or on the type itself.
+        case member([String], of: [SystemType], when: [Condition] = [])
+        /// A value of a type that is made.
+        case made([SystemType], when: [Condition] = [])
+        /// A function, a macro or a global variable by its name.
+        case function([String], when: [Condition] = [])
+        /// A message of Objective-C by the first part of its selector.
+        case message([String], when: [Condition] = [])
+        /// By code that looks at more than one place.
+        case analysis
+    }
+
+    /// The name that stands in reports, baselines and comments: it does not change.
+    public let id: String
+    public let family: Family
+    /// What was found, as the old API calls it.
+    public let title: String
+    /// The heading of Migration.md that tells how to port it, nil if there is no recipe.
+    public let recipe: String?
+    public let effort: Effort
+    public let step: Step
+    /// What it means for the port, in a sentence.
+    public let meaning: String
+    let shapes: [Shape]
+
+    init(
+        _ id: String, _ family: Family, _ title: String, recipe: String?, _ effort: Effort, _ step: Step,
+        _ meaning: String, _ shapes: Shape...
+    ) {
+        self.id = id
+        self.family = family
+        self.title = title
+        self.recipe = recipe
+        self.effort = effort
+        self.step = step
+        self.meaning = meaning
+        self.shapes = shapes
+    }
+}
+
+/// What has to hold around a name.
+indirect enum Condition: Sendable {
+    /// A word stands in the arguments.
+    case mentions(String)
+    /// An argument has the label.
+    case label(String)
+    /// The value that the member is of ends with the name, as in `DispatchQueue.main.async`.
+    case on(String)
+    /// It is called.
+    case called
+    /// A value is assigned to it.
+    case assigned
+    /// The number is assigned to it.
+    case assignedNumber(String)
+    /// The first argument is the number.
+    case argument(String)
+    /// It is in the body of a loop.
+    case inLoop
+    /// It is in a closure that a queue executes.
+    case inQueueBlock
+    /// It is in a body of an `Operation` subclass.
+    case inOperation
+    /// The name of the value contains the text, in lower case.
+    case named(String)
+    /// It is given a closure and nothing else.
+    case closureOnly
+    /// No member of it follows.
+    case last
+    case not(Condition)
+}
+
+/// All patterns, in the order in which they are tried.
+enum Patterns {
+    static let all: [Pattern] =
+        operations + queues + dispatch + groups + semaphores + workItems + sources + threads + locks + timers + systems
+        + checking + ported
+
+    static let byID = Dictionary(uniqueKeysWithValues: all.map { ($0.id, $0) })
+}

@@ -1,0 +1,129 @@
+extension Patterns {
+    /// Locks of every kind, and what they guard.
+    static let locks: [Pattern] = [
+        Pattern(
+            "lock-two-sections", .locks, "A check and an action in two critical sections",
+            recipe: "tickets-without-a-lock", .thought, .state,
+            "One method of an actor without an await in it. Others can come between the two.", .analysis),
+        Pattern(
+            "lock-cached", .locks, "A value that is computed once behind a lock", recipe: "once", .callers, .state,
+            "A static let, a lazy value of an actor, or an AsyncOnce.", .analysis),
+        Pattern(
+            "lock-synchronized-function", .locks, "A recursive lock as @synchronized",
+            recipe: "tickets-with-synchronized", .thought, .state,
+            "A Mutex with methods that do not call each other, or an actor.",
+            .made([.recursiveLock])),
+        Pattern(
+            "lock-made", .locks, "NSLock", recipe: "tickets-with-a-lock", .callers, .state, "A Mutex, or an actor.",
+            .made([.lock])),
+        Pattern(
+            "lock-condition", .locks, "NSCondition, pthread_cond_t", recipe: "tickets-with-a-condition", .thought,
+            .state, "An actor that keeps continuations, or an AsyncStream.",
+            .made([.condition, .conditionVariable]),
+            .function(["pthread_cond_init"])),
+        Pattern(
+            "lock-condition-order", .locks, "NSConditionLock, or a condition that orders threads",
+            recipe: "a-condition-that-orders-threads", .thought, .state, "Dependencies, or after:.",
+            .made([.conditionLock]),
+            .member(["lock", "unlock", "condition", "tryLock"], of: [.conditionLock])),
+        Pattern(
+            "lock-condition-in-order", .locks, "Threads that wait for their number",
+            recipe: "a-condition-that-orders-threads", .thought, .state, "Dependencies, or after:.", .analysis),
+        Pattern(
+            "lock-unfair", .locks, "os_unfair_lock, OSAllocatedUnfairLock, OSSpinLock", recipe: "tickets-with-a-lock",
+            .callers, .state, "A Mutex, or an actor.", .made([.unfairLock, .unfairLockStructure]),
+            .function(
+                [
+                    "os_unfair_lock_lock", "os_unfair_lock_unlock", "os_unfair_lock_trylock", "OSSpinLockLock",
+                    "OSSpinLockUnlock", "OSSpinLockTry",
+                ])),
+        Pattern(
+            "lock-pthread", .locks, "pthread_mutex_t, pthread_rwlock_t", recipe: "tickets-with-a-lock", .callers,
+            .state, "A Mutex, or an actor; for readers and writers an actor, or addBarrier.",
+            .made([.mutex, .readWriteLock]),
+            .function(
+                [
+                    "pthread_mutex_init", "pthread_mutex_lock", "pthread_mutex_trylock", "pthread_mutex_unlock",
+                    "pthread_mutex_destroy", "pthread_rwlock_init", "pthread_rwlock_rdlock", "pthread_rwlock_wrlock",
+                    "pthread_rwlock_unlock", "pthread_rwlock_destroy",
+                ])),
+        Pattern(
+            "lock-synchronized", .locks, "@synchronized, objc_sync_enter", recipe: "tickets-with-synchronized",
+            .callers, .state, "A Mutex, or an actor.", .function(["objc_sync_enter", "objc_sync_exit"])),
+        Pattern(
+            "lock-without-defer", .locks, "lock() whose unlock() is not in a defer", recipe: "tickets-with-a-lock",
+            .callers, .state, "withLock of a Mutex leaves it on every path.", .analysis),
+        Pattern(
+            "lock-condition-used", .locks, "lock, wait, signal of a condition", recipe: "tickets-with-a-condition",
+            .callers, .state, "Goes with the condition.",
+            .member(["lock", "unlock", "wait", "signal", "broadcast", "withLock", "try"], of: [.condition]),
+            .function(
+                [
+                    "pthread_cond_wait", "pthread_cond_timedwait", "pthread_cond_signal", "pthread_cond_broadcast",
+                    "pthread_cond_destroy",
+                ])),
+        Pattern(
+            "lock-used", .locks, "lock(), unlock(), withLock", recipe: "tickets-with-a-lock", .rote, .state,
+            "Goes with the lock: withLock of a Mutex.",
+            .member(
+                [
+                    "lock", "unlock", "try", "withLock", "tryLock", "withLockUnchecked", "withLockIfAvailable",
+                    "lockIfAvailable",
+                ], of: [.lock, .recursiveLock, .unfairLock])),
+    ]
+
+    /// What several patterns together are.
+    static let systems: [Pattern] = [
+        Pattern(
+            "system-downloader", .systems, "A table of the operations that run", recipe: "the-image-downloader",
+            .thought, .graphs, "An actor in front of a queue.", .analysis),
+        Pattern(
+            "system-manager", .systems, "A shared manager that downloads batches", recipe: "the-photo-manager",
+            .thought,
+            .graphs, "An actor, and one of four batches.", .analysis),
+        Pattern(
+            "system-sellers", .systems, "Threads that share a stock behind a lock", recipe: "the-ticket-office",
+            .thought, .state, "An actor.", .analysis),
+    ]
+
+    /// What strict checking will ask for.
+    static let checking: [Pattern] = [
+        Pattern(
+            "checking-result", .checking, "Result of an operation that is not Sendable", recipe: nil, .callers,
+            .checking, "What a body returns has to be Sendable.", .analysis),
+        Pattern(
+            "checking-closure", .checking, "Stored closure that is called on a queue", recipe: nil, .callers, .checking,
+            "Make it @Sendable, and what it captures Sendable.", .analysis),
+        Pattern(
+            "checking-static", .checking, "static var that nothing guards", recipe: nil, .callers, .checking,
+            "static let, an actor, a Mutex, or @MainActor.", .analysis),
+        Pattern(
+            "checking-global", .checking, "Global var that nothing guards", recipe: nil, .callers, .checking,
+            "A let, an actor, a Mutex, or @MainActor.", .analysis),
+        Pattern(
+            "checking-open-class", .checking, "Open class with variables", recipe: nil, .callers, .checking,
+            "A subclass can be anything: it cannot be Sendable. Close it, or isolate it.", .analysis),
+    ]
+
+    /// What is left over, or went wrong, in code that has moved.
+    static let ported: [Pattern] = [
+        Pattern(
+            "ported-await-on-width-1", .ported, "await of an operation in a body of a queue of width 1",
+            recipe: "a-serial-queue", .thought, .bridge,
+            "The body lends its place out meanwhile: state must not be half changed over it.", .analysis),
+        Pattern(
+            "ported-blocking-body", .ported, "Blocking call in a body", recipe: "a-pool-of-threads", .callers, .bridge,
+            "It takes a thread of the cooperative pool away: a BlockingExecutor.", .analysis),
+        Pattern(
+            "ported-bridged-queue", .ported, "BridgedOperationQueue", recipe: "a-bridged-queue", .callers, .bridge,
+            "A TaskOperationQueue when nothing old is added any more.", .made([.bridgedQueue]),
+            .function(["BridgedOperationQueue"])),
+        Pattern(
+            "ported-blocking-wait", .ported, "waitUntilFinishedBlocking", recipe: "waiting", .thought, .callers,
+            "await, when the caller is async.",
+            .function(["waitUntilFinishedBlocking", "waitUntilAllOperationsAreFinishedBlocking"])),
+        Pattern(
+            "ported-legacy-dependencies", .ported, "legacyDependencies:, asOperation", recipe: "dependencies", .rote,
+            .bridge, "dependencies:, when the other end has moved.", .function(["legacyDependencies", "asOperation"])),
+    ]
+}

@@ -1,0 +1,113 @@
+import Foundation
+
+/// Reads a code base twice: for what it declares, and for what it has of each pattern. Between the two it keeps the
+/// declarations alone, so that memory does not grow with the source.
+public struct Auditor {
+    public var paths: [String]
+    /// The index stores to use; empty to look for them in `.build`.
+    public var indexStores: [String] = []
+    public var usesIndex = true
+    /// The path of libIndexStore, nil for the toolchain's.
+    public var indexLibrary: String?
+    /// Is told how many files of how many are done, in both passes together.
+    public var progress: (Int, Int) -> Void = { _, _ in }
+
+    public init(paths: [String]) { self.paths = paths }
+
+    /// Reads everything, and says what is there.
+    public func run() -> Report { Report(result()) }
+
+    func result() -> AuditResult {
+        let walk = FileWalk(paths)
+        let vocabulary = Vocabulary()
+        let codeBase = CodeBase(vocabulary)
+        var notes = walk.notes
+        var result = AuditResult(
+            files: 0, lines: 0, index: nil, findings: [], paths: walk.paths,
+            uses: [[Int: Int]](repeating: [:], count: walk.paths.count), typeUses: [:], notes: [])
+        for (number, path) in walk.paths.enumerated() {
+            progress(number, walk.paths.count * 2)
+            guard let bytes = Self.read(path, &notes) else { continue }
+            let file = SourceFile(path: path, number: number, bytes: bytes, vocabulary: vocabulary)
+            codeBase.add(Declarations(file), of: file)
+            result.files += 1
+            result.lines += file.lineStarts.count - (bytes.isEmpty || Byte.isNewline(bytes[bytes.count - 1]) ? 1 : 0)
+        }
+        let rules = Rules(Patterns.all, vocabulary)
+        let index = readIndexes(walk.paths, codeBase, rules, &notes)
+        result.index = index?.use
+        let homes = Homes(codeBase)
+        var lost: [Note] = []
+        for (number, path) in walk.paths.enumerated() {
+            progress(walk.paths.count + number, walk.paths.count * 2)
+            guard let bytes = Self.read(path, &lost) else { continue }
+            let file = SourceFile(path: path, number: number, bytes: bytes, vocabulary: vocabulary)
+            var matcher = FileMatcher(file, Declarations(file), codeBase, rules, index?.records[number])
+            matcher.run()
+            var findings = matcher.findings
+            var allowances = Allowances(file)
+            allowances.apply(to: &findings, path: path)
+            notes += allowances.notes
+            result.findings += findings
+            (result.uses[number], result.typeUses[number]) = homes.uses(of: file)
+            if let exact = index?.uses[number] { result.uses[number] = exact }
+        }
+        notes += lost.filter { !notes.contains($0) }
+        result.notes = notes
+        return result
+    }
+
+    /// The bytes of a file, or nil and a note.
+    private static func read(_ path: String, _ notes: inout [Note]) -> [UInt8]? {
+        guard let data = FileManager.default.contents(atPath: path) else {
+            let isThere = FileManager.default.fileExists(atPath: path)
+            notes.append(Note(path: path, message: isThere ? "cannot be read" : "has vanished"))
+            return nil
+        }
+        guard data.count < Int(UInt32.max) else {
+            notes.append(Note(path: path, message: "has more than 4 GB"))
+            return nil
+        }
+        return [UInt8](data)
+    }
+
+    private struct Indexes {
+        var records: [Int: FileRecord] = [:]
+        var uses: [Int: [Int: Int]] = [:]
+        var use: Report.IndexUse
+    }
+
+    private func readIndexes(
+        _ paths: [String], _ codeBase: CodeBase, _ rules: Rules, _ notes: inout [Note]
+    ) -> Indexes? {
+        guard usesIndex else { return nil }
+        let stores = indexStores.isEmpty ? Index.stores(near: self.paths) : indexStores
+        guard !stores.isEmpty else { return nil }
+        var files: [String: Int] = [:]
+        for (number, path) in paths.enumerated() {
+            files[URL(filePath: path).standardizedFileURL.path] = number
+            files[URL(filePath: path).resolvingSymlinksInPath().path] = number
+        }
+        let members = Set(rules.members.keys.map { codeBase.vocabulary[$0] })
+        var result = Indexes(use: Report.IndexUse(stores: [], files: 0, stale: []))
+        for store in stores {
+            do {
+                let index = try Index(
+                    path: store, library: indexLibrary, files: files, codeBase: codeBase, members: members)
+                result.records.merge(index.records) { $0.merged(with: $1) }
+                result.uses.merge(index.uses) { $0.merging($1) { max($0, $1) } }
+                result.use.stores.append(store)
+                for number in index.stale {
+                    result.use.stale.append(paths[number])
+                    notes.append(
+                        Note(path: paths[number], message: "was changed after the index was made: names alone"))
+                }
+            } catch {
+                notes.append(
+                    Note(path: store, message: "\((error as? IndexStore.Failure)?.message ?? "\(error)"): names alone"))
+            }
+        }
+        result.use.files = result.records.count
+        return result.records.isEmpty && result.use.stale.isEmpty ? nil : result
+    }
+}

@@ -1,0 +1,76 @@
+import Foundation
+
+/// What could not be read, or was passed over.
+public struct Note: Sendable, Codable, Equatable {
+    public let path: String
+    public let message: String
+}
+
+/// Finds the sources below some paths, in the order of their names.
+struct FileWalk {
+    /// What is not looked into: it is made, or somebody else's.
+    static let skipped: Set<String> = [
+        ".build", ".git", "Pods", "Carthage", "checkouts", "DerivedData", "node_modules", ".swiftpm", "vendor",
+    ]
+
+    /// What is said of a path that was given and is not there.
+    static let missing = "is not there, or cannot be looked at"
+
+    private(set) var paths: [String] = []
+    private(set) var notes: [Note] = []
+
+    init(_ roots: [String]) {
+        for root in roots { walk(root) }
+        var seen: Set<String> = []
+        paths = paths.filter { seen.insert($0).inserted }
+    }
+
+    private mutating func walk(_ root: String) {
+        guard let type = Self.type(of: URL(filePath: root).resolvingSymlinksInPath().path) else {
+            notes.append(Note(path: root, message: Self.missing))
+            return
+        }
+        var waiting = [(path: Self.normalized(root), isFolder: type == .typeDirectory)]
+        while let (path, isFolder) = waiting.popLast() {
+            if !isFolder {
+                paths.append(path)
+                continue
+            }
+            guard let names = try? FileManager.default.contentsOfDirectory(atPath: path.isEmpty ? "." : path) else {
+                notes.append(Note(path: path, message: "a folder that cannot be read"))
+                continue
+            }
+            for name in names.sorted().reversed() where !Self.skipped.contains(name) {
+                let child = path.isEmpty ? name : path.hasSuffix("/") ? path + name : path + "/" + name
+                look(at: child, name, &waiting)
+            }
+        }
+    }
+
+    private mutating func look(at path: String, _ name: String, _ waiting: inout [(path: String, isFolder: Bool)]) {
+        let isSource = [".swift", ".m", ".mm", ".h"].contains { name.hasSuffix($0) }
+        switch Self.type(of: path) {
+        case .typeDirectory: waiting.append((path, true))
+        case .typeRegular: if isSource { waiting.append((path, false)) }
+        case .typeSymbolicLink: notes.append(Note(path: path, message: "a link, which is not followed"))
+        case nil: if isSource { notes.append(Note(path: path, message: "cannot be looked at")) }
+        default: if isSource { notes.append(Note(path: path, message: "no regular file")) }
+        }
+    }
+
+    /// The type of what is at a path, of a link itself.
+    private static func type(of path: String) -> FileAttributeType? {
+        try? FileManager.default.attributesOfItem(atPath: path)[.type] as? FileAttributeType
+    }
+
+    /// Without `./` at the beginning; below the current folder without its path.
+    private static func normalized(_ root: String) -> String {
+        var path = root
+        let current = FileManager.default.currentDirectoryPath
+        if path == current || path == "." || path == "./" { return "" }
+        if path.hasPrefix(current + "/") { path.removeFirst(current.count + 1) }
+        while path.hasPrefix("./") { path.removeFirst(2) }
+        while path.count > 1, path.hasSuffix("/") { path.removeLast() }
+        return path
+    }
+}

@@ -1,0 +1,100 @@
+/// A file as tokens, with what its brackets and declarations say.
+final class SourceFile {
+    let path: String
+    /// Its place among the files that are audited.
+    let number: Int
+    let language: Lexer.Language
+    let bytes: [UInt8]
+    let tokens: [Token]
+    let lineStarts: [UInt32]
+    /// Comments that speak to the audit.
+    let directives: [Range<Int>]
+    let vocabulary: Vocabulary
+    let outline: Outline
+    /// The scopes by the token that begins their declaration.
+    let scopesByHead: [Int: Int]
+    /// The scopes of each type, at most 16 of them: who has more extensions in one file is told by others.
+    let typeScopes: [Word: [Int]]
+
+    init(path: String, number: Int, bytes: [UInt8], vocabulary: Vocabulary) {
+        self.path = path
+        self.number = number
+        self.vocabulary = vocabulary
+        self.bytes = bytes
+        language = path.hasSuffix(".swift") ? .swift : .objectiveC
+        var lexer = Lexer(bytes, language, vocabulary)
+        lexer.run()
+        (tokens, lineStarts, directives) = (lexer.tokens, lexer.lineStarts, lexer.directives)
+        outline = Outline(tokens, lineStarts, language: language)
+        var heads: [Int: Int] = [:]
+        var types: [Word: [Int]] = [:]
+        for (place, scope) in outline.scopes.enumerated() where place > 0 && scope.kind != .closure {
+            heads[scope.head] = place
+            if scope.kind == .type, types[scope.name, default: []].count < 16 {
+                types[scope.name, default: []].append(place)
+            }
+        }
+        (scopesByHead, typeScopes) = (heads, types)
+    }
+
+    /// The term at an index, nil outside of the file and for any other word.
+    subscript(index: Int) -> Term? {
+        tokens.indices.contains(index) ? tokens[index].term : nil
+    }
+
+    func word(_ index: Int) -> Word {
+        tokens.indices.contains(index) ? tokens[index].word : Vocabulary.none
+    }
+
+    /// The text of a token, that of a string without its quotes.
+    func text(_ index: Int) -> String { vocabulary[word(index)] }
+
+    func isWord(_ index: Int) -> Bool { tokens.indices.contains(index) && tokens[index].kind == .word }
+
+    func isString(_ index: Int) -> Bool { tokens.indices.contains(index) && tokens[index].kind == .string }
+
+    /// The bracket that belongs to the one at an index, or the last index of the file if it is not closed.
+    func partner(_ index: Int) -> Int { outline.partner(index) }
+
+    /// The line of a token, from 1.
+    func line(_ index: Int) -> Int { line(at: Int(tokens[index].start)) }
+
+    /// The line that a byte is on, from 1.
+    func line(at offset: Int) -> Int {
+        var (low, high) = (0, lineStarts.count)
+        while high - low > 1 {
+            let middle = (low + high) / 2
+            if Int(lineStarts[middle]) <= offset { low = middle } else { high = middle }
+        }
+        return low + 1
+    }
+
+    /// The column of a token in bytes, from 1, as compilers count it.
+    func column(_ index: Int) -> Int {
+        let start = Int(tokens[index].start)
+        return start - Int(lineStarts[line(at: start) - 1]) + 1
+    }
+
+    /// Whether a token is the first on its line.
+    func isFirstOnLine(_ index: Int) -> Bool {
+        index == 0 || line(index) != line(index - 1)
+    }
+
+    /// The contents of a line, from 1, at most 300 bytes of them.
+    func contents(ofLine line: Int) -> String {
+        let start = Int(lineStarts[line - 1])
+        var end = line < lineStarts.count ? Int(lineStarts[line]) : bytes.count
+        while end > start, Byte.isNewline(bytes[end - 1]) { end -= 1 }
+        return String(decoding: bytes[start..<min(end, start + 300)], as: UTF8.self)
+    }
+}
+
+extension Token {
+    /// The term that the token is. A string has none, whatever it says.
+    var term: Term? {
+        switch kind {
+        case .word, .mark, .directive: Term(word)
+        case .number, .string, .regex: nil
+        }
+    }
+}

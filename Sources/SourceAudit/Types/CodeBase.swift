@@ -1,0 +1,151 @@
+/// What all files declare, for looking types up by name.
+final class CodeBase {
+    struct MemberKey: Hashable {
+        var owner: Word
+        var name: Word
+    }
+
+    /// A fact that is only one if all who state it agree.
+    private struct Agreed<Value: Equatable> {
+        var value: Value?
+
+        mutating func state(_ other: Value) { if value != other { value = nil } }
+    }
+
+    let vocabulary: Vocabulary
+    private(set) var types: [Word: [TypeDeclaration]] = [:]
+    private var aliases: [Word: TypeReference] = [:]
+    private var members: [MemberKey: Agreed<TypeReference>] = [:]
+    private var results: [MemberKey: Agreed<TypeReference>] = [:]
+    /// Variables by name alone, whatever type or function they are in.
+    private var variables: [Word: Agreed<TypeReference>] = [:]
+    private(set) var functions: Set<Word> = []
+    /// The types of parameters, by the function's name, or the type's that an initialiser makes, and the label.
+    private var parameters: [MemberKey: Agreed<TypeReference>] = [:]
+    /// What cases of enumerations carry first, by their names.
+    private var payloads: [Word: Agreed<TypeReference>] = [:]
+    /// Functions by the type that they are in.
+    private var methods: Set<MemberKey> = []
+    private var systemTypes: [Word: SystemType] = [:]
+    private var known: [Word: SystemType?] = [:]
+    private let systemMembers: [MemberKey: TypeReference]
+
+    init(_ vocabulary: Vocabulary) {
+        self.vocabulary = vocabulary
+        for type in SystemType.allCases { systemTypes[vocabulary[type.rawValue]] = type }
+        for (name, type) in SystemType.otherNames { systemTypes[vocabulary[name]] = type }
+        // As a name qualified by its module is read.
+        for type in SystemType.allCases { systemTypes[vocabulary["Foundation." + type.rawValue]] = type }
+        systemMembers = Dictionary(
+            uniqueKeysWithValues: SystemType.members.map { owner, name, type, isCollection in
+                let reference = TypeReference(name: vocabulary[type.rawValue], layers: isCollection ? 1 : 0)
+                return (MemberKey(owner: vocabulary[owner.rawValue], name: vocabulary[name]), reference)
+            })
+    }
+
+    func add(_ declarations: Declarations, of file: SourceFile) {
+        for type in declarations.types { types[type.name, default: []].append(type) }
+        for alias in declarations.aliases { aliases[alias.name] = alias.type }
+        for function in declarations.functions {
+            functions.insert(function.name)
+            methods.insert(MemberKey(owner: function.owner, name: function.name))
+            guard let result = function.result else { continue }
+            results[MemberKey(owner: function.owner, name: function.name), default: Agreed(value: result)].state(result)
+        }
+        for (key, type) in declarations.parameters { parameters[key, default: Agreed(value: type)].state(type) }
+        for (name, type) in declarations.payloads { payloads[name, default: Agreed(value: type)].state(type) }
+        for variable in declarations.variables {
+            guard let type = Typer.declaredType(of: variable, in: file) else { continue }
+            variables[variable.name, default: Agreed(value: type)].state(type)
+            let scope = file.outline.scopes[variable.scope]
+            guard scope.kind == .type || scope.kind == .file else { continue }
+            let key = MemberKey(owner: scope.name, name: variable.name)
+            members[key, default: Agreed(value: type)].state(type)
+        }
+    }
+
+    /// The type of a stored or computed member of a type of the code base, or of a global variable.
+    func member(_ name: Word, of owner: Word) -> TypeReference? { members[MemberKey(owner: owner, name: name)]?.value }
+
+    /// The type of a parameter of a function of the code base.
+    func parameter(_ label: Word, of function: Word) -> TypeReference? {
+        parameters[MemberKey(owner: function, name: label)]?.value
+    }
+
+    func payload(of name: Word) -> TypeReference? { payloads[name]?.value }
+
+    /// Whether a type of the code base, or an extension of another, declares a function or variable.
+    func declares(_ name: Word, in owner: Word) -> Bool {
+        let key = MemberKey(owner: owner, name: name)
+        return methods.contains(key) || members[key] != nil
+    }
+
+    /// The system type of a name that a type of the code base hides.
+    func hiddenSystemType(_ name: Word) -> SystemType? { hides(name) ? systemTypes[name] : nil }
+
+    func result(of name: Word, in owner: Word) -> TypeReference? {
+        results[MemberKey(owner: owner, name: name)]?.value
+    }
+
+    func systemMember(_ name: Word, of type: SystemType) -> TypeReference? {
+        var type: SystemType? = type
+        while let current = type {
+            if let member = systemMembers[MemberKey(owner: vocabulary[current.rawValue], name: name)] { return member }
+            type = current.parent
+        }
+        return nil
+    }
+
+    /// The type that all variables of a name have, wherever they are; nil if they differ.
+    func anyVariable(_ name: Word) -> TypeReference? { variables[name]?.value }
+
+    /// Whether the code base has a type of its own by that name at the top of a file, which hides the system's.
+    func hides(_ name: Word) -> Bool {
+        types[name]?.contains { $0.kind != .extension && $0.outer == Vocabulary.none } ?? false
+    }
+
+    /// What a type name stands for: a system type itself, an alias of one, or a class that inherits from one.
+    func systemType(_ name: Word) -> SystemType? {
+        if let known = known[name] { return known }
+        known[name] = .some(nil)  // a ring of classes or aliases is no system type
+        let result = findSystemType(name)
+        known[name] = .some(result)
+        return result
+    }
+
+    private func findSystemType(_ name: Word) -> SystemType? {
+        var name = name
+        // No chain is longer in practice; the bound keeps hostile ones from the stack.
+        for _ in 0..<64 {
+            if let type = systemTypes[name], !hides(name) { return type }
+            if let alias = aliases[name], alias.layers == 0, alias.name != name {
+                name = alias.name
+            } else if let parent = superclass(of: name), parent != name {
+                name = parent
+            } else {
+                return nil
+            }
+        }
+        return nil
+    }
+
+    /// The class that a class of the code base inherits from, as far as its list says.
+    func superclass(of name: Word) -> Word? {
+        types[name]?.lazy.filter { $0.kind == .class }.compactMap { $0.supers.first?.name }.first
+    }
+
+    /// The classes from one up to its last that the code base declares, at most 64.
+    func chain(from name: Word) -> [TypeDeclaration] {
+        var result: [TypeDeclaration] = []
+        var name: Word? = name
+        while let current = name, result.count < 64 {
+            guard let declaration = types[current]?.first(where: { $0.kind == .class }) else { break }
+            if result.contains(where: { $0.name == current }) { break }
+            result.append(declaration)
+            name = declaration.supers.first?.name
+        }
+        return result
+    }
+
+    func alias(_ name: Word) -> TypeReference? { aliases[name] }
+}

@@ -1,0 +1,105 @@
+/// A type, or an extension of one.
+struct TypeDeclaration {
+    enum Kind {
+        case `class`, structure, enumeration, actor, `protocol`, `extension`
+    }
+
+    let name: Word
+    let kind: Kind
+    let supers: [TypeReference]
+    /// The number of its file, and the place of its scope there.
+    let file: Int
+    let scope: Int
+    /// The token of its name.
+    let index: Int
+    /// The type that it is in; the empty word at the top of a file.
+    let outer: Word
+    let isOpen: Bool
+    /// Whether other files cannot see it.
+    let isPrivate: Bool
+    let isGeneric: Bool
+}
+
+/// A variable, a constant or a parameter.
+struct Variable {
+    enum Source {
+        /// Declared with its type.
+        case declared(TypeReference)
+        /// By the expression that begins there.
+        case expression(Int)
+        /// By the elements of the sequence that begins there.
+        case element(of: Int)
+        /// A parameter of the closure that begins there, the first or the second.
+        case parameter(ofClosure: Int, isSecond: Bool)
+        /// What a case of an enumeration carries first.
+        case payload(of: Word)
+        case unknown
+    }
+
+    let name: Word
+    let source: Source
+    let scope: Int
+    /// The token of its name.
+    let index: Int
+    /// Whether it is declared by `var`.
+    let isVariable: Bool
+}
+
+/// What a file declares.
+struct Declarations {
+    struct Key: Hashable {
+        var scope: Int
+        var name: Word
+    }
+
+    var types: [TypeDeclaration] = []
+    var variables: [Variable] = []
+    /// The places of variables by scope and name, in the order of the file.
+    var variablesByKey: [Key: [Int]] = [:]
+    /// What functions return, by the name of the type that they are in and their own.
+    var functions: [(owner: Word, name: Word, result: TypeReference?)] = []
+    /// The types of parameters by function and label.
+    var parameters: [(CodeBase.MemberKey, TypeReference)] = []
+    /// What cases of enumerations carry first.
+    var payloads: [(Word, TypeReference)] = []
+    var aliases: [(name: Word, type: TypeReference)] = []
+    /// The modules that are imported.
+    var imports: Set<Word> = []
+
+    init(_ file: SourceFile) {
+        switch file.language {
+        case .swift: readSwift(file)
+        case .objectiveC: readObjectiveC(file)
+        }
+    }
+
+    mutating func add(_ name: Word, _ source: Variable.Source, _ scope: Int, _ index: Int, isVariable: Bool = false) {
+        variablesByKey[Key(scope: scope, name: name), default: []].append(variables.count)
+        variables.append(Variable(name: name, source: source, scope: scope, index: index, isVariable: isVariable))
+    }
+
+    /// The variable that a name means at a token, by the scopes around it, but for members of types.
+    func local(_ name: Word, at index: Int, in file: SourceFile) -> Variable? {
+        for scope in file.outline.scopes(around: index) + [0] where file.outline.scopes[scope].kind != .type {
+            guard let places = variablesByKey[Key(scope: scope, name: name)] else { continue }
+            // The last that is declared before: it hides the others.
+            var (low, high) = (0, places.count)
+            while low < high {
+                let middle = (low + high) / 2
+                if variables[places[middle]].index < index { low = middle + 1 } else { high = middle }
+            }
+            if low > 0 { return variables[places[low - 1]] }
+        }
+        return nil
+    }
+}
+
+extension SourceFile {
+    /// The name of the type around a token; the empty word outside of any.
+    func typeName(around index: Int) -> Word {
+        outline.enclosing(.type, of: index).map { outline.scopes[$0].name } ?? Vocabulary.none
+    }
+
+    /// The scope that a brace opens, if the declaration that begins at `head` has one.
+    func scope(withHead head: Int) -> Int? { scopesByHead[head] }
+}

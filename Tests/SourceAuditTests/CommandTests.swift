@@ -1,0 +1,190 @@
+import Foundation
+import Testing
+
+@testable import SourceAudit
+
+@Suite("The command")
+struct CommandTests {
+    /// A folder of sources that goes away with the test.
+    private final class Folder {
+        let path = FileManager.default.temporaryDirectory.appending(path: "audit-\(UUID().uuidString)").path
+
+        init(_ files: [String: String] = [:]) throws {
+            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+            for (name, text) in files { try write(text, to: name) }
+        }
+
+        deinit { try? FileManager.default.removeItem(atPath: path) }
+
+        func write(_ text: String, to name: String) throws {
+            let file = URL(filePath: path).appending(path: name)
+            try FileManager.default.createDirectory(
+                at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try Data(text.utf8).write(to: file)
+        }
+    }
+
+    private func run(_ arguments: String...) -> (status: AuditCommand.Status, output: String, errors: String) {
+        var (output, errors) = ("", "")
+        let command = AuditCommand(
+            isTerminal: false, showsProgress: false, write: { output += $0 }, writeError: { errors += $0 })
+        return (command.run(arguments + ["--no-index"]), output, errors)
+    }
+
+    private func report(_ json: String) throws -> Report {
+        try JSONDecoder().decode(Report.self, from: Data(json.utf8))
+    }
+
+    private static let queue = "let q = OperationQueue()\n"
+
+    @Test("The table has the summary first, then files, then waves")
+    func table() throws {
+        let folder = try Folder(["A.swift": Self.queue])
+        let (status, output, _) = run(folder.path)
+        #expect(status == .success)
+        #expect(output.hasPrefix("1 site to move in 1 file"))
+        #expect(output.contains("1:9       OperationQueue()  #the-width"))
+        #expect(output.contains("wave 1  1 site, effort 1"))
+        #expect(!output.contains("\u{1B}"))
+        #expect(run(folder.path, "--color").output.contains("\u{1B}[1m"))
+    }
+
+    @Test("JSON is a report that can be read again, and is the same every time")
+    func json() throws {
+        let folder = try Folder(["A.swift": Self.queue + "q.addOperation { }\n", "B.swift": "let l = NSLock()\n"])
+        let output = run(folder.path, "--json").output
+        let report = try report(output)
+        #expect(report.schema == 1 && report.files == 2 && report.lines == 3)
+        #expect(report.findings.map(\.pattern) == ["queue-made", "queue-add-block", "lock-made"])
+        #expect(report.summary.sites == 3 && report.summary.effort == 5)
+        #expect(run(folder.path, "--json").output == output)
+    }
+
+    @Test("--done succeeds when nothing is left but what comments allow with a reason")
+    func done() throws {
+        let folder = try Folder(["A.swift": Self.queue])
+        #expect(run(folder.path, "--done").status == .found)
+        try folder.write("// audit:allow(queue-made)\n" + Self.queue, to: "A.swift")
+        let unreasoned = run(folder.path, "--done")
+        #expect(unreasoned.status == .found && unreasoned.output.contains("gives no reason"))
+        try folder.write("// audit:allow(queue-made) URLSession wants one\n\n" + Self.queue, to: "A.swift")
+        #expect(run(folder.path, "--done").status == .success)
+        try folder.write("let q = OperationQueue()  // audit:allow(queues): URLSession wants one\n", to: "A.swift")
+        #expect(run(folder.path, "--done").status == .success)
+        try folder.write("// audit:allow-file(queues, locks) generated\n\nlet x = 1\n" + Self.queue, to: "A.swift")
+        #expect(run(folder.path, "--done").status == .success)
+        try folder.write("// audit:allow(nothing-such) why not\n" + Self.queue, to: "A.swift")
+        let unknown = run(folder.path, "--done")
+        #expect(unknown.status == .found && unknown.output.contains("there is no pattern nothing-such"))
+        #expect(unknown.output.contains("the comment allows nothing"))
+    }
+
+    @Test("With a baseline only what is new fails, wherever lines have moved")
+    func baseline() throws {
+        let folder = try Folder(["A.swift": Self.queue])
+        let baseline = folder.path + "/old.json"
+        try Data(run(folder.path, "--json").output.utf8).write(to: URL(filePath: baseline))
+        #expect(run(folder.path, "--baseline", baseline).status == .success)
+        try folder.write("let x = 1\n\n" + Self.queue, to: "A.swift")
+        #expect(run(folder.path, "--baseline", baseline).status == .success)
+        try folder.write(Self.queue + Self.queue, to: "A.swift")
+        #expect(run(folder.path, "--baseline", baseline).status == .found)
+        try folder.write(Self.queue + "let l = NSLock()\n", to: "A.swift")
+        let (status, output, _) = run(folder.path, "--baseline", baseline)
+        #expect(status == .found && output.contains("New since the baseline:") && output.contains("2:9       NSLock"))
+        #expect(run(folder.path, "--baseline", baseline, "--sarif").output.contains("\"baselineState\" : \"new\""))
+    }
+
+    @Test("--compare says what has gone and come")
+    func compare() throws {
+        let folder = try Folder(["A.swift": Self.queue, "B.swift": "let l = NSLock()\n"])
+        let (old, new) = (folder.path + "/old.json", folder.path + "/new.json")
+        try Data(run(folder.path, "--json").output.utf8).write(to: URL(filePath: old))
+        try folder.write("let c = NSCondition()\n", to: "B.swift")
+        try folder.write("let x = 1\n", to: "A.swift")
+        try Data(run(folder.path, "--json").output.utf8).write(to: URL(filePath: new))
+        let (status, output, _) = run("--compare", old, new)
+        #expect(status == .success)
+        #expect(output.contains("sites   2 → 1   50 % done"))
+        #expect(output.contains("2 gone, 1 new, 1 files finished"))
+        #expect(output.contains("lock-condition"))
+    }
+
+    @Test("SARIF names its version, its rules and the places")
+    func sarif() throws {
+        let folder = try Folder(["A b.swift": Self.queue])
+        let output = run(folder.path, "--sarif").output
+        let log = try #require(JSONSerialization.jsonObject(with: Data(output.utf8)) as? [String: Any])
+        #expect(log["version"] as? String == "2.1.0")
+        let runs = try #require(log["runs"] as? [[String: Any]])
+        let results = try #require(runs.first?["results"] as? [[String: Any]])
+        #expect(results.first?["ruleId"] as? String == "queue-made")
+        #expect(output.contains("A%20b.swift") && output.contains("\"startColumn\" : 9"))
+    }
+
+    @Test("The page has all that it needs in itself, and no text of a source can end its script")
+    func html() throws {
+        let folder = try Folder(["A.swift": "let l = NSLock() /* </script><img src=x> */\n"])
+        let page = folder.path + "/page.html"
+        #expect(run(folder.path, "--html", page, "--summary").status == .success)
+        let text = try String(contentsOfFile: page, encoding: .utf8)
+        // The name space of SVG is no address that is loaded.
+        let addresses = text.replacing("http://www.w3.org/2000/svg", with: "")
+        #expect(!addresses.contains("http://"))
+        #expect(!text.contains("https://") && !text.contains("<img"))
+        #expect(text.components(separatedBy: "</script>").count == 3)
+        #expect(text.contains("prefers-color-scheme: dark"))
+        #expect(text.contains("a `Mutex`") || text.contains("Mutex"))
+    }
+
+    @Test("Wrong options end with 2, and what cannot be read or written with 3")
+    func failures() throws {
+        let folder = try Folder(["A.swift": Self.queue])
+        #expect(run("--nonsense").status == .wrongUsage)
+        #expect(run(folder.path, "--html").status == .success)  // its value is the next option, a file name
+        #expect(run(folder.path + "/none").status == .failure)
+        #expect(run(folder.path, folder.path + "/none").status == .failure)
+        #expect(run(folder.path, "--baseline", folder.path + "/none.json").status == .failure)
+        #expect(run(folder.path, "--baseline", folder.path + "/A.swift").status == .failure)
+        #expect(run(folder.path, "--html", folder.path + "/none/page.html").status == .failure)
+        #expect(run(try Folder().path).status == .failure)
+        #expect(run("--help").output.contains("exit status"))
+    }
+
+    @Test("Links, what is no file, and what cannot be read are told and passed over")
+    func passedOver() throws {
+        let folder = try Folder(["A.swift": Self.queue, ".build/B.swift": Self.queue, "Pods/C.swift": Self.queue])
+        let manager = FileManager.default
+        try manager.createSymbolicLink(atPath: folder.path + "/Loop.swift", withDestinationPath: folder.path)
+        try manager.createSymbolicLink(atPath: folder.path + "/loop", withDestinationPath: folder.path)
+        #expect(mkfifo(folder.path + "/Pipe.swift", 0o600) == 0)
+        let report = try report(run(folder.path, "--json").output)
+        #expect(report.files == 1)
+        let messages = report.notes.map { ($0.path as NSString).lastPathComponent + ": " + $0.message }
+        #expect(messages.contains("Loop.swift: a link, which is not followed"))
+        #expect(messages.contains("loop: a link, which is not followed"))
+        #expect(messages.contains("Pipe.swift: no regular file"))
+    }
+
+    @Test("A file that vanishes between the two looks is told")
+    func vanishing() throws {
+        let folder = try Folder(["A.swift": Self.queue, "B.swift": Self.queue])
+        var auditor = Auditor(paths: [folder.path])
+        auditor.usesIndex = false
+        let gone = folder.path + "/B.swift"
+        auditor.progress = { done, all in
+            if done == all / 2 { try? FileManager.default.removeItem(atPath: gone) }
+        }
+        let report = auditor.run()
+        #expect(report.findings.count == 1)
+        #expect(report.notes.map(\.message) == ["has vanished"])
+    }
+
+    @Test("Bytes that are no text, and empty files, are audited")
+    func bytes() throws {
+        let folder = try Folder(["Empty.swift": ""])
+        try Data([0xFF, 0xFE, 0, 0x80] + Array(Self.queue.utf8)).write(to: URL(filePath: folder.path + "/A.swift"))
+        let report = try report(run(folder.path, "--json").output)
+        #expect(report.findings.count == 1 && report.files == 2)
+    }
+}

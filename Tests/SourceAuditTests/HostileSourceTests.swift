@@ -1,0 +1,116 @@
+import Foundation
+import Testing
+
+@testable import SourceAudit
+
+/// A source can be anything: nothing may end the audit, nor make it slow.
+@Suite("Hostile sources")
+struct HostileSourceTests {
+    /// Pieces that, many times over, are what a lexer or a scan for brackets stumbles over.
+    private static let pieces = [
+        "(", ")", "[", "]", "{", "}", "<", ">", "\"", "\"\"\"", "\\(", "\"\\(", "#", "##\"", "/*", "*/", "//", "/",
+        "=/[",
+        "/[", "'", "`", "\\", "#if a\n", "#else\n", "#endif\n", "class A: B { ", "func f(a: B = { ", "if a { ",
+        "case .a(let b",
+        ".a", ".a()", "a.b { ", "a?", "let q = ", "queue.sync { ", "addDependency(", "x.addDependency(y)\n", "@", "\r",
+        "\0",
+        "a.map { $0.", "[[[ Operation", "$0.cancel() }", "DispatchQueue.main.async { ", "lock.lock()\n", "var a: ",
+        "for a in b { ", "extension A { ", "\u{FF}", "-> ", ": ", "= .main", "let s = DispatchSemaphore(value: 1)\n",
+        "let queue = DispatchQueue(label: \"a\")\n", "item = DispatchWorkItem { }\nitem.cancel()\n",
+        "- (void)a:(NSOperation *)b { [", "@interface A : B\n", "[NSLock new]", "@synchronized(",
+        "// audit:allow(x) y\n",
+    ]
+
+    private static func audit(_ bytes: [UInt8], _ path: String) -> Int {
+        let vocabulary = Vocabulary()
+        let codeBase = CodeBase(vocabulary)
+        let file = SourceFile(path: path, number: 0, bytes: bytes, vocabulary: vocabulary)
+        let declarations = Declarations(file)
+        codeBase.add(declarations, of: file)
+        var matcher = FileMatcher(file, declarations, codeBase, Rules(Patterns.all, vocabulary), nil)
+        matcher.run()
+        var findings = matcher.findings
+        var allowances = Allowances(file)
+        allowances.apply(to: &findings, path: path)
+        _ = Homes(codeBase).uses(of: file)
+        return findings.count
+    }
+
+    @Test("Any piece many times over is audited", arguments: pieces)
+    func repeated(piece: String) {
+        let bytes = Array(String(repeating: piece, count: 300).utf8)
+        for path in ["a.swift", "a.m"] { _ = Self.audit(bytes, path) }
+    }
+
+    @Test("Any two pieces many times over are audited")
+    func pairs() {
+        for (number, one) in Self.pieces.enumerated() {
+            let other = Self.pieces[(number * 7 + 3) % Self.pieces.count]
+            let bytes = Array(String(repeating: one + other, count: 60).utf8)
+            for path in ["a.swift", "a.m"] { _ = Self.audit(bytes, path) }
+        }
+    }
+
+    @Test("Random bytes and random pieces are audited", arguments: 0..<20)
+    func random(seed: UInt64) {
+        var state = seed &* 0x9E37_79B9_7F4A_7C15 | 1
+        func next(_ count: Int) -> Int {
+            state ^= state << 13
+            state ^= state >> 7
+            state ^= state << 17
+            return Int(state % UInt64(count))
+        }
+        let bytes = (0..<1500).map { _ in UInt8(next(256)) }
+        let text = (0..<250).map { _ in Self.pieces[next(Self.pieces.count)] }.joined()
+        for path in ["a.swift", "a.m"] {
+            _ = Self.audit(bytes, path)
+            _ = Self.audit(Array(text.utf8), path)
+        }
+    }
+
+    @Test("Every beginning of a source is audited")
+    func truncated() {
+        let source = Array(
+            """
+            class A: Operation { let q = DispatchQueue(label: "a\\(b)"); override func main() { q.sync { if let x { return } } } }
+            #if os(Linux)
+            let s = /a[b]/; let t = #\"\"\"
+             x \\#(y)
+             \"\"\"#
+            #endif
+            """.utf8)
+        for end in 0...source.count { _ = Self.audit(Array(source[..<end]), "a.swift") }
+    }
+
+    @Test(
+        "Twice the source costs about twice the steps",
+        arguments: [
+            "q.async { g.enter(); s.wait() }\n", "(", "{", "=/[/", "a.b().c[1].d { $0.e }.f()\n", "\"\\(a)\"", "##",
+            "class A { class B { ", "func f(q: DispatchQueue = .main) { q.sync { } }\n",
+            "let lock = NSLock(); func f() { lock.lock(); lock.unlock() }\n", "a.addDependency(b); ",
+            "let s = DispatchSemaphore(value: 1); s.wait(); s.signal()\n",
+            "if let a { return a }; a = b; lock.lock()\n",
+            ".map { $0.x", "x.y(z: ", "let q = { let q = ",
+        ])
+    func growth(piece: String) {
+        // The least processor time of some runs, so that a busy machine does not count. Linear is 8 times, the square 64
+        // times.
+        func least(_ count: Int) -> Int {
+            let bytes = Array(String(repeating: piece, count: count).utf8)
+            return (0..<5).map { _ in
+                let began = Self.processorTime
+                _ = Self.audit(bytes, "a.swift")
+                return Self.processorTime - began
+            }.min()!
+        }
+        let (small, large) = (least(200), least(1600))
+        #expect(large < small * 24 + 2_000_000, "\(piece): \(small) ns, then \(large) ns")
+    }
+
+    /// What this thread has used, in nanoseconds.
+    private static var processorTime: Int {
+        var time = timespec()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        return time.tv_sec * 1_000_000_000 + time.tv_nsec
+    }
+}
