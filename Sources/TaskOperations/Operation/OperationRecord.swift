@@ -142,7 +142,7 @@ struct OperationEnding: Sendable {
     }
 
     func resumeWaiters() {
-        guard let links else { return }
+        guard let links, !links.continuations.isEmpty else { return }
         InlineJobs.resume(links.continuations)
     }
 }

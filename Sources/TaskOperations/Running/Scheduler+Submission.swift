@@ -33,8 +33,9 @@ extension Scheduler {
         }
         // Not through the mailbox: that would go through all of them twice more, and there is one lock to take anyway.
         let isInserted = apply(operations) { scheduler, operations in
-            let mayCloseCycle = operations.contains { scheduler.mayCloseCycle($0.standing) }
-            if scheduler.hasImplicitEdges, mayCloseCycle { return false }
+            if scheduler.hasImplicitEdges, operations.contains(where: { scheduler.mayCloseCycle($0.standing) }) {
+                return false
+            }
             scheduler.insert(operations)
             return true
         }
