@@ -46,7 +46,7 @@ struct Rule01Tests {
         failed.cancel()
         succeeded.cancel()
         queue.cancelAllOperations()
-        queue.shutdown(.cancelling)
+        queue.shutDown(.cancelling)
         refusal { try queue.addOperation(failed) }
         #expect(failed.failure as? WorkFailed == WorkFailed(number: 7))
         #expect(try await succeeded.value == 7)

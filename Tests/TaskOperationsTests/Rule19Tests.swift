@@ -7,7 +7,7 @@ struct Rule19Tests {
     @Test("Rule 19: what is added afterwards fails at once, in each way of adding, and nothing runs")
     func whatIsAddedAfterwards() async throws {
         let queue = TaskOperationQueue(name: "closed")
-        queue.shutdown()
+        queue.shutDown()
         let runs = Recorder<String>()
         let (single, barrier) = (TaskOperation(name: "b") {}, TaskOperation(name: "c") {})
         let batch = ["d", "e"].map { name in TaskOperation(name: name) { runs.record(name) } }
@@ -33,7 +33,7 @@ struct Rule19Tests {
             queue.addOperation { 0 }, queue.addOperation(dependencies: [dependency]) { 1 }, queue.addBarrier { 2 },
             queue.addOperation { 3 },
         ]
-        queue.shutdown(.draining)
+        queue.shutDown(.draining)
         #expect(queue.operationCount == 4)
         queue.isSuspended = false
         try dependency.start()
@@ -51,7 +51,7 @@ struct Rule19Tests {
         await gate.waitForArrivals(1)
         queue.isSuspended = true
         let pending = [queue.addOperation {}, queue.addBarrier {}]
-        queue.shutdown(.cancelling)
+        queue.shutDown(.cancelling)
         #expect(pending.allSatisfy { $0.isFinished && $0.failure is CancellationError })
         #expect(queue.operationCount == 1)
         gate.open()
@@ -62,7 +62,7 @@ struct Rule19Tests {
     @Test("Rule 19: dependents and handlers of a refused operation go on")
     func dependentsOfTheRefused() async throws {
         let queue = TaskOperationQueue()
-        queue.shutdown()
+        queue.shutDown()
         let called = Gate()
         let refused = TaskOperation(name: "refused") { 1 }
         refused.addCompletionHandler { called.open() }
@@ -86,9 +86,83 @@ struct Rule19Tests {
             return try await queue.addOperation(name: "inner") { 1 }.value
         }
         await gate.waitForArrivals(1)
-        queue.shutdown()
+        queue.shutDown()
         gate.open()
         _ = await outer.result
         #expect(outer.refusal?.queueShutDown == "inner")
+    }
+
+    @Test("Rule 19: shutting down waits for what was added before, as long as it has time")
+    func waitingForTheEnd() async throws {
+        let clock = ManualClock()
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
+        let gate = Gate()
+        let operations = (0..<3).map { _ in queue.addOperation { await gate.pass() } }
+        let ended = Task { try await queue.shutDown(cancellingAfter: .seconds(5), clock: clock) }
+        await clock.waitForSleepers(1)
+        let late = queue.addOperation {}
+        clock.advance(by: .seconds(4))
+        gate.open()
+        try await ended.value
+        for operation in operations { try await operation.value }
+        #expect(late.isFinished && late.failure is TaskOperationError)
+        #expect(queue.operationCount == 0)
+    }
+
+    @Test("Rule 19: what is left when the time is over is cancelled and waited for", arguments: [false, true])
+    func timeIsOver(isSuspended: Bool) async throws {
+        let clock = ManualClock()
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
+        let gate = Gate()
+        let executing = queue.addOperation {
+            await gate.pass()
+            return Task.isCancelled
+        }
+        await gate.waitForArrivals(1)
+        queue.isSuspended = isSuspended
+        let pending = queue.addOperation {}
+        let ended = Task { try await queue.shutDown(cancellingAfter: .seconds(5), clock: clock) }
+        await clock.waitForSleepers(1)
+        clock.advance(by: .seconds(5))
+        await #expect(throws: CancellationError.self) { try await pending.value }
+        #expect(!executing.isFinished)
+        gate.open()
+        #expect(try await executing.value, "the body was cancelled")
+        try await ended.value
+    }
+
+    @Test("Rule 19: cancelling the task that shuts down cancels what is left at once")
+    func cancelledWait() async throws {
+        let queue = TaskOperationQueue(isSuspended: true)
+        let operation = queue.addOperation {}
+        let ended = Task { try await queue.shutDown(cancellingAfter: .seconds(1000), clock: ManualClock()) }
+        ended.cancel()
+        try await ended.value
+        #expect(operation.isCancelled && operation.isFinished)
+    }
+
+    @Test("Rule 19: a body that shuts its own queue down does not wait for itself, and nothing is cancelled")
+    func fromWithin() async throws {
+        let queue = TaskOperationQueue(name: "own", maxConcurrentOperationCount: 1)
+        let operation = queue.addOperation(name: "closing") { () -> [String?]? in
+            do throws(TaskOperationError) {
+                try await queue.shutDown(cancellingAfter: .zero)
+                return nil
+            } catch {
+                return error.waitCycle
+            }
+        }
+        let other = queue.addOperation {}
+        #expect(try await operation.value != nil)
+        try? await other.value
+        #expect(!operation.isCancelled && !other.isCancelled)
+    }
+
+    @Test("Rule 19: an empty queue is shut down at once")
+    func emptyQueue() async throws {
+        let queue = TaskOperationQueue()
+        try await queue.shutDown(cancellingAfter: .seconds(1000), clock: ManualClock())
+        let late = queue.addOperation {}
+        #expect(late.failure is TaskOperationError)
     }
 }

@@ -30,7 +30,7 @@ extension World {
         case .undepend(let number, let other): removeDependency(other, of: number)
         case .shutDown(let queue, let isCancelling):
             guard let real = queues[queue] else { return }
-            real.shutdown(isCancelling ? .cancelling : .draining)
+            real.shutDown(isCancelling ? .cancelling : .draining)
             model.shutDown(queue, isCancelling: isCancelling)
         }
         compare()

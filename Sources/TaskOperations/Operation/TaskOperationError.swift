@@ -26,7 +26,7 @@ public enum TaskOperationError: Error, Sendable {
     /// that failed, and `error` is what it failed with; otherwise `origin` is `dependency`.
     case dependencyFailed(dependency: OperationLabel, origin: OperationLabel, error: any Error)
 
-    /// The operation was added to a queue after `shutdown`.
+    /// The operation was added to a queue after `shutDown`.
     case queueShutDown(OperationLabel, queueName: String?)
 }
 

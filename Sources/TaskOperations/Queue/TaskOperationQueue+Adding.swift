@@ -1,7 +1,7 @@
 extension TaskOperationQueue {
     /// Adds an operation. It starts when its dependencies are finished and it is its turn.
     ///
-    /// One that was cancelled before is taken, and stays as it is. After `shutdown` it fails at once with
+    /// One that was cancelled before is taken, and stays as it is. After `shutDown` it fails at once with
     /// `TaskOperationError.queueShutDown`.
     ///
     /// Logarithmic in the number of barriers at most. Where something waits for the operation already, and it comes

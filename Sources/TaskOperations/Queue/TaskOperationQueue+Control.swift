@@ -27,21 +27,6 @@ extension TaskOperationQueue {
         scheduler.cancelAll()
     }
 
-    /// How `shutdown` treats what was added before.
-    public enum Shutdown: Sendable {
-        /// It is finished as ever.
-        case draining
-        /// It is cancelled.
-        case cancelling
-    }
-
-    /// Refuses operations from now on: one that is added fails at once with `TaskOperationError.queueShutDown`.
-    /// A suspended queue stays so; cancelling gets what it holds out of it.
-    public func shutdown(_ manner: Shutdown = .draining) {
-        scheduler.shutDown()
-        if manner == .cancelling { scheduler.cancelAll() }
-    }
-
     /// Waits, without blocking a thread, until the queue is empty; what is added meanwhile is waited for too.
     /// `operationCount` is 0 at the moment when the wait ends.
     ///
@@ -52,5 +37,46 @@ extension TaskOperationQueue {
     ///   operation waits for.
     public func waitUntilAllOperationsAreFinished() async throws(TaskOperationError) {
         try await scheduler.waitUntilEmpty()
+    }
+}
+
+// MARK: - Shutting down
+
+extension TaskOperationQueue {
+    /// How `shutDown` treats what was added before.
+    public enum Shutdown: Sendable {
+        /// It is finished as ever.
+        case draining
+        /// It is cancelled.
+        case cancelling
+    }
+
+    /// Refuses operations from now on: one that is added fails at once with `TaskOperationError.queueShutDown`.
+    /// A suspended queue stays so; cancelling gets what it holds out of it.
+    public func shutDown(_ manner: Shutdown = .draining) {
+        scheduler.shutDown()
+        if manner == .cancelling { scheduler.cancelAll() }
+    }
+
+    /// Refuses operations from now on, and waits, without blocking a thread, until the queue is empty. What was added
+    /// before has a limited time to finish; what is left then is cancelled, and waited for too. A body that ignores its
+    /// cancellation is waited for until it ends.
+    ///
+    /// Cancelling the task that calls this is as if the time were over. A suspended queue stays so.
+    ///
+    /// ```swift
+    /// try await queue.shutDown(cancellingAfter: .seconds(10))
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - limit: How long what was added before may take, on the clock.
+    ///   - clock: What measures the limit.
+    /// - Throws: `TaskOperationError.waitCycle` in the body of an operation of this queue, or of one that such an
+    ///   operation waits for. The queue is shut down all the same, and nothing is cancelled.
+    public func shutDown<C: Clock>(
+        cancellingAfter limit: C.Duration, clock: C = .continuous
+    ) async throws(TaskOperationError) {
+        scheduler.shutDown()
+        try await scheduler.waitUntilEmpty(cancellingAfter: limit, clock: clock)
     }
 }

@@ -22,13 +22,36 @@ enum InlineJobs {
     private static var depthLimit: Int { 16 }
 
     static func resume(_ continuations: [CheckedContinuation<Void, Never>]) {
-        for continuation in continuations { carryOut(.resume(continuation)) }
+        if continuations.isEmpty { return }
+        withCalls { calls in
+            for continuation in continuations {
+                if calls.pointee.depth < depthLimit {
+                    call(calls) { continuation.resume() }
+                } else {
+                    calls.pointee.putOff.append(.resume(continuation))
+                }
+            }
+        }
     }
 
-    static func end(_ continuation: CheckedContinuation<Bool, Never>) { carryOut(.end(continuation)) }
+    static func end(_ continuation: CheckedContinuation<Bool, Never>) {
+        withCalls { calls in
+            if calls.pointee.depth < depthLimit {
+                call(calls) { continuation.resume(returning: true) }
+            } else {
+                calls.pointee.putOff.append(.end(continuation))
+            }
+        }
+    }
 
     static func start(_ worker: Worker, on executor: any TaskExecutor) {
-        carryOut(.start(worker, executor))
+        withCalls { calls in
+            if calls.pointee.depth < depthLimit {
+                call(calls) { start(worker, on: executor, calls) }
+            } else {
+                calls.pointee.putOff.append(.start(worker, executor))
+            }
+        }
     }
 
     /// Whether a worker that begins does so within the call that starts it.
@@ -36,41 +59,45 @@ enum InlineJobs {
         CurrentCalls.calls?.pointee.starting == ObjectIdentifier(worker)
     }
 
-    private static func carryOut(_ step: Step) {
-        if let calls = CurrentCalls.calls {
-            if calls.pointee.depth < depthLimit { call(step, calls) } else { calls.pointee.putOff.append(step) }
-            return
-        }
+    @inline(__always)
+    private static func withCalls(_ body: (UnsafeMutablePointer<Calls>) -> Void) {
+        if let calls = CurrentCalls.calls { return body(calls) }
         var calls = Calls()
         withUnsafeMutablePointer(to: &calls) { calls in
             CurrentCalls.calls = calls
-            call(step, calls)
+            body(calls)
             CurrentCalls.calls = nil
         }
     }
 
-    private static func call(_ step: Step, _ calls: UnsafeMutablePointer<Calls>) {
+    @inline(__always)
+    private static func call(_ calls: UnsafeMutablePointer<Calls>, _ step: () -> Void) {
         calls.pointee.depth += 1
-        call(step, within: calls)
-        while !calls.pointee.putOff.isEmpty {
-            let steps = calls.pointee.putOff
-            calls.pointee.putOff = []
-            for step in steps { call(step, within: calls) }
-        }
+        step()
+        if !calls.pointee.putOff.isEmpty { callPutOff(calls) }
         calls.pointee.depth -= 1
     }
 
-    private static func call(_ step: Step, within calls: UnsafeMutablePointer<Calls>) {
-        switch step {
-        case .resume(let continuation):
-            continuation.resume()
-        case .end(let continuation):
-            continuation.resume(returning: true)
-        case .start(let worker, let executor):
-            let outer = calls.pointee.starting
-            calls.pointee.starting = ObjectIdentifier(worker)
-            worker.start(on: executor)
-            calls.pointee.starting = outer
+    private static func callPutOff(_ calls: UnsafeMutablePointer<Calls>) {
+        while !calls.pointee.putOff.isEmpty {
+            let steps = calls.pointee.putOff
+            calls.pointee.putOff = []
+            for step in steps {
+                switch step {
+                case .resume(let continuation): continuation.resume()
+                case .end(let continuation): continuation.resume(returning: true)
+                case .start(let worker, let executor): start(worker, on: executor, calls)
+                }
+            }
         }
+    }
+
+    private static func start(
+        _ worker: Worker, on executor: any TaskExecutor, _ calls: UnsafeMutablePointer<Calls>
+    ) {
+        let outer = calls.pointee.starting
+        calls.pointee.starting = ObjectIdentifier(worker)
+        worker.start(on: executor)
+        calls.pointee.starting = outer
     }
 }

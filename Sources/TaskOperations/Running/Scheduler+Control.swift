@@ -47,6 +47,26 @@ extension Scheduler {
         try await AnyTaskOperation.whileAwaiting(.end(self)) { await suspendUntilEmpty() }
     }
 
+    /// Waits until no operation is left. After a time, or when the task that waits is cancelled, all that is left is
+    /// cancelled.
+    ///
+    /// - Throws: As without a limit.
+    nonisolated func waitUntilEmpty<C: Clock>(
+        cancellingAfter limit: C.Duration, clock: C
+    ) async throws(TaskOperationError) {
+        if apply({ $0.state.isEmpty }) { return }
+        try await AnyTaskOperation.whileAwaiting(.host(self)) {
+            await withTaskGroup { group in
+                group.addTask {
+                    try? await clock.sleep(for: limit)
+                    self.cancelAll()
+                }
+                await suspendUntilEmpty()
+                group.cancelAll()
+            }
+        }
+    }
+
     /// Finishes what is left, suspended or not, and takes nothing once the queue is empty.
     ///
     /// If what is left waits for the body that closes the queue, it could never end, and is cancelled.

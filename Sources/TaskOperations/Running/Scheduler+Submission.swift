@@ -73,7 +73,7 @@ extension Scheduler {
     private nonisolated func enter(_ insertion: inout Insertion) -> Disorder? {
         var departure = Departure()
         let disorder = enter(with: &insertion, &departure) { scheduler, insertion in scheduler.insert(&insertion) }
-        if departure.hasOutbox { insertion.outboxes.append(departure.outbox) }
+        if let outbox = departure.outbox { insertion.outboxes.append(outbox) }
         return disorder
     }
 

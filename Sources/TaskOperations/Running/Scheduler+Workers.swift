@@ -59,22 +59,22 @@ extension Scheduler {
             if !start(taken, &turn) { giveUp(&turn) }
             return
         }
-        let operation = turn.operation.take()!
-        // Not freed while the scheduler is entered.
-        defer { extendLifetime(operation) }
         turn.mustYield = isSliceOver
-        turn.ended = operation
+        turn.ended = turn.operation.take()
         turn.outcome = outcome
         apply(to: &turn) { scheduler, turn in scheduler.end(&turn) }
-        if let ending = turn.ending.take() { carryOut(ending, of: operation, &turn) }
+        if let ending = turn.ending.take() { carryOut(ending, &turn) }
+        // Not freed while the scheduler is entered.
+        turn.ended = nil
     }
 
     /// Ends the operation that executed if it has no links, and takes the next one from the run in its place. Nil if it
     /// has, or if nothing is left of the run: then nothing has happened.
     nonisolated func takeNext(_ turn: inout Turn, _ outcome: Outcome?) -> ReadyRun.Taken? {
-        turn.operation!.record.withLock { record in
+        let level = turn.worker.level
+        return turn.operation!.record.withLock { record in
             if record.links != nil || record.isRunnerWorn { return nil }
-            let taken = run.take(inPlaceOf: turn.slot, level: turn.worker.level, from: &turn.position)
+            let taken = run.take(inPlaceOf: turn.slot, level: level, from: &turn.position)
             if taken != nil { _ = record.end(outcome) }
             return taken
         }
@@ -106,14 +106,11 @@ extension Scheduler {
     }
 
     /// What is left to do for an operation that has links and has ended.
-    private nonisolated func carryOut(
-        _ ending: OperationEnding, of operation: AnyTaskOperation, _ turn: inout Turn
-    ) {
+    private nonisolated func carryOut(_ ending: OperationEnding, _ turn: inout Turn) {
         if ending.hasHandlers {
-            ending.callHandlers(operation)
+            ending.callHandlers(turn.ended!)
             turn.ending = ending
-            turn.ended = operation
-            apply(to: &turn) { scheduler, turn in scheduler.leave(turn.ended.take()!, &turn) }
+            apply(to: &turn) { scheduler, turn in scheduler.leave(&turn) }
             turn.ending = nil
         }
         if !turn.readiedElsewhere.isEmpty {
@@ -130,22 +127,21 @@ extension Scheduler {
     /// Ends the operation that executed. It leaves the queue at once, or, if it has completion handlers, once these have
     /// been called.
     private func end(_ turn: inout Turn) {
-        let operation = turn.ended.take()!
-        let ending = operation.end(turn.outcome.take())
+        let ending = turn.ended!.end(turn.outcome.take())
         if ending.isRunnerWorn { turn.mustLeave = true }
         if ending.hasLinks { turn.ending = ending }
         if ending.hasHandlers {
             state.beginEnding(turn.slot)
         } else {
-            leave(operation, &turn)
+            leave(&turn)
         }
     }
 
     /// An operation that has ended leaves the queue, and the worker gets what comes next.
-    private func leave(_ operation: AnyTaskOperation, _ turn: inout Turn) {
+    private func leave(_ turn: inout Turn) {
         // The worker keeps it.
         _ = state.end(turn.slot)
-        if let ending = turn.ending {
+        if let ending = turn.ending, let operation = turn.ended {
             ending.forEachDependent { dependent in
                 guard let host = dependent.dependencyFinished(operation) else { return }
                 if host === self {
@@ -184,9 +180,10 @@ extension Scheduler {
 
     /// Starts what comes next on a worker, if it is of the worker's level.
     private func startNext(_ turn: inout Turn) {
-        while let slot = state.nextStart(at: turn.worker.level) {
+        let (runner, level) = (turn.worker.runner, turn.worker.level)
+        while let slot = state.nextStart(at: level) {
             let operation = state.records[slot].element
-            switch operation.start(on: turn.worker.runner, level: turn.worker.level) {
+            switch operation.start(on: runner, level: level) {
             case .executes(let escalation, let executor):
                 state.noteStart(slot)
                 turn.slot = slot

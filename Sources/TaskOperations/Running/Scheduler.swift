@@ -90,7 +90,7 @@ extension Scheduler {
     ) -> Result {
         var departure = Departure()
         let result = enter(with: &input, &departure, event)
-        if departure.hasOutbox { carryOut(departure.outbox) }
+        if let outbox = departure.outbox.take() { carryOut(outbox) }
         return result
     }
 
@@ -132,8 +132,7 @@ extension Scheduler {
     /// What is left to do, and to let go of, after the scheduler is left.
     struct Departure {
         fileprivate var ended: [AnyTaskOperation] = []
-        var hasOutbox = false
-        var outbox = State.Outbox()
+        var outbox: State.Outbox?
     }
 
     /// Calls what is isolated to the scheduler.
@@ -170,7 +169,7 @@ extension Scheduler {
         } else if keptAlive == nil {
             keptAlive = self
         }
-        departure.hasOutbox = state.handOver(to: &departure.outbox)
+        state.handOver(to: &departure.outbox)
     }
 
     func takeMail() {
@@ -198,13 +197,15 @@ extension Scheduler {
     // Not inlined: the room for all that it does would be made even if there is nothing to do.
     @inline(never)
     nonisolated func carryOut(_ outbox: State.Outbox) {
-        if let last = outbox.changes.last {
-            apply({ $0.observer })?.countsChanged(added: last.counts.added, unfinished: last.counts.unfinished)
-        }
+        if let last = outbox.changes.last { tell(last) }
         for level in outbox.workers { Worker.start(for: self, level: level) }
         InlineJobs.resume(outbox.resumed)
         for operation in outbox.refused { refuse(operation) }
         for operation in outbox.cancelled { operation.cancel() }
+    }
+
+    private nonisolated func tell(_ change: State.Change) {
+        apply({ $0.observer })?.countsChanged(added: change.counts.added, unfinished: change.counts.unfinished)
     }
 
     /// Ends an operation that came too late.
@@ -234,9 +235,11 @@ extension Scheduler {
             _ = state.add(operation)
             return true
         }
-        let (standing, isInOrder) = operation.settle(at: state.nextSlot, in: nextPlace(isBarrier: isBarrier))
-        let slot = state.add(operation, level: standing.level, isReady: standing.isReady, isBarrier: isBarrier)
-        if standing.hasEnded { state.remove(slot!) }
+        let slot = state.nextSlot
+        let (standing, isInOrder) = operation.settle(at: slot, in: nextPlace(isBarrier: isBarrier))
+        _ = state.add(
+            operation, level: standing.level, isReady: standing.isReady, isBarrier: isBarrier, at: slot)
+        if standing.hasEnded { state.remove(slot) }
         return isInOrder || standing.hasEnded
     }
 

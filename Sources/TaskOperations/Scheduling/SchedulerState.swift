@@ -125,9 +125,11 @@ extension SchedulerState {
     var nextSlot: Slot { mutating get { records.nextSlot } }
 
     /// An operation arrives. Returns its slot; nil if it came too late, and is to be ended.
+    ///
+    /// - Parameter reserved: What `nextSlot` said just before, if that was asked.
     mutating func add(
         _ element: Element, level: PriorityLevel = .medium, isReady: Bool = false, isBarrier: Bool = false,
-        weight: Int = 1
+        weight: Int = 1, at reserved: Slot? = nil
     ) -> Slot? {
         switch intake {
         case .open, .closing: break
@@ -138,10 +140,11 @@ extension SchedulerState {
         arrivals += 1
         let arrival = arrivals
         if weight != 1 { hasHadWeights = true }
-        let slot = records.insert(
+        let slot = reserved ?? nextSlot
+        records.insert(
             Record(
                 element: element, arrival: arrival, weight: weight, isBarrier: isBarrier, level: level,
-                status: isReady ? .ready : .waiting))
+                status: isReady ? .ready : .waiting), at: slot)
         if isBarrier {
             barriers.barrierArrived(arrival, slot: slot)
         } else {
@@ -268,11 +271,13 @@ extension SchedulerState {
 
 extension SchedulerState {
     /// How many operations could start now, one after the other, if all had the weight 1.
+    @inline(__always)
     var startableCount: Int {
         isHalted || !returning.isEmpty ? 0 : min(ready.count, permits.available)
     }
 
     /// The level of what would start next.
+    @inline(__always)
     var nextLevel: PriorityLevel? {
         guard startableCount > 0, let level = ready.highestLevel else { return nil }
         return !hasHadWeights || permits.fits(records[ready.first!.entry.slot].weight) ? level : nil
@@ -293,8 +298,11 @@ extension SchedulerState {
     /// Gives the first ready operation its permits, which executes from now on; nil if nothing may start, or if what
     /// comes first is not of the level that is asked for.
     mutating func nextStart(at level: PriorityLevel) -> Slot? {
-        guard nextLevel == level else { return nil }
-        let slot = ready.popFirst { _ in true }!.slot
+        guard !isHalted, returning.isEmpty, permits.available > 0, ready.highestLevel == level else { return nil }
+        let entry =
+            hasHadWeights
+            ? ready.popFirst { [permits, records] in permits.fits(records[$0].weight) } : ready.popFirst { _ in true }
+        guard let slot = entry?.slot else { return nil }
         let weight = records.update(slot) { record in
             record.status = .executing
             return record.weight
@@ -470,12 +478,12 @@ extension SchedulerState {
         }
     }
 
-    /// Hands over what the events since the last time have led to. Returns false, as nearly always, if that is nothing.
+    /// Hands over what the events since the last time have led to; nothing, as nearly always, if there is nothing.
     @inline(__always)
-    mutating func handOver(to outbox: inout Outbox) -> Bool {
-        if self.outbox.isEmpty { return false }
-        swap(&self.outbox, &outbox)
-        return true
+    mutating func handOver(to outbox: inout Outbox?) {
+        if self.outbox.isEmpty { return }
+        outbox = self.outbox
+        self.outbox = Outbox()
     }
 
     private mutating func startWorkers() {

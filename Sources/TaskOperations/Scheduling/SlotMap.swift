@@ -61,13 +61,18 @@ struct SlotMap<Value> {
     var capacity: Int { chunks.reduce(0) { $0 + $1.values.count } }
 
     mutating func insert(_ value: Value) -> Int {
-        let chunk = chunkWithRoom()
-        let place = (~chunks[chunk].occupied).trailingZeroBitCount
+        let slot = nextSlot
+        insert(value, at: slot)
+        return slot
+    }
+
+    /// Inserts a value at the slot that `nextSlot` has said just before.
+    mutating func insert(_ value: Value, at slot: Int) {
+        let chunk = slot >> 6
         if chunks[chunk].values.isEmpty { chunks[chunk].values = [Value?](repeating: nil, count: Self.chunkSize) }
-        chunks[chunk].values[place] = value
-        chunks[chunk].occupied |= 1 << UInt64(place)
+        chunks[chunk].values[slot & 63] = value
+        chunks[chunk].occupied |= Self.bit(of: slot)
         count += 1
-        return chunk * Self.chunkSize + place
     }
 
     @discardableResult

@@ -126,7 +126,7 @@ struct LegacyCancellationTests {
     @Test("an operation added after shutdown is cancelled and finished")
     func shutDown() async throws {
         let queue = TaskOperationQueue()
-        queue.shutdown()
+        queue.shutDown()
         let legacy = BlockOperation { Issue.record("a refused operation ran") }
         let runner = try queue.addOperation(legacy)
         await legacy.finished()

@@ -3,9 +3,9 @@
 extension SchedulerState {
     /// What the events since the last time have led to.
     mutating func takeOutbox() -> Outbox {
-        var outbox = Outbox()
-        _ = handOver(to: &outbox)
-        return outbox
+        var outbox: Outbox?
+        handOver(to: &outbox)
+        return outbox ?? Outbox()
     }
 
     /// What ought to hold of the state and does not, in words: empty as long as this type is right.

@@ -25,7 +25,7 @@ struct BadInputTests {
     @Test("An operation that is added after the shutdown fails with a typed error, and so does run")
     func afterTheShutdown() async throws {
         let queue = TaskOperationQueue(name: "closed")
-        queue.shutdown()
+        queue.shutDown()
         let operation = queue.addOperation(name: "late") {}
         #expect(operation.refusal?.queueShutDown == "late")
         let error = await #expect(throws: TaskOperationError.self) { try await queue.run(name: "later") {} }

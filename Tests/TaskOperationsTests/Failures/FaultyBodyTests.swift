@@ -134,7 +134,7 @@ struct FaultyBodyTests {
         let gate = Gate()
         let closing = queue.addOperation {
             await gate.pass()
-            queue.shutdown()
+            queue.shutDown()
             return queue.addOperation(name: "late") {}
         }
         let before = queue.addOperation { 1 }

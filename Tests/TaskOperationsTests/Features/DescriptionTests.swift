@@ -100,7 +100,7 @@ struct DescriptionTests {
         #expect(lines.first.map(String.init) == queue.description)
         #expect(lines.dropFirst().map { $0.prefix(5) } == (0..<4).map { "  \"\($0)\"" })
         #expect(lines.last?.contains("waits for \"0\", \"1\"") == true)
-        queue.shutdown()
+        queue.shutDown()
         queue.isSuspended = true
         #expect(
             queue.description

@@ -142,7 +142,7 @@ struct MailboxTests {
             (0..<100).map { number in queue.addOperation { runs.record(number) } }
         }.value
         for _ in 0..<attempt { await Task.yield() }
-        queue.shutdown()
+        queue.shutDown()
         var refused = 0
         for operation in await operations {
             do {

@@ -103,7 +103,7 @@ struct MemoryTests {
     func refusedOperation() {
         let freed = Gate()
         let queue = TaskOperationQueue()
-        queue.shutdown()
+        queue.shutDown()
         let operation = { [witness = Witness(freed)] in
             queue.addOperation { withExtendedLifetime(witness) {} }
         }()

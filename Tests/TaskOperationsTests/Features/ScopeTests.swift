@@ -175,7 +175,7 @@ struct ScopeTests {
         }
         await gate.waitForArrivals(1)
         await letOthersRun()
-        scope.events[0].shutdown()
+        scope.events[0].shutDown()
         scope.events[0].isSuspended = true
         scope.events[0].maxConcurrentOperationCount = 0
         gate.open()

@@ -96,7 +96,7 @@ struct StartingNextTests {
     @Test("What is in a queue that is shut down starts, and nothing is added", arguments: positions)
     func shutdown(position: Int) async throws {
         let starts = try await starts(position) { scene in
-            scene.queue.shutdown()
+            scene.queue.shutDown()
             scene.add(100, .high)
         }
         #expect(starts == Self.all)
