@@ -66,7 +66,7 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "TaskOperationsTests",
-            dependencies: ["TaskOperations", "TaskOperationsTesting", "TaskOperationsExpectations"],
+            dependencies: ["TaskOperations", "TaskOperationsTesting", "TaskOperationsExpectations", "CAllocator"],
             swiftSettings: settings),
         .testTarget(
             name: "TestingTests",

@@ -38,6 +38,10 @@ extension Recipe {
         Recipe("releasing-operations", Legacy.releasingOperations, Ported.releasingOperations),
         Recipe("barrier-blocks", Legacy.barrierBlocks, Ported.barrierBlocks),
         Recipe("progress", Legacy.progress, Ported.progress),
+        Recipe("queue-subclass", Legacy.queueSubclass, Ported.queueSubclass),
+        Recipe("operation-conditions", Legacy.operationConditions, Ported.operationConditions),
+        Recipe("operation-protocol", Legacy.operationProtocol, Ported.operationProtocol),
+        Recipe("last-operation", Legacy.lastOperation, Ported.lastOperation),
     ]
 
     private static let dispatch = [
@@ -65,6 +69,9 @@ extension Recipe {
         Recipe("custom-source", Legacy.customSource, Ported.customSource),
         Recipe("sync-on-own-queue", Legacy.syncOnOwnQueue, Ported.syncOnOwnQueue),
         Recipe("target-queues", Legacy.targetQueues, Ported.targetQueues),
+        Recipe("semaphore-as-lock", Legacy.semaphoreAsLock, Ported.semaphoreAsLock),
+        Recipe("suspended-source", Legacy.suspendedSource, Ported.suspendedSource),
+        Recipe("rearmed-timer", Legacy.rearmedTimer, Ported.rearmedTimer),
     ]
 
     private static let threads = [
@@ -80,6 +87,8 @@ extension Recipe {
         Recipe("tickets-with-synchronized", Legacy.ticketsWithSynchronized, Ported.ticketsWithSynchronized),
         Recipe("condition-in-order", Legacy.conditionInOrder, Ported.conditionInOrder),
         Recipe("thread-local-values", Legacy.threadLocalValues, Ported.threadLocalValues),
+        Recipe("block-list-thread", Legacy.blockListThread, Ported.blockListThread),
+        Recipe("blocking-callbacks", Legacy.blockingCallbacks, Ported.blockingCallbacks),
     ]
 
     private static let systems = [

@@ -55,7 +55,7 @@ extension Scheduler {
         cancellingAfter limit: C.Duration, clock: C
     ) async throws(TaskOperationError) {
         if apply({ $0.state.isEmpty }) { return }
-        try await AnyTaskOperation.whileAwaiting(.host(self)) {
+        try await AnyTaskOperation.whileAwaiting(.end(self)) {
             await withTaskGroup { group in
                 group.addTask {
                     try? await clock.sleep(for: limit)

@@ -32,6 +32,23 @@ struct GrowthTests {
         #expect(ratio < limit, "a look at all that wait would make it 40")
     }
 
+    @Test(
+        "An edge at the end of a chain costs about the same when the chain is 40 times as long",
+        arguments: ChainCall.all)
+    func edgesDoNotSearchAllThatComesBefore(call: ChainCall) {
+        let ratio = bestRatio(within: limit, attempts: 5) { isLarge in
+            let queue = TaskOperationQueue(isSuspended: true)
+            defer { queue.cancelAllOperations() }
+            var last = queue.addOperation {}
+            for _ in 1..<(isLarge ? Size.largeCrowd : Size.smallCrowd) {
+                last = queue.addOperation(dependencies: [last]) {}
+            }
+            let others = (0..<100).map { _ in queue.addOperation {} }
+            return processorTime { for other in others { call.make(queue, last, other) } }
+        }
+        #expect(ratio < limit, "a search through the chain would make it 40")
+    }
+
     @Test("Operations pass others that wait at a cost that does not depend on how many these are")
     func passingDoesNotLookAtAllThatWait() throws {
         let ratio = try bestRatio(within: limit) { isLarge in
@@ -190,6 +207,20 @@ struct QueueCall: Sendable, CustomTestStringConvertible {
             precondition(queue.operationCount >= waiting.count)
         },
         QueueCall(testDescription: "state") { _, waiting, number in precondition(waiting[number].state == .ready) },
+    ]
+}
+
+struct ChainCall: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    /// Makes the call, with the end of a chain and an operation that is not on it.
+    let make: @Sendable (_ queue: TaskOperationQueue, _ last: AnyTaskOperation, _ other: AnyTaskOperation) -> Void
+
+    static let all = [
+        ChainCall(testDescription: "addOperation that depends on the end") { queue, last, _ in
+            queue.addOperation(dependencies: [last]) {}
+        },
+        ChainCall(testDescription: "addDependency on the end") { _, last, other in try! other.addDependency(last) },
+        ChainCall(testDescription: "addDependency of the end") { _, last, other in try! last.addDependency(other) },
     ]
 }
 

@@ -1,0 +1,37 @@
+import Foundation
+import MigrationExamplesSupport
+
+extension Legacy {
+    /// Does what its conditions allow, and what comes after it all the same.
+    public static func operationConditions(_ input: RecipeInput) throws -> RecipeResult {
+        // region: operation-conditions
+        let queue = OperationQueue()
+        let (done, asked) = (SharedCount(), SharedCount())
+        for file in input.sample {
+            let count = ConditionalOperation { done.add(1) }
+            count.conditions = [{ file.size > 0 }, { file.size < 1_000_000 }]
+            let next = BlockOperation { if !count.isCancelled { asked.add(1) } }
+            next.addDependency(count)
+            queue.addOperations([count, next], waitUntilFinished: false)
+        }
+        queue.waitUntilAllOperationsAreFinished()
+        return RecipeResult("\(done.total) of \(input.sample.count) done, \(asked.total) went on")
+        // endregion
+    }
+}
+
+// region: operation-conditions-class
+private final class ConditionalOperation: Operation, @unchecked Sendable {
+    var conditions: [() -> Bool] = []  // set before the operation is added
+    private let work: () -> Void
+
+    init(_ work: @escaping () -> Void) {
+        self.work = work
+    }
+
+    override func main() {
+        guard conditions.allSatisfy({ $0() }) else { return cancel() }
+        work()
+    }
+}
+// endregion

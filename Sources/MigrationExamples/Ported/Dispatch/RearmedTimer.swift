@@ -1,0 +1,40 @@
+public import MigrationExamplesSupport
+
+extension Ported {
+    /// Saves once after many changes: each puts the timer off.
+    public static func rearmedTimer(_ input: RecipeInput) async throws -> RecipeResult {
+        // region: rearmed-timer
+        let (changes, saves) = (SharedCount(), Journal())
+        let timer = OneShotTimer { saves.write("saved after \(changes.total) changes") }
+        for _ in input.files {
+            changes.add(1)
+            await timer.schedule(after: .seconds(60))
+        }
+        await timer.schedule(after: .zero)  // the user saves
+        await timer.finished()
+        return saves.result
+        // endregion
+    }
+}
+
+// region: rearmed-timer-task
+private actor OneShotTimer {
+    private let action: @Sendable () async -> Void
+    private var task: Task<Void, any Error>?
+
+    init(_ action: @escaping @Sendable () async -> Void) {
+        self.action = action
+    }
+
+    /// Takes the place of what was scheduled before.
+    func schedule(after delay: Duration) {
+        task?.cancel()
+        task = Task { [action] in
+            try await Task.sleep(for: delay)
+            await action()
+        }
+    }
+
+    func finished() async { _ = await task?.result }
+}
+// endregion

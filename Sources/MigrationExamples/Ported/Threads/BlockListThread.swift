@@ -1,0 +1,21 @@
+public import MigrationExamplesSupport
+import TaskOperations
+import TaskOperationsBridge
+
+extension Ported {
+    /// Has one thread do operations in order; what waits can be held back, and thrown away.
+    public static func blockListThread(_ input: RecipeInput) async throws -> RecipeResult {
+        // region: block-list-thread
+        let thread = ThreadExecutor(name: "drawing")
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, isSuspended: true, executor: thread)
+        let journal = Journal()
+        for file in input.files.prefix(3) { queue.addOperation { journal.write("drawn \(file.size)") } }
+        journal.write("\(queue.operationCount) thrown away")
+        queue.cancelAllOperations()
+        for file in input.files.prefix(2) { queue.addOperation { journal.write("drawn again \(file.size)") } }
+        queue.isSuspended = false
+        try await queue.waitUntilAllOperationsAreFinished()
+        return journal.result
+        // endregion
+    }
+}

@@ -1,0 +1,39 @@
+import Dispatch
+public import MigrationExamplesSupport
+import TaskOperations
+import TaskOperationsBridge
+
+extension Ported {
+    /// Calls what users of a library gave it on a thread of its own, as it may block.
+    public static func blockingCallbacks(_ input: RecipeInput) async throws -> RecipeResult {
+        // region: blocking-callbacks
+        let (bytes, isAnswered) = (SharedCount(), DispatchSemaphore(value: 0))
+        let watcher = Watcher { file in
+            DispatchQueue.global().async { isAnswered.signal() }
+            isAnswered.wait()  // a user's code: it may block
+            bytes.add(file.size)
+        }
+        for file in input.files.prefix(20) { watcher.report(file) }
+        try await watcher.allAreTold()
+        return RecipeResult("\(bytes.total) bytes")
+        // endregion
+    }
+}
+
+// region: blocking-callbacks-library
+private struct Watcher: Sendable {
+    private let onChange: @Sendable (InputFile) -> Void
+    private let callbacks = TaskOperationQueue(
+        maxConcurrentOperationCount: 1, executor: BlockingExecutor(name: "callbacks", maxThreadCount: 1))
+
+    init(_ onChange: @escaping @Sendable (InputFile) -> Void) {
+        self.onChange = onChange
+    }
+
+    func report(_ file: InputFile) {
+        callbacks.addOperation { [onChange] in onChange(file) }
+    }
+
+    func allAreTold() async throws { try await callbacks.waitUntilAllOperationsAreFinished() }
+}
+// endregion

@@ -1,0 +1,70 @@
+#if os(Linux) || os(macOS)
+    import TaskOperations
+    import TaskOperationsTesting
+    import Testing
+
+    /// Each in a process of its own, as the allocator counts for all tests together.
+    @Suite("Growth: what is over keeps no memory", .timeLimit(.minutes(10)))
+    struct MemoryGrowthTests {
+        @Test("Cancelled operations of a suspended queue")
+        func cancelledOperations() async {
+            await #expect(processExitsWith: .success) {
+                let queue = TaskOperationQueue(isSuspended: true)
+                let kept = bytesKept(by: 20_000) { queue.addOperation {}.cancel() }
+                #expect(kept < 4, "\(kept) bytes")
+            }
+        }
+
+        @Test("An edge that is made and taken away")
+        func removedEdges() async {
+            await #expect(processExitsWith: .success) {
+                let (first, last) = (TaskOperation {}, TaskOperation {})
+                let kept = bytesKept(by: 20_000) {
+                    try! last.addDependency(first)
+                    try! last.removeDependency(first)
+                }
+                #expect(kept < 1, "\(kept) bytes")
+                #expect(!first.isFinished && !last.isFinished)
+            }
+        }
+
+        @Test("Cancelled barriers of a suspended queue, and cancelled operations between them")
+        func cancelledBarriers() async {
+            await #expect(processExitsWith: .success) {
+                let queue = TaskOperationQueue(isSuspended: true)
+                let first = queue.addOperation {}
+                let barriers = bytesKept(by: 20_000) { queue.addBarrier {}.cancel() }
+                #expect(barriers < 4, "\(barriers) bytes")
+                let kept = bytesKept(by: 20_000) {
+                    queue.addBarrier {}.cancel()
+                    queue.addOperation {}.cancel()
+                }
+                #expect(kept < 4, "\(kept) bytes")
+                #expect(!first.isFinished)
+            }
+        }
+
+        @Test("Waiters for a semaphore that were cancelled")
+        func cancelledWaiters() async {
+            await #expect(processExitsWith: .success) {
+                let semaphore = AsyncSemaphore(capacity: 0)
+                let executor = SeededExecutor(seed: 1)
+                func wait(_ count: Int) throws {
+                    try executor.run {
+                        for _ in 0..<count {
+                            let waiter = Task(executorPreference: executor) { try await semaphore.acquire() }
+                            while semaphore.waitingCount == 0 { await Task.yield() }
+                            waiter.cancel()
+                            _ = await waiter.result
+                        }
+                    }
+                }
+                try wait(100)
+                let before = heapInUse ?? 0
+                try wait(5000)
+                let kept = Double((heapInUse ?? 0) - before) / 5000
+                #expect(kept < 32, "\(kept) bytes")
+            }
+        }
+    }
+#endif
