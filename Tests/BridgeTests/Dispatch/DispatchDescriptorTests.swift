@@ -199,7 +199,10 @@ struct DispatchDescriptorTests {
             limitOpenFiles(to: 64)
             let waits = (0..<300).map { _ in tests.startWait(on: tests.pipe) }
             tests.pipe.write("a")
-            for wait in waits { #expect(try await wait.value == true) }
+            for wait in waits {
+                let isReadable = try await wait.value
+                #expect(isReadable == true)
+            }
         }
     }
 
@@ -211,7 +214,10 @@ struct DispatchDescriptorTests {
             limitOpenFiles(to: 30)
             let waits = pipes.map { tests.startWait(on: $0) }
             for pipe in pipes.reversed() { pipe.write("a") }
-            for wait in waits { #expect(try await wait.value == true) }
+            for wait in waits {
+                let isReadable = try await wait.value
+                #expect(isReadable == true)
+            }
         }
     }
 
