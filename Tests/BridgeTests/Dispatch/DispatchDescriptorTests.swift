@@ -211,8 +211,11 @@ struct DispatchDescriptorTests {
         await #expect(processExitsWith: .success) {
             let tests = DispatchDescriptorTests()
             let pipes = (0..<100).map { _ in Pipe() }
+            // From the first wait on there is a pipe that wakes the thread: it could not be opened later.
+            let first = tests.startWait(on: tests.pipe)
             limitOpenFiles(to: 30)
-            let waits = pipes.map { tests.startWait(on: $0) }
+            let waits = [first] + pipes.map { tests.startWait(on: $0) }
+            tests.pipe.write("a")
             for pipe in pipes.reversed() { pipe.write("a") }
             for wait in waits {
                 let isReadable = try await wait.value
