@@ -20,7 +20,9 @@ extension BridgedOperationQueue {
     ///
     /// - Throws: As `TaskOperationQueue.addOperations`.
     func add(_ legacies: [Foundation.Operation]) throws {
-        let operations = try taskQueue.addOperations(legacies)
+        // One by itself need not take the queue's lock.
+        let operations =
+            legacies.count == 1 ? [try taskQueue.addOperation(legacies[0])] : try taskQueue.addOperations(legacies)
         for (legacy, operation) in zip(legacies, operations) {
             list(operation, original: legacy is OperationStandIn ? nil : legacy)
         }
