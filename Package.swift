@@ -50,6 +50,7 @@ let package = Package(
         .target(name: "CIndexStore"),
         .target(name: "SourceAudit", dependencies: ["CIndexStore"], swiftSettings: settings),
         .executableTarget(name: "audit", dependencies: ["SourceAudit"], swiftSettings: settings),
+        .executableTarget(name: "fuzzAudit", dependencies: ["SourceAudit"], swiftSettings: settings),
         .plugin(
             name: "AuditPlugin",
             capability: .command(

@@ -22,18 +22,7 @@ struct HostileSourceTests {
     ]
 
     private static func audit(_ bytes: [UInt8], _ path: String) -> Int {
-        let vocabulary = Vocabulary()
-        let codeBase = CodeBase(vocabulary)
-        let file = SourceFile(path: path, number: 0, bytes: bytes, vocabulary: vocabulary)
-        let declarations = Declarations(file)
-        codeBase.add(declarations, of: file)
-        var matcher = FileMatcher(file, declarations, codeBase, Rules(Patterns.all, vocabulary), nil)
-        matcher.run()
-        var findings = matcher.findings
-        var allowances = Allowances(file)
-        allowances.apply(to: &findings, path: path)
-        _ = Homes(codeBase).uses(of: file)
-        return findings.count
+        Auditor.findings(in: bytes, path: path).count
     }
 
     @Test("Any piece many times over is audited", arguments: pieces)

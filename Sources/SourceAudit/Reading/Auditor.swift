@@ -17,6 +17,21 @@ public struct Auditor {
     /// Reads everything, and says what is there.
     public func run() -> Report { Report(result()) }
 
+    /// What is found in one source by itself, by names alone. The path says the language.
+    public static func findings(in bytes: [UInt8], path: String) -> [Finding] {
+        let vocabulary = Vocabulary()
+        let codeBase = CodeBase(vocabulary)
+        let file = SourceFile(path: path, number: 0, bytes: bytes, vocabulary: vocabulary)
+        let declarations = Declarations(file)
+        codeBase.add(declarations, of: file)
+        var matcher = FileMatcher(file, declarations, codeBase, Rules(Patterns.all, vocabulary), nil)
+        matcher.run()
+        var findings = matcher.findings
+        var allowances = Allowances(file)
+        allowances.apply(to: &findings, path: path)
+        return findings
+    }
+
     func result() -> AuditResult {
         let walk = FileWalk(paths)
         let vocabulary = Vocabulary()

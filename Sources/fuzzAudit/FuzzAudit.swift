@@ -1,0 +1,29 @@
+import Foundation
+import SourceAudit
+
+/// Audits sources that are any bytes.
+///
+/// Built with `swift build --sanitize fuzzer -Xswiftc -DFUZZER --product fuzzAudit --scratch-path .build/fuzz`, it is a
+/// target of libFuzzer. Built as ever, it audits the files that it is given.
+#if !FUZZER
+    @main
+#endif
+struct FuzzAudit {
+    static func main() throws {
+        for path in CommandLine.arguments.dropFirst() {
+            let bytes = [UInt8](try Data(contentsOf: URL(filePath: path)))
+            print("\(path): \(Auditor.findings(in: bytes, path: path).count)")
+        }
+    }
+}
+
+#if FUZZER
+    /// What libFuzzer calls for each input. The first byte says the language.
+    @_cdecl("LLVMFuzzerTestOneInput")
+    public func testOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+        let bytes = [UInt8](UnsafeBufferPointer(start: start, count: count))
+        let path = bytes.first.map { $0 & 1 == 0 } ?? true ? "Input.swift" : "Input.m"
+        _ = Auditor.findings(in: Array(bytes.dropFirst()), path: path)
+        return 0
+    }
+#endif
