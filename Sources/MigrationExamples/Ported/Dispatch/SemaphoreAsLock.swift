@@ -1,6 +1,6 @@
 public import MigrationExamplesSupport
 import Synchronization
-import TaskOperationsBridge
+import TaskOperations
 
 extension Ported {
     /// Collects sizes from several tasks at once, behind a lock.

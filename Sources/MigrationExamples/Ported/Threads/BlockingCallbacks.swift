@@ -1,7 +1,6 @@
 import Dispatch
 public import MigrationExamplesSupport
 import TaskOperations
-import TaskOperationsBridge
 
 extension Ported {
     /// Calls what users of a library gave it on a thread of its own, as it may block.
