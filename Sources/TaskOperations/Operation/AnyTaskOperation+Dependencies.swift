@@ -17,9 +17,12 @@ extension AnyTaskOperation {
         while let cycle = try insertDependency(dependency, &isSubmitted) {
             if !Self.lendPermit(on: cycle) { throw .dependencyCycle(Self.labels(of: cycle)) }
         }
-        guard isSubmitted else { return }
-        linkDependencies()
-        record.withLock { $0.settledHost }?.readinessChanged(of: self)
+        if isSubmitted { linkDependency(dependency) }
+        let change = record.withLock { record in
+            record.links?.dependencies.handOn(record.handedOnLevel, to: dependency) ?? nil
+        }
+        if let change { Inheritance.carryOut([change]) }
+        if isSubmitted { record.withLock { $0.settledHost }?.readinessChanged(of: self) }
     }
 
     /// Drops a dependency, so that this operation no longer waits for it. Where it was the last unfinished one,
@@ -34,9 +37,7 @@ extension AnyTaskOperation {
             return (removed, removed == nil ? nil : record.settledHost)
         }
         guard let removed else { return }
-        if let level = removed.inherits {
-            leave([removed.operation], [.init(target: .operation(dependency), from: level, to: nil)])
-        }
+        leave(removed.isLinked ? [removed.operation] : [], removed.change.map { [$0] } ?? [])
         host?.readinessChanged(of: self)
     }
 
@@ -75,14 +76,18 @@ extension AnyTaskOperation {
 
 extension AnyTaskOperation {
     /// Tells dependencies that this operation, which was submitted, waits for them, and has them inherit its level.
-    /// Dependencies that know of it already are left out.
     func linkDependencies() {
-        let changes = record.withLock { record in
-            let level = record.effectiveLevel
-            return record.links?.dependencies.handOn(level, linked: false) ?? []
+        let (linked, changes) = record.withLock { record -> ([AnyTaskOperation], [Inheritance.Change]) in
+            let level = record.handedOnLevel
+            guard let links = record.links else { return ([], []) }
+            return (links.dependencies.link(), links.dependencies.handOn(level))
         }
-        for change in changes where change.from == nil { link(to: change.target.operation!) }
+        for dependency in linked { link(to: dependency) }
         Inheritance.carryOut(changes)
+    }
+
+    private func linkDependency(_ dependency: AnyTaskOperation) {
+        if record.withLock({ $0.links?.dependencies.link(dependency) ?? false }) { link(to: dependency) }
     }
 
     private func link(to dependency: AnyTaskOperation) {
@@ -94,10 +99,14 @@ extension AnyTaskOperation {
         if !isLinked { _ = dependencyFinished(dependency) }
     }
 
-    /// Undoes `linkDependencies`.
+    /// Undoes `linkDependencies`, for an operation that is no longer submitted.
     func unlinkDependencies() {
-        let changes = record.withLock { $0.links?.dependencies.handOn(nil, linked: true) ?? [] }
-        leave(changes.compactMap(\.target.operation), changes)
+        let (unlinked, changes) = record.withLock { record -> ([AnyTaskOperation], [Inheritance.Change]) in
+            let level = record.handedOnLevel
+            guard let links = record.links else { return ([], []) }
+            return (links.dependencies.unlink(), links.dependencies.handOn(level))
+        }
+        leave(unlinked, changes)
     }
 
     /// Dependencies no longer wait to tell this operation that they have finished, and no longer inherit from it.

@@ -50,7 +50,7 @@ extension AnyTaskOperation {
 
     /// Undoes a claim, where the operation, or another one of the same step, was refused.
     func unclaim() {
-        unlinkDependencies()
+        defer { unlinkDependencies() }
         let bindings = record.withLock { record -> [TaskLocalBinding] in
             record.wasSubmitted = false
             if record.phase == .submitted {
@@ -80,7 +80,7 @@ extension AnyTaskOperation {
     private func fits(_ place: HostPlace, _ record: borrowing OperationRecord) -> Bool {
         if record.phase == .finished { return true }
         if place.endRank == .max {
-            if place.before.isEmpty { return true }
+            if !place.hasEdges { return true }
             // Nothing waits for it, so it may rise.
             if !record.isWaitedFor {
                 rank.set(Rank.next())
@@ -89,7 +89,8 @@ extension AnyTaskOperation {
         } else if !lowerRank(to: place.endRank - 1, record) {
             return false
         }
-        return place.before.allSatisfy { $0.rank.value < rank.value }
+        if !place.hasEdges { return true }
+        return place.before?.allSatisfy { $0.rank.value < rank.value } ?? false
     }
 
     /// The host is about to run the body on a task of this level.
@@ -149,8 +150,11 @@ extension AnyTaskOperation {
 
 /// What surrounds an operation in its host, without being named by it.
 struct HostPlace {
-    /// What barriers make it wait for.
-    var before: [AnyTaskOperation] = []
+    /// Whether barriers make it wait for anything.
+    var hasEdges = false
+    /// What barriers make it wait for: for a barrier, everything since the one before. Nil if that was not listed, as it
+    /// matters only if something waits for the operation.
+    var before: [AnyTaskOperation]?
     /// The rank of the end of the host, which waits for it; `Int.max` if nothing awaits that.
     var endRank = Int.max
 
@@ -159,7 +163,7 @@ struct HostPlace {
         if operation.isFinished { return nil }
         let rank = operation.rank.value
         if rank >= endRank { return (.end(host), [.operation(operation)]) }
-        let high = before.filter { $0.rank.value >= rank }
+        let high = (before ?? []).filter { $0.rank.value >= rank }
         return high.isEmpty ? nil : (.operation(operation), high.map(WaitNode.operation))
     }
 }

@@ -2,9 +2,11 @@
 ///
 /// Each call is constant time, amortised, unless it says otherwise.
 struct DependencyList: Sendable {
-    private struct Note: Sendable {
+    fileprivate struct Note: Sendable {
         var isFinished = false
-        /// The level that the dependency inherits from the operation; nil until both are linked.
+        /// Whether the dependency knows of the operation, and tells it that it has finished.
+        var isLinked = false
+        /// The level that the dependency inherits from the operation; nil if it inherits none.
         var handedOn: PriorityLevel?
     }
 
@@ -33,14 +35,20 @@ struct DependencyList: Sendable {
 
     /// Removes a dependency.
     ///
-    /// - Returns: The dependency, which must be kept until all locks are left, and the level that it inherits; nil if it
-    ///   is not in the list.
-    mutating func remove(
-        _ operation: AnyTaskOperation
-    ) -> (operation: AnyTaskOperation, inherits: PriorityLevel?)? {
+    /// - Returns: The dependency, which must be kept until all locks are left, whether it knows of the operation, and what
+    ///   it no longer inherits; nil if it is not in the list.
+    mutating func remove(_ operation: AnyTaskOperation) -> Removed? {
         guard let (removed, note) = list.remove(operation) else { return nil }
-        if !note.isFinished { unfinishedCount -= 1 }
-        return (removed, note.isFinished ? nil : note.handedOn)
+        if note.isFinished { return Removed(operation: removed, isLinked: false, change: nil) }
+        unfinishedCount -= 1
+        let change = note.handedOn.map { Inheritance.Change(target: .operation(removed), from: $0, to: nil) }
+        return Removed(operation: removed, isLinked: note.isLinked, change: change)
+    }
+
+    struct Removed: Sendable {
+        let operation: AnyTaskOperation
+        let isLinked: Bool
+        let change: Inheritance.Change?
     }
 
     /// Marks a dependency as finished; one that is not there, or is marked, changes nothing.
@@ -54,16 +62,55 @@ struct DependencyList: Sendable {
 
     /// Notes that unfinished dependencies inherit a level, or none. Linear.
     ///
-    /// - Parameter linked: Whether only those change that inherit a level already.
     /// - Returns: The changes.
-    mutating func handOn(_ level: PriorityLevel?, linked: Bool) -> [Inheritance.Change] {
+    mutating func handOn(_ level: PriorityLevel?) -> [Inheritance.Change] {
         if unfinishedCount == 0 { return [] }
         var changes: [Inheritance.Change] = []
         list.update { operation, note in
-            if note.isFinished || note.handedOn == level || linked && note.handedOn == nil { return }
-            changes.append(.init(target: .operation(operation), from: note.handedOn, to: level))
-            note.handedOn = level
+            if let change = note.handOn(level, to: operation) { changes.append(change) }
         }
         return changes
+    }
+
+    /// Notes that one dependency inherits a level, or none. Returns the change; nil if there is none.
+    mutating func handOn(_ level: PriorityLevel?, to operation: AnyTaskOperation) -> Inheritance.Change? {
+        list.update(operation) { $0.handOn(level, to: operation) } ?? nil
+    }
+
+    /// Notes that unfinished dependencies know of the operation. Returns those that did not. Linear.
+    mutating func link() -> [AnyTaskOperation] {
+        if unfinishedCount == 0 { return [] }
+        var linked: [AnyTaskOperation] = []
+        list.update { operation, note in
+            if !note.isFinished, !note.isLinked { linked.append(operation) }
+            note.isLinked = true
+        }
+        return linked
+    }
+
+    /// Notes that one dependency knows of the operation. Returns whether it did not, and is to be told.
+    mutating func link(_ operation: AnyTaskOperation) -> Bool {
+        list.update(operation) { note in
+            defer { note.isLinked = true }
+            return !note.isFinished && !note.isLinked
+        } ?? false
+    }
+
+    /// Notes that no dependency knows of the operation. Returns the unfinished ones that did. Linear.
+    mutating func unlink() -> [AnyTaskOperation] {
+        var unlinked: [AnyTaskOperation] = []
+        list.update { operation, note in
+            if !note.isFinished, note.isLinked { unlinked.append(operation) }
+            note.isLinked = false
+        }
+        return unlinked
+    }
+}
+
+extension DependencyList.Note {
+    fileprivate mutating func handOn(_ level: PriorityLevel?, to operation: AnyTaskOperation) -> Inheritance.Change? {
+        if isFinished || handedOn == level { return nil }
+        defer { handedOn = level }
+        return Inheritance.Change(target: .operation(operation), from: handedOn, to: level)
     }
 }

@@ -74,6 +74,6 @@ struct OperationEnding: Sendable {
     /// The operation has ended before its dependencies: they no longer hand anything on to it, nor it to them.
     func leaveDependencies(_ operation: AnyTaskOperation) {
         guard let links, links.dependencies.unfinishedCount > 0 else { return }
-        operation.leave(links.dependencies.unfinished, links.dependencies.handOn(nil, linked: true))
+        operation.leave(links.dependencies.unlink(), links.dependencies.handOn(nil))
     }
 }

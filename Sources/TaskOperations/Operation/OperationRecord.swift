@@ -96,6 +96,12 @@ struct OperationRecord: ~Copyable, Sendable {
     /// The level that counts.
     var effectiveLevel: PriorityLevel { max(level, inherited) }
 
+    /// The level that dependencies inherit: only what waits for the operation counts before it is added.
+    var handedOnLevel: PriorityLevel? {
+        if phase != .created { return effectiveLevel }
+        return inherited > .background ? inherited : nil
+    }
+
     var isReady: Bool { phase == .submitted && !hasUnfinishedDependencies && !isDelayed }
 
     /// No number of a clock.

@@ -88,7 +88,7 @@ extension Scheduler {
 
     /// Inserts operations if that leaves the wait graph in order. Returns what would be out of order otherwise.
     private func insert(_ insertion: inout Insertion) -> Disorder? {
-        let place = nextPlace(isBarrier: insertion.isBarrier)
+        let place = nextPlace(for: insertion.operations, isBarrier: insertion.isBarrier)
         for operation in insertion.operations where !operation.fits(place) {
             if let disorder = place.disorder(of: operation, in: self) { return disorder }
         }
@@ -115,7 +115,8 @@ extension Scheduler {
 
     private func disorder(of operation: AnyTaskOperation) -> Disorder? {
         guard let slot = slot(of: operation) else { return nil }
-        let place = HostPlace(before: state.elementsHoldingBack(slot), endRank: end.value)
+        let before = state.elementsHoldingBack(slot)
+        let place = HostPlace(hasEdges: !before.isEmpty, before: before, endRank: end.value)
         return place.disorder(of: operation, in: self)
     }
 

@@ -236,17 +236,21 @@ extension Scheduler {
             return true
         }
         let slot = state.nextSlot
-        let (standing, isInOrder) = operation.settle(at: slot, in: nextPlace(isBarrier: isBarrier))
+        let (standing, isInOrder) = operation.settle(at: slot, in: nextPlace(for: CollectionOfOne(operation), isBarrier: isBarrier))
         _ = state.add(
             operation, level: standing.level, isReady: standing.isReady, isBarrier: isBarrier, at: slot)
         if standing.hasEnded { state.remove(slot) }
         return isInOrder || standing.hasEnded
     }
 
-    /// The place of what is added now.
-    func nextPlace(isBarrier: Bool) -> HostPlace {
+    /// The place of operations that are added now.
+    func nextPlace(for operations: some Collection<AnyTaskOperation>, isBarrier: Bool) -> HostPlace {
         if !hasBarriers && !isAwaited { return HostPlace() }
-        return HostPlace(before: state.elementsHoldingBackNext(isBarrier: isBarrier), endRank: end.value)
+        let hasEdges = isBarrier || !state.barriers.isEmpty
+        let mustList = hasEdges && (isAwaited || operations.contains { $0.record.withLock { $0.isWaitedFor } })
+        return HostPlace(
+            hasEdges: hasEdges, before: mustList ? state.elementsHoldingBackNext(isBarrier: isBarrier) : nil,
+            endRank: end.value)
     }
 
     /// Removes an operation that has not started, and returns whether it was there. If a worker has taken it meanwhile,

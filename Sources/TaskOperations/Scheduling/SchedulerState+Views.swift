@@ -23,7 +23,15 @@ extension SchedulerState {
 
     private func elementsHoldingBack(_ arrival: UInt64, isBarrier: Bool) -> [Element] {
         let barrier = barriers.last(before: arrival).map { records[$0] }
-        let between = isBarrier ? inOrder { $0.arrival > barrier?.arrival ?? 0 && $0.arrival < arrival } : []
+        let between = isBarrier ? elements(after: barrier?.arrival ?? 0, before: arrival) : []
         return (barrier.map { [$0.element] } ?? []) + between
+    }
+
+    private func elements(after first: UInt64, before last: UInt64) -> [Element] {
+        guard let inArrivalOrder else { return inOrder { $0.arrival > first && $0.arrival < last } }
+        return inArrivalOrder.slots(after: first, before: last).compactMap { slot, arrival in
+            guard records.holds(slot), records[slot].arrival == arrival, !ending.contains(slot) else { return nil }
+            return records[slot].element
+        }
     }
 }

@@ -69,6 +69,8 @@ struct SchedulerState<Element: Sendable, Waiter: Sendable>: Sendable {
     private(set) var records = SlotMap<Record>()
     private(set) var permits: Permits
     private(set) var barriers = BarrierLine()
+    /// What has not ended, in the order of arrival; kept from the first barrier on until the queue is empty.
+    private(set) var inArrivalOrder: ArrivalIndex?
     private(set) var isSuspended: Bool
     /// Set for good when nobody is left who could resume the queue or raise its width from 0: neither can hold it up
     /// any more.
@@ -145,6 +147,8 @@ extension SchedulerState {
             Record(
                 element: element, arrival: arrival, weight: weight, isBarrier: isBarrier, level: level,
                 status: isReady ? .ready : .waiting), at: slot)
+        if isBarrier, inArrivalOrder == nil { inArrivalOrder = ArrivalIndex(records) }
+        inArrivalOrder?.append(arrival, slot)
         if isBarrier {
             barriers.barrierArrived(arrival, slot: slot)
         } else {
@@ -207,6 +211,7 @@ extension SchedulerState {
         let hasBeenTold = !ending.isEmpty && ending.remove(slot) != nil
         if isObserved, !hasBeenTold { tell(.finished, record.element) }
         countEnd(of: record.arrival, isBarrier: record.isBarrier)
+        if inArrivalOrder != nil { forgetArrival() }
         if isEmpty, intake == .closing { intake = .shut }
         return record.element
     }
@@ -214,6 +219,17 @@ extension SchedulerState {
     /// As `end`; the element is let go of with the outbox.
     mutating func remove(_ slot: Slot) {
         outbox.removed.append(end(slot))
+    }
+
+    /// An operation has ended that the index has.
+    private mutating func forgetArrival() {
+        if isEmpty {
+            inArrivalOrder = nil
+        } else {
+            inArrivalOrder?.removeOne { [records] slot, arrival in
+                records.holds(slot) && records[slot].arrival == arrival
+            }
+        }
     }
 
     /// If the first barrier has ended, what it held back lines up; if it is its turn now, it does so itself.

@@ -91,12 +91,16 @@ struct CycleRaceTests {
     @Test("What a search leads to is started after it: an executor may add dependencies when it is called")
     func searchingWithinASearch() async throws {
         let (first, second) = (TaskOperation {}, TaskOperation {})
-        let queue = TaskOperationQueue(executor: MeddlingExecutor { try! second.addDependency(first) })
-        let pending = queue.addOperation(dependencies: [first]) {}
-        let sent = TaskOperation {}
-        try put(sent, intoTheMailboxOf: queue)
         let waiting = TaskOperation {}
         let last = TaskOperation(dependencies: [waiting]) {}
+        let queue = TaskOperationQueue(
+            isSuspended: true, executor: MeddlingExecutor { try! second.addDependency(first) })
+        // From now on a search looks for barriers before what it finds in the queue.
+        queue.addBarrier {}.cancel()
+        let pending = queue.addOperation(dependencies: [first]) {}
+        queue.isSuspended = false
+        let sent = TaskOperation {}
+        try put(sent, intoTheMailboxOf: queue)
         try waiting.addDependency(pending)
         try await sent.value
         #expect(second.dependencies == [first])

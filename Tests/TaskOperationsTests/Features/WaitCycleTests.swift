@@ -177,8 +177,7 @@ struct WaitCycleTests {
             try await other.waitUntilAllOperationsAreFinished()
             await rest.pass()
         }
-        // Runs on the permit that the wait lends.
-        try await queue.run {}
+        await until { awaiting.isExecuting }
         awaited.open()
         await rest.waitForArrivals(1)
         let late = TaskOperation(dependencies: [awaiting]) {}

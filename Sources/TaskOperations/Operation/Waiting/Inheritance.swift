@@ -123,21 +123,23 @@ extension OperationRecord {
     fileprivate mutating func changeLevel(
         of operation: AnyTaskOperation, _ body: (inout OperationRecord) -> Void
     ) -> ([Inheritance.Change], Inheritance.Effect?) {
-        let before = effectiveLevel
+        let (before, handedOnBefore) = (effectiveLevel, handedOnLevel)
         body(&self)
         let level = effectiveLevel
-        if phase == .finished || level == before { return ([], nil) }
+        if phase == .finished || level == before && handedOnLevel == handedOnBefore { return ([], nil) }
         if level > before, runner != nil { isRunnerWorn = true }
         let effect = Inheritance.Effect(
             operation: operation, level: level, hasRisen: level > before, host: host, runner: runner)
-        return (links?.handOn(level) ?? [], effect)
+        return (links?.handOn(level, toDependencies: handedOnLevel) ?? [], effect)
     }
 }
 
 extension OperationLinks {
     /// What the operation waits for inherits a level. A task does not become less urgent while it awaits something.
-    fileprivate func handOn(_ level: PriorityLevel) -> [Inheritance.Change] {
-        var changes = dependencies.handOn(level, linked: true)
+    fileprivate func handOn(
+        _ level: PriorityLevel, toDependencies dependencyLevel: PriorityLevel?
+    ) -> [Inheritance.Change] {
+        var changes = dependencies.handOn(dependencyLevel)
         for index in waits.indices where waits[index].isRaised(by: level) {
             changes.append(.init(target: waits[index].target, from: waits[index].handedOn, to: level))
             waits[index].handedOn = level

@@ -1,0 +1,62 @@
+/// Operations in the order of arrival, to find those between two arrivals.
+///
+/// What has ended is skipped, and dropped with others once it is more than a half: adding and ending are constant time,
+/// amortised, and a look is linear in what is between.
+struct ArrivalIndex: Sendable {
+    private struct Entry: Sendable {
+        let arrival: UInt64
+        let slot: Int
+    }
+
+    private var entries: [Entry] = []
+    private var endedCount = 0
+
+    /// Adds an operation that arrived after all before.
+    mutating func append(_ arrival: UInt64, _ slot: Int) {
+        if let last = entries.last, last.arrival >= arrival { return }
+        entries.append(Entry(arrival: arrival, slot: slot))
+    }
+
+    /// An operation has ended.
+    mutating func removeOne(isUnfinished: (_ slot: Int, _ arrival: UInt64) -> Bool) {
+        endedCount += 1
+        if endedCount <= 64 || endedCount * 2 < entries.count { return }
+        entries = entries.filter { isUnfinished($0.slot, $0.arrival) }
+        endedCount = 0
+    }
+
+    /// The slots of what arrived between two arrivals, both excluded. Some may have ended, and be in use again.
+    func slots(after first: UInt64, before last: UInt64) -> [(slot: Int, arrival: UInt64)] {
+        var found: [(slot: Int, arrival: UInt64)] = []
+        var index = index(ofFirstAfter: first)
+        while index < entries.count, entries[index].arrival < last {
+            found.append((entries[index].slot, entries[index].arrival))
+            index += 1
+        }
+        return found
+    }
+
+    private func index(ofFirstAfter arrival: UInt64) -> Int {
+        var (low, high) = (0, entries.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if entries[middle].arrival <= arrival { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+}
+
+extension ArrivalIndex {
+    /// Makes an index of all that there is. Sorts.
+    init(_ records: SlotMap<some ArrivingRecord>) {
+        entries = records.slots.map { Entry(arrival: records[$0].arrival, slot: $0) }
+            .sorted { $0.arrival < $1.arrival }
+    }
+}
+
+/// Something that has arrived.
+protocol ArrivingRecord {
+    var arrival: UInt64 { get }
+}
+
+extension SchedulerState.Record: ArrivingRecord {}
