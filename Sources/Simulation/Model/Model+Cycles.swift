@@ -66,6 +66,8 @@ extension Model {
         if Set(numbers).count < numbers.count || numbers.contains(where: { operations[$0].wasSubmitted }) {
             return .refused(.alreadyAdded)
         }
+        // What comes too late ends at once, and waits for nothing.
+        if queues[queue].intake == .shut || queues[queue].cancelsAdded { return .accepted }
         let alive = numbers.filter { operations[$0].phase != .finished }
         let before = heldBack(by: queue, before: .max, isBarrier: isBarrier).map(Target.operation)
         let dependencies = alive.flatMap { unfinishedDependencies(of: $0) }.map(Target.operation)

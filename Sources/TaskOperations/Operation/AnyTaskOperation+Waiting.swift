@@ -99,9 +99,10 @@ extension AnyTaskOperation {
         _ target: WaitNode, permit: PermitPolicy = .keptIfNotNeeded, wait: () async -> Void
     ) async throws(TaskOperationError) {
         guard let waiter = awaiting else { return await wait() }
-        try waiter.begin(OperationLinks.Wait(target: target, handedOn: nil), permit)
+        let entry = OperationLinks.Wait(target: target, isSuspended: permit != .kept, handedOn: nil)
+        try waiter.begin(entry, permit)
         await wait()
-        await waiter.endWait(target)
+        await waiter.end(entry)
     }
 
     /// What a wait does to the permit of the body.
@@ -116,13 +117,14 @@ extension AnyTaskOperation {
     /// what the host runs cannot come to await the body.
     static func asScope<Result>(of host: any OperationHost, _ work: () async -> Result) async -> Result {
         guard let waiter = awaiting else { return await work() }
+        let entry = OperationLinks.Wait(target: .end(host), isSuspended: false, handedOn: nil)
         do {
-            try waiter.begin(OperationLinks.Wait(target: .end(host), handedOn: nil), .kept)
+            try waiter.begin(entry, .kept)
         } catch {
             preconditionFailure("an empty queue waits for something: \(error)")
         }
         let result = await work()
-        await waiter.endWait(.end(host))
+        await waiter.end(entry)
         return result
     }
 
@@ -147,7 +149,7 @@ extension AnyTaskOperation {
             case .lent: lendOwnPermit()
             }
         } catch {
-            remove(wait.target)
+            remove(wait)
             throw error
         }
     }
@@ -186,16 +188,16 @@ extension AnyTaskOperation {
         for use in [.kept, .held] as [PermitUse] { lendPermit(from: use) }
     }
 
-    private func endWait(_ target: WaitNode) async {
-        let lender = remove(target)
-        await lender?.endWait(within: self, target)
+    private func end(_ wait: OperationLinks.Wait) async {
+        let lender = remove(wait)
+        await lender?.endWait(within: self, wait.target)
     }
 
     /// Removes a wait; returns the host that has to do so, if the permit is lent.
     @discardableResult
-    private func remove(_ target: WaitNode) -> (any OperationHost)? {
-        defer { target.isNoLongerAwaited() }
-        let (lender, keeper, change) = record.withLock { record in record.removeWait(for: target) }
+    private func remove(_ wait: OperationLinks.Wait) -> (any OperationHost)? {
+        defer { wait.target.isNoLongerAwaited() }
+        let (lender, keeper, change) = record.withLock { record in record.remove(wait) }
         keeper?.permit?.remove(self)
         if let change { Inheritance.carryOut([change]) }
         return lender
@@ -218,13 +220,15 @@ extension OperationLinks {
 extension OperationRecord {
     /// Removes a wait, unless the permit is lent: then the host does so, which is returned first. Second the host whose
     /// permit is no longer kept for it, and then what the target no longer inherits.
-    fileprivate mutating func removeWait(
-        for target: WaitNode
+    fileprivate mutating func remove(
+        _ wait: OperationLinks.Wait
     ) -> (lender: (any OperationHost)?, keeper: (any OperationHost)?, change: Inheritance.Change?) {
         guard phase == .executing, let links else { return (nil, nil, nil) }
-        if links.permit == .lent { return (host, nil, nil) }
-        let change = links.removeWait(for: target)
-        guard links.waits.isEmpty, links.permit != .held else { return (nil, nil, change) }
+        if links.permit == .lent, wait.isSuspended { return (host, nil, nil) }
+        let change = links.removeWait(for: wait.target, isSuspended: wait.isSuspended)
+        guard links.suspendedCount == 0, links.permit == .kept || links.permit == .lending else {
+            return (nil, nil, change)
+        }
         links.permit = .held
         return (nil, host, change)
     }
@@ -232,8 +236,9 @@ extension OperationRecord {
 
 extension OperationLinks {
     /// Removes a wait. Returns what its target no longer inherits.
-    func removeWait(for target: WaitNode) -> Inheritance.Change? {
-        guard let index = waits.firstIndex(where: { $0.target.identity == target.identity }) else { return nil }
+    func removeWait(for target: WaitNode, isSuspended: Bool) -> Inheritance.Change? {
+        let index = waits.firstIndex { $0.isSuspended == isSuspended && $0.target.identity == target.identity }
+        guard let index else { return nil }
         let wait = waits.remove(at: index)
         return wait.handedOn.map { Inheritance.Change(target: wait.target, from: $0, to: nil) }
     }
@@ -256,7 +261,7 @@ extension AnyTaskOperation {
     /// Lends the permit of a body that awaits, unless the wait is over or the permit is lent already.
     private func lendPermit(from use: PermitUse) {
         let host = record.withLock { record -> (any OperationHost)? in
-            guard let links = record.links, links.permit == use, !links.waits.isEmpty else { return nil }
+            guard let links = record.links, links.permit == use, links.suspendedCount > 0 else { return nil }
             links.permit = .lending
             return record.host
         }
@@ -280,13 +285,13 @@ extension AnyTaskOperation {
             guard let links = record.links, links.permit == .lending else { return 0 }
             if permit.rank.value >= rank.value { return nil }
             links.permit = .lent
-            return links.waits.count
+            return links.suspendedCount
         }
     }
 
     /// A wait of an operation that has lent its permit is over. Returns what the target no longer inherits.
     func removeLentWait(for target: WaitNode) -> Inheritance.Change? {
-        record.withLock { $0.links?.removeWait(for: target) }
+        record.withLock { $0.links?.removeWait(for: target, isSuspended: true) }
     }
 
     /// The host has given the permit back.

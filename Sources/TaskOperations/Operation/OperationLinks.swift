@@ -28,9 +28,15 @@ final class OperationLinks: @unchecked Sendable {
     /// A wait of a body.
     struct Wait: Sendable {
         let target: WaitNode
+        /// Whether a task of the body is suspended in it. The body of an open scope will await the scope's end, and may
+        /// go on until then.
+        let isSuspended: Bool
         /// The level that the target inherits from the body; nil if it inherits none.
         var handedOn: PriorityLevel?
     }
+
+    /// How many tasks of the body are suspended.
+    var suspendedCount: Int { waits.count { $0.isSuspended } }
 
     init() {}
 

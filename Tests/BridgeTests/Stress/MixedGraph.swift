@@ -80,7 +80,8 @@ struct MixedGraph {
             let operation = operations[addition.operation]
             operation.prepare()
             try queues[addition.queue].add(operation)
-            #expect(throws: (any Error).self) { try operation.addAgain() }
+            // Between the end of the node of one that was cancelled and its own there is nothing that has it.
+            if !operation.isCancelled { #expect(throws: (any Error).self) { try operation.addAgain() } }
         }
         interfere(after: operations.count)
         for operation in operations { try await operation.finished() }

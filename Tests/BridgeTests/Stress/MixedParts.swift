@@ -55,6 +55,13 @@ enum AnyOperation {
         }
     }
 
+    var isCancelled: Bool {
+        switch self {
+        case .foundation(let operation): operation.isCancelled
+        case .ours(let operation): operation.isCancelled
+        }
+    }
+
     func cancel() {
         switch self {
         case .foundation(let operation): operation.cancel()
