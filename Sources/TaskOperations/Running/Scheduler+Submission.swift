@@ -88,9 +88,12 @@ extension Scheduler {
 
     /// Inserts operations if that leaves the wait graph in order. Returns what would be out of order otherwise.
     private func insert(_ insertion: inout Insertion) -> Disorder? {
-        let place = nextPlace(for: insertion.operations, isBarrier: insertion.isBarrier)
-        for operation in insertion.operations where !operation.fits(place) {
-            if let disorder = place.disorder(of: operation, in: self) { return disorder }
+        // What comes too late ends at once, and waits for nothing.
+        if state.intake.takes {
+            let place = nextPlace(for: insertion.operations, isBarrier: insertion.isBarrier)
+            for operation in insertion.operations where !operation.fits(place) {
+                if let disorder = place.disorder(of: operation, in: self) { return disorder }
+            }
         }
         for operation in insertion.operations where !insert(operation, isBarrier: insertion.isBarrier) {
             insertion.disordered.append(operation)
