@@ -23,7 +23,8 @@ extension Patterns {
             "operation-overrides-cancel", .operations, "cancel() overridden", recipe: "cancellation-of-a-network-call",
             .callers, .leaves, "Becomes withTaskCancellationHandler, or completion.onCancel.", .analysis),
         Pattern(
-            "operation-overrides-ready", .operations, "isReady overridden", recipe: nil, .thought, .graphs,
+            "operation-overrides-ready", .operations, "isReady overridden", recipe: "conditions-of-an-operation",
+            .thought, .graphs,
             "Readiness is derived from dependencies here: say what it waits for as one.", .analysis),
         Pattern(
             "operation-overrides-completion", .operations, "completionBlock overridden", recipe: "completion", .callers,
@@ -46,7 +47,8 @@ extension Patterns {
             recipe: "downloads-with-a-cancellation", .callers, .leaves,
             "Task.checkCancellation() between the chunks.", .analysis),
         Pattern(
-            "operation-extension", .operations, "extension Operation", recipe: nil, .callers, .leaves,
+            "operation-extension", .operations, "extension Operation", recipe: "an-extension-of-operation", .callers,
+            .leaves,
             "Write the extension for AnyTaskOperation, or for the body's protocol.", .analysis),
         Pattern(
             "operation-cast", .operations, "Cast of an operation to a subclass", recipe: "passing-results", .callers,

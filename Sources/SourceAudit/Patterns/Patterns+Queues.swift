@@ -2,7 +2,8 @@ extension Patterns {
     /// `OperationQueue`, its subclasses and its members.
     static let queues: [Pattern] = [
         Pattern(
-            "queue-subclass", .queues, "OperationQueue subclass", recipe: "a-bridged-queue", .thought, .queues,
+            "queue-subclass", .queues, "OperationQueue subclass", recipe: "a-subclass-of-operationqueue", .thought,
+            .queues,
             "What it overrides is not called by a queue of ours: wrap a queue instead.", .analysis),
         Pattern(
             "queue-serial", .queues, "OperationQueue of width 1", recipe: "a-serial-queue", .callers, .state,

@@ -2,7 +2,7 @@ extension Patterns {
     /// `DispatchSemaphore`, told apart by what it is for.
     static let semaphores: [Pattern] = [
         Pattern(
-            "semaphore-lock", .semaphores, "Semaphore in place of a lock", recipe: "tickets-with-a-lock", .callers,
+            "semaphore-lock", .semaphores, "Semaphore in place of a lock", recipe: "a-semaphore-as-a-lock", .callers,
             .state, "A Mutex, or an actor.", .analysis),
         Pattern(
             "semaphore-signal", .semaphores, "Semaphore that a callback signals", recipe: "a-semaphore-as-a-signal",
@@ -15,7 +15,7 @@ extension Patterns {
             .thought, .callers, "Look whether it is a lock, a limit or a signal.", .analysis),
         Pattern(
             "semaphore-lock-used", .semaphores, "wait() and signal() around what a semaphore guards",
-            recipe: "tickets-with-a-lock", .rote, .state, "withLock of a Mutex.", .analysis),
+            recipe: "a-semaphore-as-a-lock", .rote, .state, "withLock of a Mutex.", .analysis),
         Pattern(
             "semaphore-limit-used", .semaphores, "wait() and signal() of a limit", recipe: "a-semaphore-as-a-limit",
             .callers, .queues, "Go with the width of a queue; acquire() and release() of an AsyncSemaphore.", .analysis),
@@ -84,11 +84,13 @@ extension Patterns {
                     "makeMachReceiveSource",
                 ], of: [.source]), .function(["dispatch_source_create"])),
         Pattern(
-            "source-suspend", .sources, "suspend(), resume() of a source", recipe: nil, .thought, .leaves,
+            "source-suspend", .sources, "suspend(), resume() of a source", recipe: "a-source-that-is-suspended",
+            .thought, .leaves,
             "A sequence is not suspended: what is not asked for waits. Leave the loop, or keep the source.",
             .member(["suspend"], of: [.source]), .function(["dispatch_suspend"])),
         Pattern(
-            "source-schedule", .sources, "schedule of a timer source", recipe: "a-timer-source", .rote, .leaves,
+            "source-schedule", .sources, "schedule of a timer source", recipe: "a-timer-that-is-rearmed", .rote,
+            .leaves,
             "The arguments of timerEvents.",
             .member(["schedule", "scheduleOneshot", "scheduleRepeating"], of: [.source]),
             .function(["dispatch_source_set_timer"])),

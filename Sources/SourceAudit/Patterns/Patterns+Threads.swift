@@ -5,7 +5,8 @@ extension Patterns {
             "thread-subclass", .threads, "Thread subclass", recipe: "a-thread-that-blocks", .thought, .leaves,
             "A BlockingExecutor if it blocks, a ThreadExecutor if it has a run loop.", .analysis),
         Pattern(
-            "thread-worker", .threads, "Thread that takes work from a list", recipe: "perform-on-a-thread", .thought,
+            "thread-worker", .threads, "Thread that takes work from a list", recipe: "perform-on-a-thread",
+            .thought,
             .leaves, "A ThreadExecutor.", .analysis),
         Pattern(
             "thread-detach", .threads, "Thread.detachNewThread", recipe: "detach-a-thread", .callers, .leaves,
