@@ -9,7 +9,9 @@ import Testing
 /// `AUDIT_CODE_BASE=/path swift test --filter IndexAgreement` judges another code base, which has been built.
 @Suite("Names beside the compiler's index")
 struct IndexAgreementTests {
-    @Test("Of what is called certain 99 % is right, and of what there is 97 % was found, in the bridge's own sources 95 %")
+    @Test(
+        "Of what is called certain 99 % is right, and of what there is 97 % was found, in the bridge's own sources 95 %"
+    )
     func agreement() throws {
         let environment = ProcessInfo.processInfo.environment
         let paths =

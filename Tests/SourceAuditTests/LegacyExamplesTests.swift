@@ -31,7 +31,9 @@ struct LegacyExamplesTests {
             // The other end of the pipe, which is no part of the recipe.
             "DescriptorSource.swift": ["thread-detach"],
             // The callback itself is old code that blocks, which is what the recipe is about.
-            "BlockingCallbacks.swift": ["dispatch-global", "semaphore-signal", "semaphore-wait", "semaphore-signalled"],
+            "BlockingCallbacks.swift": [
+                "dispatch-global", "semaphore-signal", "semaphore-wait", "semaphore-signalled",
+            ],
             // It shows that all work was on one thread.
             "PerformOnThread.swift": ["thread-current"],
         ]

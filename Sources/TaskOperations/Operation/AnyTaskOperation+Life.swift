@@ -159,7 +159,9 @@ struct HostPlace {
     var endRank = Int.max
 
     /// The edges that are out of order, if the operation has this place.
-    func disorder(of operation: AnyTaskOperation, in host: any OperationHost) -> (waiter: WaitNode, targets: [WaitNode])? {
+    func disorder(of operation: AnyTaskOperation, in host: any OperationHost) -> (
+        waiter: WaitNode, targets: [WaitNode]
+    )? {
         if operation.isFinished { return nil }
         let rank = operation.rank.value
         if rank >= endRank { return (.end(host), [.operation(operation)]) }

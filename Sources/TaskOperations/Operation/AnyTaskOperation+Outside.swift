@@ -21,7 +21,9 @@ extension AnyTaskOperation {
     /// Waits for the end, and the body that waits lends its permit out meanwhile: what it waits for may need one in a way
     /// that cannot be seen. Cancelling the task does not end the wait.
     package func waitLendingPermit() async throws(TaskOperationError) {
-        try await Self.whileAwaiting(.operation(self), permit: .lent) { _ = await suspendUntilFinished(endsEarly: false) }
+        try await Self.whileAwaiting(.operation(self), permit: .lent) {
+            _ = await suspendUntilFinished(endsEarly: false)
+        }
     }
 
     /// Has queues refuse an operation as one that was added before.

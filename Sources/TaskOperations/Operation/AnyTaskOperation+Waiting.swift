@@ -173,7 +173,8 @@ extension AnyTaskOperation {
         guard let host = record.withLock({ $0.host }), let permit = host.permit else { return }
         // Another task of the body has lent it, and this wait is to be counted too.
         if isPermitLent, host.beginWait(within: self) { return }
-        while let cycle = WaitOrder.insert(from: .permit(permit), to: [.operation(self)], make: { permit.insert(self) }) {
+        while let cycle = WaitOrder.insert(from: .permit(permit), to: [.operation(self)], make: { permit.insert(self) })
+        {
             if permit.isLendable {
                 return lendPermit(from: .held)
             } else if !Self.lendPermit(on: cycle) {

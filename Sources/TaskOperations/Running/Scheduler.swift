@@ -236,7 +236,8 @@ extension Scheduler {
             return true
         }
         let slot = state.nextSlot
-        let (standing, isInOrder) = operation.settle(at: slot, in: nextPlace(for: CollectionOfOne(operation), isBarrier: isBarrier))
+        let (standing, isInOrder) = operation.settle(
+            at: slot, in: nextPlace(for: CollectionOfOne(operation), isBarrier: isBarrier))
         _ = state.add(
             operation, level: standing.level, isReady: standing.isReady, isBarrier: isBarrier, at: slot)
         if standing.hasEnded { state.remove(slot) }

@@ -52,7 +52,8 @@ extension Worker {
     private func runOperations(on executor: (any TaskExecutor)?, _ turn: inout Scheduler.Turn) async {
         let isPlain = scheduler.runsPlainly
         while turn.executor === executor, let operation = turn.operation {
-            conclude(&turn, await isPlain ? operation.run(on: runner, isolation: nil) : scheduler.run(operation, on: runner))
+            conclude(
+                &turn, await isPlain ? operation.run(on: runner, isolation: nil) : scheduler.run(operation, on: runner))
             if turn.mustYield {
                 await Task.yield()
                 turn.slice = makeSlice(false)

@@ -148,7 +148,8 @@ struct LendingTests {
         #expect(try await queue.run { 1 } == 1)
     }
 
-    @Test("An unstructured task of a body is not the body: what it awaits lends nothing, also when it outlives the body")
+    @Test(
+        "An unstructured task of a body is not the body: what it awaits lends nothing, also when it outlives the body")
     func unstructuredTask() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
         let gate = Gate()

@@ -30,7 +30,9 @@ final class PermitNode: Sendable {
     func insert(_ holder: AnyTaskOperation) -> Bool {
         holders.withLock { holders in
             let (isInOrder, isNew) = holder.record.withLock { record in
-                guard let links = record.links, links.permit == .held, links.suspendedCount > 0 else { return (true, false) }
+                guard let links = record.links, links.permit == .held, links.suspendedCount > 0 else {
+                    return (true, false)
+                }
                 if holder.rank.value >= rank.value { return (false, false) }
                 links.permit = .kept
                 return (true, true)

@@ -116,7 +116,8 @@ extension OperationRecord {
         if phase == .finished { return true }
         if let permit = missingPermit, permit.rank.value >= rank { return false }
         guard let links else { return true }
-        return links.dependencies.allUnfinished { $0.rank.value < rank } && links.waits.allSatisfy { $0.target.rank < rank }
+        return links.dependencies.allUnfinished { $0.rank.value < rank }
+            && links.waits.allSatisfy { $0.target.rank < rank }
     }
 
     /// The permit that the operation needs before it can start or go on; nil if it holds one, or needs none.
