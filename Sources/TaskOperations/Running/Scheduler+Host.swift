@@ -67,7 +67,9 @@ extension Scheduler {
     }
 
     func holdingBack(_ operation: AnyTaskOperation) -> [AnyTaskOperation] {
-        slot(of: operation).map { state.elementsHoldingBack($0) } ?? []
+        guard let slot = slot(of: operation) else { return [] }
+        state.indexArrivals()
+        return state.elementsHoldingBack(slot)
     }
 
     // MARK: The end of all

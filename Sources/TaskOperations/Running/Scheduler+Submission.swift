@@ -118,6 +118,7 @@ extension Scheduler {
 
     private func disorder(of operation: AnyTaskOperation) -> Disorder? {
         guard let slot = slot(of: operation) else { return nil }
+        state.indexArrivals()
         let before = state.elementsHoldingBack(slot)
         let place = HostPlace(hasEdges: !before.isEmpty, before: before, endRank: end.value)
         return place.disorder(of: operation, in: self)

@@ -249,6 +249,7 @@ extension Scheduler {
         if !hasBarriers && !isAwaited { return HostPlace() }
         let hasEdges = isBarrier || !state.barriers.isEmpty
         let mustList = hasEdges && (isAwaited || operations.contains { $0.record.withLock { $0.isWaitedFor } })
+        if mustList { state.indexArrivals() }
         return HostPlace(
             hasEdges: hasEdges, before: mustList ? state.elementsHoldingBackNext(isBarrier: isBarrier) : nil,
             endRank: end.value)

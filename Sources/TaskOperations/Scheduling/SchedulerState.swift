@@ -69,7 +69,7 @@ struct SchedulerState<Element: Sendable, Waiter: Sendable>: Sendable {
     private(set) var records = SlotMap<Record>()
     private(set) var permits: Permits
     private(set) var barriers = BarrierLine()
-    /// What has not ended, in the order of arrival; kept from the first barrier on until the queue is empty.
+    /// What has not ended, in the order of arrival; kept from the first look at it until the queue is empty.
     private(set) var inArrivalOrder: ArrivalIndex?
     private(set) var isSuspended: Bool
     /// Set for good when nobody is left who could resume the queue or raise its width from 0: neither can hold it up
@@ -147,7 +147,6 @@ extension SchedulerState {
             Record(
                 element: element, arrival: arrival, weight: weight, isBarrier: isBarrier, level: level,
                 status: isReady ? .ready : .waiting), at: slot)
-        if isBarrier, inArrivalOrder == nil { inArrivalOrder = ArrivalIndex(records) }
         inArrivalOrder?.append(arrival, slot)
         if isBarrier {
             barriers.barrierArrived(arrival, slot: slot)
@@ -219,6 +218,11 @@ extension SchedulerState {
     /// As `end`; the element is let go of with the outbox.
     mutating func remove(_ slot: Slot) {
         outbox.removed.append(end(slot))
+    }
+
+    /// Prepares for looks at what stands before barriers.
+    mutating func indexArrivals() {
+        if inArrivalOrder == nil { inArrivalOrder = ArrivalIndex(records) }
     }
 
     /// An operation has ended that the index has.

@@ -80,8 +80,11 @@ struct MixedGraph {
             let operation = operations[addition.operation]
             operation.prepare()
             try queues[addition.queue].add(operation)
-            // Between the end of the node of one that was cancelled and its own there is nothing that has it.
-            if !operation.isCancelled { #expect(throws: (any Error).self) { try operation.addAgain() } }
+            // One that was cancelled may be between the end of its node and its own, when nothing has it; and an
+            // `OperationQueue` does not tell of one that it is about to start.
+            if !operation.isCancelled, !queues[addition.queue].isFoundations {
+                #expect(throws: (any Error).self) { try operation.addAgain() }
+            }
         }
         interfere(after: operations.count)
         for operation in operations { try await operation.finished() }

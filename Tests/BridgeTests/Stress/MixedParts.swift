@@ -34,6 +34,8 @@ enum AnyQueue {
         }
     }
 
+    var isFoundations: Bool { if case .foundation = self { true } else { false } }
+
     func finished() async throws {
         switch self {
         case .foundation(let queue): await queue.finished()

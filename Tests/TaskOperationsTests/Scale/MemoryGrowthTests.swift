@@ -59,7 +59,7 @@
                         }
                     }
                 }
-                try wait(100)
+                try wait(5000)
                 let before = heapInUse ?? 0
                 try wait(5000)
                 let kept = Double((heapInUse ?? 0) - before) / 5000

@@ -146,7 +146,7 @@ actor ImageDownloader {
         let end = AsyncGroup()
         end.enter(for: download)
         try? download.start()  // refused only where it was cancelled just now
-        await end.wait()  // to await the operation itself would lend the place out meanwhile
+        await end.wait()
     }
 
     private func takeNext() -> TaskOperation<Data>? {
