@@ -87,7 +87,7 @@ private final class HandMovedWorker {
             queueName: nil, width: 1, place: .executor(executor), isSuspended: false, taskLocals: [])
         turn = Scheduler.Turn(
             on: Worker(for: scheduler, level: .medium),
-            slice: TimeSlice(of: Worker(for: scheduler, level: .medium), decider: nil))
+            slice: TimeSlice(of: Worker(for: scheduler, level: .medium), decider: nil, isEndless: true))
         try scheduler.submit(operations)
         scheduler.workerBegan(&turn)
     }

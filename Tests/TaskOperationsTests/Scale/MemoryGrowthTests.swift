@@ -43,28 +43,5 @@
                 #expect(!first.isFinished)
             }
         }
-
-        @Test("Waiters for a semaphore that were cancelled")
-        func cancelledWaiters() async {
-            await #expect(processExitsWith: .success) {
-                let semaphore = AsyncSemaphore(capacity: 0)
-                let executor = SeededExecutor(seed: 1)
-                func wait(_ count: Int) throws {
-                    try executor.run {
-                        for _ in 0..<count {
-                            let waiter = Task(executorPreference: executor) { try await semaphore.acquire() }
-                            while semaphore.waitingCount == 0 { await Task.yield() }
-                            waiter.cancel()
-                            _ = await waiter.result
-                        }
-                    }
-                }
-                try wait(5000)
-                let before = heapInUse ?? 0
-                try wait(5000)
-                let kept = Double((heapInUse ?? 0) - before) / 5000
-                #expect(kept < 32, "\(kept) bytes")
-            }
-        }
     }
 #endif
