@@ -20,7 +20,7 @@ struct GrowthPair: Sendable, CustomTestStringConvertible {
         self.run = run
     }
 
-    static let all = graphs + barriers + waits + scopes + cancellations
+    static let all = graphs + barriers + waits + scopes + cancellations + searches
 }
 
 extension SeededExecutor {
