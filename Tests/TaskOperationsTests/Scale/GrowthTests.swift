@@ -221,6 +221,13 @@ struct ChainCall: Sendable, CustomTestStringConvertible {
         },
         ChainCall(testDescription: "addDependency on the end") { _, last, other in try! other.addDependency(last) },
         ChainCall(testDescription: "addDependency of the end") { _, last, other in try! last.addDependency(other) },
+        ChainCall(testDescription: "addDependency on the end, of what another depends on") { queue, last, other in
+            queue.addOperation(dependencies: [other]) {}
+            try! other.addDependency(last)
+        },
+        ChainCall(testDescription: "cancel what depends on the end") { queue, last, _ in
+            queue.addOperation(dependencies: [last]) {}.cancel()
+        },
     ]
 }
 
