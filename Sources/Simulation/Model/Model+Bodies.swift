@@ -3,7 +3,7 @@
 extension Model {
     /// A body begins.
     ///
-    /// - Parameter levels: The priorities that count, as the library has them, by operation.
+    /// - Parameter levels: The priorities that order operations, as the library has them, by operation.
     mutating func begin(_ number: Int, levels: [Int]) {
         let operation = operations[number]
         operations[number].bodies += 1

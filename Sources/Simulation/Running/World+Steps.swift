@@ -9,7 +9,7 @@ extension World {
     /// The body of an operation.
     func run(_ number: Int) async throws -> Int {
         note("begin \(number)")
-        model.begin(number, levels: operations.map { Int($0.effectivePriority.rawValue) })
+        model.begin(number, levels: operations.map { Int($0.orderPriority.rawValue) })
         compare()
         compareQueues()
         comparePriorities()
@@ -55,7 +55,7 @@ extension World {
         case .awaitAll(let queue):
             guard let real = queues[queue] else { return }
             try await wait(for: .queue(queue), in: number) { () async throws(TaskOperationError) in
-                try await real.waitUntilAllOperationsAreFinished()
+                try await real.waitToTheEnd()
             }
         case .children(let lists): try await performChildren(lists, in: number)
         case .scope(let queue, let steps): try await performScope(queue, steps, in: number)

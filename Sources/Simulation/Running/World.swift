@@ -113,7 +113,7 @@ extension World {
     func comparePriorities() {
         let levels = operations.map(\.effectivePriority.rawValue)
         for number in operations.indices where model.operations[number].queue != nil {
-            for other in model.unfinishedDependencies(of: number) {
+            for other in model.unfinishedDependencies(of: number) + model.heldBack(number) {
                 check(other, hasLevel: levels[number], levels, number)
             }
             for case .operation(let other) in model.certainWaits(of: number) {

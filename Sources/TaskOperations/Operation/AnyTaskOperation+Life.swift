@@ -7,6 +7,7 @@ extension AnyTaskOperation {
         let slot: Int
         let isReady: Bool
         let hasEnded: Bool
+        /// The level that orders it.
         let level: PriorityLevel
         let hasDependencies: Bool
     }
@@ -57,6 +58,7 @@ extension AnyTaskOperation {
                 record.phase = .created
                 record.host = nil
                 record.slot = -1
+                record.floor = .background
             }
             defer { record.links?.bindings = [] }
             return record.links?.bindings ?? []
@@ -181,7 +183,7 @@ extension OperationRecord {
 
     var standing: AnyTaskOperation.Standing {
         AnyTaskOperation.Standing(
-            slot: Int(slot), isReady: isReady, hasEnded: phase == .finished, level: effectiveLevel,
+            slot: Int(slot), isReady: isReady, hasEnded: phase == .finished, level: orderLevel,
             hasDependencies: links.map { !$0.dependencies.isEmpty } ?? false)
     }
 }

@@ -15,8 +15,13 @@ extension AnyTaskOperation {
     }
 
     /// The priority that counts: the highest of `priority` and the priorities of everything that waits for the
-    /// operation now.
+    /// operation now. What barriers make wait for it counts, but does not change the order of what stands before
+    /// the barrier.
     public var effectivePriority: TaskPriority { record.withLock { $0.effectiveLevel }.taskPriority }
+
+    /// The priority that orders the operation in its queue: as `effectivePriority`, but for what barriers, and waits for
+    /// the whole queue, hand on. These raise all alike, and leave their order as it is.
+    package var orderPriority: TaskPriority { record.withLock { $0.orderLevel }.taskPriority }
 
     /// Raises the operation, and all that it waits for, for a waiter that stays until the end.
     func escalate(to level: PriorityLevel) {

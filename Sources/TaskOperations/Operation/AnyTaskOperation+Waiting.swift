@@ -18,6 +18,30 @@ extension AnyTaskOperation {
         if !isOver { throw CancellationError() }
     }
 
+    /// Waits until the operation is finished, unless that takes longer than a limit. What a wait does otherwise is as for
+    /// `waitUntilFinished()`.
+    ///
+    /// - Parameters:
+    ///   - timeout: How long to wait at most.
+    ///   - clock: What measures that.
+    /// - Throws: As without a limit; `WaitTimeoutError` when the time is up before the operation is finished. It goes on.
+    public func waitUntilFinished<C: Clock>(timeout: C.Duration, clock: C = .continuous) async throws {
+        if isFinished { return }
+        let (number, isTimeUp) = (Rank.next(), Latch())
+        var isOver = true
+        try await Self.whileAwaiting(.operation(self)) {
+            isOver = await withTimeLimit(timeout, clock: clock) {
+                await suspendUntilFinished(number, endsEarly: true, isTimeUp: isTimeUp)
+            } onTimeout: { [self] in
+                isTimeUp.set()
+                leave(number)
+            }
+        }
+        if isOver { return }
+        try Task.checkCancellation()
+        throw WaitTimeoutError("\(OperationLabel(self)) to finish", timeout: timeout)
+    }
+
     /// As `waitUntilFinished()`, but cancelling the task does not end the wait.
     package func waitToTheEnd() async throws(TaskOperationError) {
         if isFinished { return }
@@ -26,14 +50,22 @@ extension AnyTaskOperation {
 
     /// Suspends the task until the operation is finished.
     ///
-    /// - Parameter endsEarly: Whether it ends when the task is cancelled.
+    /// - Parameters:
+    ///   - number: The number of the wait.
+    ///   - endsEarly: Whether it ends when the task is cancelled.
+    ///   - isTimeUp: Set when its time is up, for a wait that has not begun by then.
     /// - Returns: Whether the operation is finished.
-    func suspendUntilFinished(endsEarly: Bool) async -> Bool {
-        let number = Rank.next()
+    func suspendUntilFinished(
+        _ number: Int = Rank.next(), endsEarly: Bool, isTimeUp: Latch? = nil
+    ) async -> Bool {
         var isFinished = false
         await withTaskCancellationHandler {
             await withEscalationHandler {
-                isFinished = await withCheckedContinuation { arrive($0, number, endsEarly: endsEarly) }
+                isFinished = await withCheckedContinuation { continuation in
+                    arrive(continuation, number)
+                    // If it was to end before it was there, nobody found it.
+                    if endsEarly, Task.isCancelled || isTimeUp?.isSet ?? false { leave(number) }
+                }
             } onEscalated: { [self] priority in
                 raiseWaiter(number, to: PriorityLevel(priority))
             }
@@ -43,7 +75,7 @@ extension AnyTaskOperation {
         return isFinished
     }
 
-    private func arrive(_ continuation: CheckedContinuation<Bool, Never>, _ number: Int, endsEarly: Bool) {
+    private func arrive(_ continuation: CheckedContinuation<Bool, Never>, _ number: Int) {
         let level = PriorityLevel(Task.currentPriority)
         let isFinished = record.withLock { record in
             if record.phase == .finished { return true }
@@ -52,9 +84,8 @@ extension AnyTaskOperation {
         }
         if isFinished { return continuation.resume(returning: true) }
         Inheritance.carryOut([.init(target: .operation(self), from: nil, to: level)])
-        // If the task was cancelled or escalated before the waiter was there, the handlers did not find it.
+        // If the task was escalated before the waiter was there, the handler did not find it.
         raiseWaiter(number, to: PriorityLevel(Task.currentPriority))
-        if endsEarly, Task.isCancelled { leave(number) }
     }
 
     private func raiseWaiter(_ number: Int, to level: PriorityLevel) {

@@ -40,25 +40,6 @@ public class AnyTaskOperation: @unchecked Sendable {
     func discardBody() {
         preconditionFailure("only TaskOperation inherits from AnyTaskOperation")
     }
-
-    /// Frees the body of an operation that was never run, and what it depends on, one after the other: left to
-    /// themselves, the deinitialisers of a long chain would call each other until the stack overflows.
-    final func dismantle() {
-        var orphans = takeDependencies()
-        discardBody()
-        while var orphan = orphans.popLast() {
-            if isKnownUniquelyReferenced(&orphan) {
-                orphans += orphan.takeDependencies()
-                orphan.discardBody()
-            }
-        }
-    }
-
-    private func takeDependencies() -> [AnyTaskOperation] {
-        record.withLock { record in
-            record.links.take()?.dependencies.operations ?? []
-        }
-    }
 }
 
 // MARK: - State

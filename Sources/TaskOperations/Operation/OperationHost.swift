@@ -3,8 +3,16 @@ protocol OperationHost: AnyObject, Sendable {
     /// Dependencies may all be finished now, or no longer; the operation knows.
     func readinessChanged(of operation: AnyTaskOperation)
 
-    /// The priority that counts has changed; the operation knows it.
-    func priorityChanged(of operation: AnyTaskOperation)
+    /// The priority has changed; the operation knows it. Returns operations whose floor may be another one now.
+    func priorityChanged(of operation: AnyTaskOperation) -> [AnyTaskOperation]
+
+    /// A wait for the end of all hands on another level; nil is none. Returns operations whose floor may be another one
+    /// now.
+    func endInherits(from: PriorityLevel?, to: PriorityLevel?) -> [AnyTaskOperation]
+
+    /// Looks at the level that barriers and waits for the end of all hand on to an operation, while that does not change.
+    /// Does nothing if the operation has left.
+    func withFloor(of operation: AnyTaskOperation, _ body: (PriorityLevel) -> Void)
 
     /// The operation ended before it started.
     func endedBeforeStart(_ operation: AnyTaskOperation)

@@ -16,8 +16,6 @@ final class OperationLinks: @unchecked Sendable {
     @exclusivity(unchecked) var permit = PermitUse.held
     /// The levels that waiters and dependents hand on.
     @exclusivity(unchecked) var contributions = LevelContributions()
-    /// The level that a barrier or a wait for the whole queue hands on.
-    @exclusivity(unchecked) var floor = PriorityLevel.background
     /// Where the body runs in a queue that does not say so itself.
     @exclusivity(unchecked) var executor: (any TaskExecutor)?
     /// Task locals carried from where the operation was added.

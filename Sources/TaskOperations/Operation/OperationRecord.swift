@@ -25,8 +25,10 @@ struct OperationRecord: ~Copyable, Sendable {
     var phase = Phase.created
     /// The level that was asked for.
     var level: PriorityLevel
-    /// The highest level that anything hands on to the operation.
+    /// The highest level that waiters and dependents hand on.
     var inherited = PriorityLevel.background
+    /// The level that is handed on by what stands behind barriers, and by waits for the end of all in the queue.
+    var floor = PriorityLevel.background
     private var marks: Marks = []
     /// The clock of the deadline before which the operation is not ready; `noClock` if there is none.
     var deadlineClock = Self.noClock
@@ -94,7 +96,11 @@ struct OperationRecord: ~Copyable, Sendable {
     }
 
     /// The level that counts.
-    var effectiveLevel: PriorityLevel { max(level, inherited) }
+    var effectiveLevel: PriorityLevel { max(orderLevel, floor) }
+
+    /// The level that has the operation's turn come before others. What a barrier hands on raises everything before it
+    /// alike, so that it orders nothing.
+    var orderLevel: PriorityLevel { max(level, inherited) }
 
     /// The level that dependencies inherit: only what waits for the operation counts before it is added.
     var handedOnLevel: PriorityLevel? {

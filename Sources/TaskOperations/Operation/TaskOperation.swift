@@ -99,7 +99,11 @@ public final class TaskOperation<Success: Sendable>: AnyTaskOperation, @unchecke
     }
 
     deinit {
-        if body != nil { dismantle() }
+        // It was never run: what it would run, and what it depends on, may be all that keeps other operations.
+        // Handed over as they are taken: a variable would keep them until after the call.
+        if body == nil { return }
+        ChainRelease.release(body.take() as Any)
+        ChainRelease.release(record.withLock { $0.links.take() } as Any)
     }
 
     override func runBody() async -> Outcome? {
@@ -152,6 +156,32 @@ extension TaskOperation {
             try await waitUntilFinished()
             return try outcome!.get()
         }
+    }
+
+    /// Waits for the end, unless that takes longer than a limit, and returns the value.
+    ///
+    /// - Parameters:
+    ///   - timeout: How long to wait at most.
+    ///   - clock: What measures that.
+    /// - Throws: As `value`; `WaitTimeoutError` when the time is up before the operation is finished. It goes on.
+    public func value<C: Clock>(timeout: C.Duration, clock: C = .continuous) async throws -> Success {
+        try await waitUntilFinished(timeout: timeout, clock: clock)
+        return try outcome!.get()
+    }
+
+    /// Waits for the end, unless that takes longer than a limit or the task is cancelled, and returns the outcome.
+    ///
+    /// - Parameters:
+    ///   - timeout: How long to wait at most.
+    ///   - clock: What measures that.
+    /// - Throws: `WaitTimeoutError` when the time is up, and `CancellationError` if the task is cancelled, before the
+    ///   operation is finished, which goes on; `TaskOperationError.waitCycle` if a body awaits what cannot end before
+    ///   the body does.
+    public func result<C: Clock>(
+        timeout: C.Duration, clock: C = .continuous
+    ) async throws -> Result<Success, any Error> {
+        try await waitUntilFinished(timeout: timeout, clock: clock)
+        return outcome!
     }
 
     /// Waits for the end without blocking a thread, and returns the outcome. Cancelling the task does not end the wait.

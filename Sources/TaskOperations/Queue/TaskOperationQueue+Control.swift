@@ -30,13 +30,42 @@ extension TaskOperationQueue {
     /// Waits, without blocking a thread, until the queue is empty; what is added meanwhile is waited for too.
     /// `operationCount` is 0 at the moment when the wait ends.
     ///
-    /// The wait itself cannot be cancelled, and raises no priorities. On a suspended queue it lasts until the queue is
-    /// resumed.
+    /// Cancelling the task ends the wait, and the operations go on. The wait raises no priorities. On a suspended queue it
+    /// lasts until the queue is resumed.
     ///
-    /// - Throws: `TaskOperationError.waitCycle` in the body of an operation of this queue, or of one that such an
-    ///   operation waits for.
-    public func waitUntilAllOperationsAreFinished() async throws(TaskOperationError) {
-        try await scheduler.waitUntilEmpty()
+    /// - Throws: `CancellationError` if the task is cancelled before the queue is empty; `TaskOperationError.waitCycle`
+    ///   in the body of an operation of this queue, or of one that such an operation waits for.
+    public func waitUntilAllOperationsAreFinished() async throws {
+        let isOver = try await scheduler.waitUntilEmpty(WaitUntilEmpty(endsWhenCancelled: true))
+        if !isOver { throw CancellationError() }
+    }
+
+    /// Waits until the queue is empty, unless that takes longer than a limit. The wait is otherwise as without one.
+    ///
+    /// - Parameters:
+    ///   - timeout: How long to wait at most.
+    ///   - clock: What measures that.
+    /// - Throws: As without a limit; `WaitTimeoutError` when the time is up before the queue is empty. The operations go
+    ///   on.
+    public func waitUntilAllOperationsAreFinished<C: Clock>(
+        timeout: C.Duration, clock: C = .continuous
+    ) async throws {
+        let wait = WaitUntilEmpty(endsWhenCancelled: true)
+        let isOver = try await withTimeLimit(timeout, clock: clock) {
+            try await scheduler.waitUntilEmpty(wait)
+        } onTimeout: { [scheduler] in
+            scheduler.giveUp(wait)
+        }
+        if isOver { return }
+        try Task.checkCancellation()
+        throw WaitTimeoutError("all operations of \(scheduler.label) to finish", timeout: timeout)
+    }
+}
+
+extension TaskOperationQueue {
+    /// As `waitUntilAllOperationsAreFinished()`, but cancelling the task does not end the wait.
+    package func waitToTheEnd() async throws(TaskOperationError) {
+        _ = try await scheduler.waitUntilEmpty(WaitUntilEmpty(endsWhenCancelled: false))
     }
 }
 

@@ -19,6 +19,8 @@ enum InlineJobs {
         case start(Worker, any TaskExecutor)
     }
 
+    private static let current = ThreadVariable<Calls>()
+
     private static var depthLimit: Int { 16 }
 
     static func resume(_ continuations: [CheckedContinuation<Void, Never>]) {
@@ -56,17 +58,17 @@ enum InlineJobs {
 
     /// Whether a worker that begins does so within the call that starts it.
     static func isStarting(_ worker: Worker) -> Bool {
-        CurrentCalls.calls?.pointee.starting == ObjectIdentifier(worker)
+        current.pointer?.pointee.starting == ObjectIdentifier(worker)
     }
 
     @inline(__always)
     private static func withCalls(_ body: (UnsafeMutablePointer<Calls>) -> Void) {
-        if let calls = CurrentCalls.calls { return body(calls) }
+        if let calls = current.pointer { return body(calls) }
         var calls = Calls()
         withUnsafeMutablePointer(to: &calls) { calls in
-            CurrentCalls.calls = calls
+            current.pointer = calls
             body(calls)
-            CurrentCalls.calls = nil
+            current.pointer = nil
         }
     }
 

@@ -38,13 +38,19 @@ extension Scheduler {
     nonisolated func shutDown() {
         apply { $0.state.setIntake(.shut) }
     }
+}
 
+// MARK: - Waiting until the queue is empty
+
+extension Scheduler {
     /// Waits until no operation is left.
     ///
+    /// - Returns: Whether none is; otherwise the wait was given up.
     /// - Throws: `TaskOperationError.waitCycle` within a body that an operation of this queue waits for, or is.
-    nonisolated func waitUntilEmpty() async throws(TaskOperationError) {
-        if apply({ $0.state.isEmpty }) { return }
-        try await AnyTaskOperation.whileAwaiting(.end(self)) { await suspendUntilEmpty() }
+    nonisolated func waitUntilEmpty(_ wait: WaitUntilEmpty) async throws(TaskOperationError) -> Bool {
+        if apply({ $0.state.isEmpty }) { return true }
+        try await AnyTaskOperation.whileAwaiting(.end(self)) { await suspendUntilEmpty(wait) }
+        return !wait.isGivenUp
     }
 
     /// Waits until no operation is left. After a time, or when the task that waits is cancelled, all that is left is
@@ -54,17 +60,15 @@ extension Scheduler {
     nonisolated func waitUntilEmpty<C: Clock>(
         cancellingAfter limit: C.Duration, clock: C
     ) async throws(TaskOperationError) {
-        if apply({ $0.state.isEmpty }) { return }
-        try await AnyTaskOperation.whileAwaiting(.end(self)) {
-            await withTaskGroup { group in
-                group.addTask {
-                    try? await clock.sleep(for: limit)
-                    self.cancelAll()
-                }
-                await suspendUntilEmpty()
-                group.cancelAll()
-            }
+        let wait = WaitUntilEmpty(endsWhenCancelled: true)
+        let isOver = try await withTimeLimit(limit, clock: clock) { () async throws(TaskOperationError) in
+            try await waitUntilEmpty(wait)
+        } onTimeout: { [self] in
+            giveUp(wait)
         }
+        if isOver { return }
+        cancelAll()
+        _ = try await waitUntilEmpty(WaitUntilEmpty(endsWhenCancelled: false))
     }
 
     /// Finishes what is left, suspended or not, and takes nothing once the queue is empty.
@@ -75,19 +79,50 @@ extension Scheduler {
             scheduler.state.drain()
             scheduler.state.setIntake(.closing)
         }
+        let wait = WaitUntilEmpty(endsWhenCancelled: false)
         do {
-            try await waitUntilEmpty()
+            _ = try await waitUntilEmpty(wait)
         } catch {
             cancelAll(andAdded: true)
-            await suspendUntilEmpty()
+            await suspendUntilEmpty(wait)
         }
     }
 
-    /// Waits until no operation is left, without a look at what else waits. Nothing rises for it: all in the queue would,
-    /// and lose the order that their priorities give them.
-    nonisolated func suspendUntilEmpty() async {
-        await withCheckedContinuation { continuation in
-            apply(continuation) { scheduler, continuation in scheduler.state.waitUntilEmpty(continuation) }
+    /// Suspends the task until no operation is left, without a look at what else waits. Nothing rises for it: all in the
+    /// queue would.
+    private nonisolated func suspendUntilEmpty(_ wait: WaitUntilEmpty) async {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                apply((wait.number, continuation)) { scheduler, input in
+                    scheduler.state.waitUntilEmpty(input.1, number: input.0)
+                }
+                // If it was to end before it was there, nobody found it.
+                if wait.isExhausted { giveUp(wait) }
+            }
+        } onCancel: {
+            if wait.endsWhenCancelled { giveUp(wait) }
         }
     }
+
+    /// Has a wait end, whether the queue is empty or not.
+    nonisolated func giveUp(_ wait: WaitUntilEmpty) {
+        wait.mustEnd.set()
+        apply(wait) { scheduler, wait in
+            if scheduler.state.stopWaitingUntilEmpty(wait.number) { wait.hasEndedEarly.set() }
+        }
+    }
+}
+
+/// A task waits until a queue is empty, or gives that up.
+struct WaitUntilEmpty: Sendable {
+    let number = Rank.next()
+    let endsWhenCancelled: Bool
+    /// Set when the wait is to be given up.
+    fileprivate let mustEnd = Latch()
+    /// Set when it was given up.
+    fileprivate let hasEndedEarly = Latch()
+
+    fileprivate var isExhausted: Bool { mustEnd.isSet || (endsWhenCancelled && Task.isCancelled) }
+
+    var isGivenUp: Bool { hasEndedEarly.isSet }
 }

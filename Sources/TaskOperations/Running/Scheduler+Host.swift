@@ -8,14 +8,42 @@ extension Scheduler {
         apply(operation) { scheduler, operation in scheduler.updateReadiness(of: operation) }
     }
 
-    nonisolated func priorityChanged(of operation: AnyTaskOperation) {
-        apply(operation) { scheduler, operation in
+    nonisolated func endedBeforeStart(_ operation: AnyTaskOperation) {
+        apply(operation) { scheduler, operation in _ = scheduler.removeUnstarted(operation) }
+    }
+
+    // MARK: Priorities
+
+    nonisolated func priorityChanged(of operation: AnyTaskOperation) -> [AnyTaskOperation] {
+        applyLevels(operation) { scheduler, operation in
             if let slot = scheduler.slot(of: operation) { scheduler.state.setLevel(slot, operation.standing.level) }
         }
     }
 
-    nonisolated func endedBeforeStart(_ operation: AnyTaskOperation) {
-        apply(operation) { scheduler, operation in _ = scheduler.removeUnstarted(operation) }
+    nonisolated func endInherits(from: PriorityLevel?, to: PriorityLevel?) -> [AnyTaskOperation] {
+        applyLevels((from, to)) { scheduler, levels in
+            scheduler.state.endInherits(from: levels.0, to: levels.1)
+        }
+    }
+
+    /// Applies an event; its caller sees to the floors that it changes.
+    private nonisolated func applyLevels<Input>(
+        _ input: Input, _ event: @escaping (isolated Scheduler, inout Input) -> Void
+    ) -> [AnyTaskOperation] {
+        var (input, departure) = (input, Departure())
+        enter(with: &input, &departure, event)
+        guard var outbox = departure.outbox.take() else { return [] }
+        defer { carryOut(outbox) }
+        return outbox.takeNewFloors()
+    }
+
+    nonisolated func withFloor(of operation: AnyTaskOperation, _ body: (PriorityLevel) -> Void) {
+        withoutActuallyEscaping(body) { body in
+            var input = (operation, body)
+            look(with: &input) { scheduler, input in
+                if let slot = scheduler.slot(of: input.0) { input.1(scheduler.state.floor(of: slot)) }
+            }
+        }
     }
 
     // MARK: The permit of a body that awaits

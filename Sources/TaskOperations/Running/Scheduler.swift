@@ -198,6 +198,7 @@ extension Scheduler {
     @inline(never)
     nonisolated func carryOut(_ outbox: State.Outbox) {
         if let last = outbox.changes.last { tell(last) }
+        if !outbox.newFloors.isEmpty { Inheritance.updateFloors(of: outbox.newFloors, in: self) }
         for level in outbox.workers { Worker.start(for: self, level: level) }
         InlineJobs.resume(outbox.resumed)
         for operation in outbox.refused { refuse(operation) }

@@ -39,18 +39,20 @@ struct ThreadMark: Sendable {
     }
 }
 
-/// The calls of `InlineJobs` that are on the calling thread's stack.
-enum CurrentCalls {
-    private static let key: pthread_key_t = {
+/// A variable on its stack that each thread knows, or none.
+struct ThreadVariable<Value>: Sendable {
+    private let key: pthread_key_t
+
+    init() {
         var key = pthread_key_t()
         let error = pthread_key_create(&key, nil)
         precondition(error == 0, "no key for values of a thread is left")
-        return key
-    }()
+        self.key = key
+    }
 
-    static var calls: UnsafeMutablePointer<InlineJobs.Calls>? {
-        get { pthread_getspecific(key)?.assumingMemoryBound(to: InlineJobs.Calls.self) }
-        set { pthread_setspecific(key, newValue) }
+    var pointer: UnsafeMutablePointer<Value>? {
+        get { pthread_getspecific(key)?.assumingMemoryBound(to: Value.self) }
+        nonmutating set { pthread_setspecific(key, newValue) }
     }
 }
 

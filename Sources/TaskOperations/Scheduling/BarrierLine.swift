@@ -32,9 +32,14 @@ struct BarrierLine: Hashable, Sendable {
         return arrival < first.arrival || (arrival == first.arrival && first.unfinishedBefore == 0)
     }
 
-    /// The slot of the last barrier before an arrival that has not ended.
-    func last(before arrival: UInt64) -> Int? {
-        barriers[firstIndex..<index(ofFirstFrom: arrival)].last { !$0.hasEnded }?.slot
+    /// The last barrier before an arrival that has not ended.
+    func last(before arrival: UInt64) -> Barrier? {
+        barriers[firstIndex..<index(ofFirstFrom: arrival)].last { !$0.hasEnded }
+    }
+
+    /// The arrival of the first barrier after an arrival that has not ended.
+    func next(after arrival: UInt64) -> UInt64? {
+        barriers[index(ofFirstFrom: arrival + 1)...].first { !$0.hasEnded }?.arrival
     }
 
     mutating func operationArrived() { unfinishedBehind += 1 }

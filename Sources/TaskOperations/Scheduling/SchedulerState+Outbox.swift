@@ -11,12 +11,19 @@ extension SchedulerState {
         var cancelled: [Element] = []
         /// Operations that have left the queue, to be let go of.
         var removed: [Element] = []
+        /// Operations whose floor may be another one now.
+        var newFloors: [Element] = []
         /// What happened to operations, in order; nothing if nobody listens.
         var changes: [Change] = []
 
         var isEmpty: Bool {
             workers.isEmpty && resumed.isEmpty && refused.isEmpty && cancelled.isEmpty && removed.isEmpty
-                && changes.isEmpty
+                && newFloors.isEmpty && changes.isEmpty
+        }
+
+        mutating func takeNewFloors() -> [Element] {
+            defer { newFloors = [] }
+            return newFloors
         }
     }
 

@@ -22,15 +22,20 @@ extension SchedulerState {
     }
 
     private func elementsHoldingBack(_ arrival: UInt64, isBarrier: Bool) -> [Element] {
-        let barrier = barriers.last(before: arrival).map { records[$0] }
+        let barrier = barriers.last(before: arrival).map { records[$0.slot] }
         let between = isBarrier ? elements(after: barrier?.arrival ?? 0, before: arrival) : []
         return (barrier.map { [$0.element] } ?? []) + between
     }
 
-    private func elements(after first: UInt64, before last: UInt64) -> [Element] {
-        guard let inArrivalOrder else { return inOrder { $0.arrival > first && $0.arrival < last } }
+    /// What arrived between two arrivals, both excluded.
+    func elements(
+        after first: UInt64, before last: UInt64, where isIncluded: (Record) -> Bool = { _ in true }
+    ) -> [Element] {
+        guard let inArrivalOrder else { return inOrder { $0.arrival > first && $0.arrival < last && isIncluded($0) } }
         return inArrivalOrder.slots(after: first, before: last).compactMap { slot, arrival in
-            guard records.holds(slot), records[slot].arrival == arrival, !ending.contains(slot) else { return nil }
+            guard records.holds(slot), records[slot].arrival == arrival, !ending.contains(slot),
+                isIncluded(records[slot])
+            else { return nil }
             return records[slot].element
         }
     }

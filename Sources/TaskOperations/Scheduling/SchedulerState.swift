@@ -69,6 +69,12 @@ struct SchedulerState<Element: Sendable, Waiter: Sendable>: Sendable {
     private(set) var records = SlotMap<Record>()
     private(set) var permits: Permits
     private(set) var barriers = BarrierLine()
+    /// What barriers, and waits for the end of all, hand on.
+    private(set) var floors = LevelFloors()
+    /// No operation has been below this level since the queue was last empty.
+    private var lowestLevel = PriorityLevel.userInteractive
+    /// Whether any floor has been told since the queue was last empty.
+    private var hasHandedOn = false
     /// What has not ended, in the order of arrival; kept from the first look at it until the queue is empty.
     private(set) var inArrivalOrder: ArrivalIndex?
     private(set) var isSuspended: Bool
@@ -87,8 +93,8 @@ struct SchedulerState<Element: Sendable, Waiter: Sendable>: Sendable {
     private(set) var returning = ReadyQueue()
     /// The tasks that wait for that, by the operation's slot.
     private var returningWaiters: [Slot: Waiter] = [:]
-    /// Tasks that wait until the queue is empty.
-    private var emptyWaiters: [Waiter] = []
+    /// Tasks that wait until the queue is empty, by the numbers of their waits.
+    private var emptyWaiters: [Int: Waiter] = [:]
     /// Workers of each level that were started and have not begun.
     private(set) var starting = LevelCounts()
     private(set) var arrivals: UInt64 = 0
@@ -153,6 +159,8 @@ extension SchedulerState {
         } else {
             barriers.operationArrived()
         }
+        if level < lowestLevel { lowestLevel = level }
+        if !barriers.isEmpty || !floors.isIdle { handOn(from: slot) }
         if isObserved { tell(.added, element) }
         if isReady {
             lineUp(arrival, slot, level, isBarrier: isBarrier)
@@ -176,6 +184,14 @@ extension SchedulerState {
 
     mutating func setLevel(_ slot: Slot, _ level: PriorityLevel) {
         if records[slot].level == level { return }
+        // A floor below its level may have changed untold.
+        if level < records[slot].level, hasHandedOn { outbox.newFloors.append(records[slot].element) }
+        changeLevel(slot, level)
+        if level < lowestLevel { lowestLevel = level }
+        if !barriers.isEmpty || !floors.isIdle { handOn(from: slot) }
+    }
+
+    private mutating func changeLevel(_ slot: Slot, _ level: PriorityLevel) {
         switch records[slot].status {
         case .ready:
             leaveLine(slot)
@@ -211,7 +227,12 @@ extension SchedulerState {
         if isObserved, !hasBeenTold { tell(.finished, record.element) }
         countEnd(of: record.arrival, isBarrier: record.isBarrier)
         if inArrivalOrder != nil { forgetArrival() }
-        if isEmpty, intake == .closing { intake = .shut }
+        if floors.mayDependOn(record.arrival) { updateFloors() }
+        if isEmpty {
+            lowestLevel = .userInteractive
+            hasHandedOn = false
+            if intake == .closing { intake = .shut }
+        }
         return record.element
     }
 
@@ -241,7 +262,9 @@ extension SchedulerState {
         if barriers.isEmpty { return barriers.operationEnded(arrival) }
         let (first, open) = (barriers.first?.slot, barriers.open?.slot)
         if isBarrier {
+            noteFloors(ofWhatStandsBefore: arrival)
             barriers.barrierEnded(arrival)
+            if barriers.isEmpty { floors.removeAll() }
         } else {
             barriers.operationEnded(arrival)
         }
@@ -282,8 +305,18 @@ extension SchedulerState {
     mutating func observe() { isObserved = true }
 
     /// A task waits until the queue is empty.
-    mutating func waitUntilEmpty(_ waiter: Waiter) {
-        emptyWaiters.append(waiter)
+    ///
+    /// - Parameter number: A number for the wait, above those of all waits before.
+    mutating func waitUntilEmpty(_ waiter: Waiter, number: Int) {
+        emptyWaiters[number] = waiter
+    }
+
+    /// A task gives up such a wait, and goes on. Returns false if it has gone on already, or has not come yet.
+    mutating func stopWaitingUntilEmpty(_ number: Int) -> Bool {
+        guard let waiter = emptyWaiters.removeValue(forKey: number) else { return false }
+        outbox.resumed.append(waiter)
+        if emptyWaiters.isEmpty { emptyWaiters = [:] }
+        return true
     }
 }
 
@@ -296,10 +329,17 @@ extension SchedulerState {
         isHalted || !returning.isEmpty ? 0 : min(ready.count, permits.available)
     }
 
+    /// The level of the task in which what comes next starts: its own, or what waits for all that may start.
+    @inline(__always)
+    private var readyLevel: PriorityLevel? {
+        guard let level = ready.highestLevel else { return nil }
+        return floors.isIdle ? level : max(level, floor(of: ready.first!.entry.slot))
+    }
+
     /// The level of what would start next.
     @inline(__always)
     var nextLevel: PriorityLevel? {
-        guard startableCount > 0, let level = ready.highestLevel else { return nil }
+        guard startableCount > 0, let level = readyLevel else { return nil }
         return !hasHadWeights || permits.fits(records[ready.first!.entry.slot].weight) ? level : nil
     }
 
@@ -318,7 +358,7 @@ extension SchedulerState {
     /// Gives the first ready operation its permits, which executes from now on; nil if nothing may start, or if what
     /// comes first is not of the level that is asked for.
     mutating func nextStart(at level: PriorityLevel) -> Slot? {
-        guard !isHalted, returning.isEmpty, permits.available > 0, ready.highestLevel == level else { return nil }
+        guard !isHalted, returning.isEmpty, permits.available > 0, readyLevel == level else { return nil }
         let entry =
             hasHadWeights
             ? ready.popFirst { [permits, records] in permits.fits(records[$0].weight) } : ready.popFirst { _ in true }
@@ -346,7 +386,7 @@ extension SchedulerState {
     /// no more than `count`, and none if it is not plain to see.
     func upcoming(_ count: Int) -> (level: PriorityLevel, entries: ArraySlice<RankedList.Entry>)? {
         guard !ready.isEmpty, !isHalted, !isObserved, returning.isEmpty, permits.taken == permits.capacity,
-            barriers.isEmpty, !hasHadWeights
+            barriers.isEmpty, floors.isIdle, !hasHadWeights
         else { return nil }
         return ready.upcoming(count)
     }
@@ -482,6 +522,73 @@ extension SchedulerState {
     private static var heldBackLevel: PriorityLevel { .medium }
 }
 
+// MARK: - What is handed on within the queue
+
+extension SchedulerState {
+    /// The level that barriers, and waits for the end of all, hand on to an operation.
+    func floor(of slot: Slot) -> PriorityLevel {
+        if floors.isIdle { return .background }
+        let (arrival, isBarrier) = (records[slot].arrival, records[slot].isBarrier)
+        if isBarrier { return floors.level(before: arrival + 1) }
+        return barriers.next(after: arrival).map { floors.level(before: $0) } ?? floors.ofEnd
+    }
+
+    /// A wait for the end of all hands on another level; nil is none.
+    mutating func endInherits(from: PriorityLevel?, to: PriorityLevel?) {
+        noteFloors(after: floors.endInherits(from: from, to: to, isCurrent: isCurrent))
+    }
+
+    /// An operation has arrived, or has another level. It hands that on if barriers make others wait for it.
+    private mutating func handOn(from slot: Slot) {
+        let (arrival, level) = (records[slot].arrival, records[slot].level)
+        if let first = barriers.first, first.arrival <= arrival {
+            noteFloors(after: floors.insert(arrival, slot, at: level, isCurrent: isCurrent))
+            floors.sweep(keeping: records.count, isCurrent)
+        }
+        if floor(of: slot) > level {
+            hasHandedOn = true
+            outbox.newFloors.append(records[slot].element)
+        }
+    }
+
+    private mutating func updateFloors() {
+        noteFloors(after: floors.update(isCurrent))
+    }
+
+    private var isCurrent: (LevelFloors.Entry, PriorityLevel) -> Bool {
+        { [records] entry, level in
+            guard records.holds(entry.slot) else { return false }
+            let record = records[entry.slot]
+            return record.arrival == .max - entry.rank && record.level == level
+        }
+    }
+
+    /// Notes which operations have another floor.
+    private mutating func noteFloors(after change: LevelFloors.Change?) {
+        guard let change, lowestLevel < change.highestLevel else { return }
+        let (low, high) = (change.arrivals.lowerBound, change.arrivals.upperBound)
+        // All that has its next barrier between these; and the barriers between these, the first one included.
+        let last = high == .max ? .max : barriers.last(before: high + 1)?.arrival
+        guard let last else { return }
+        let first = barriers.last(before: low + 1).map { $0.arrival == low ? low - 1 : $0.arrival } ?? 0
+        noteFloors(after: first, upTo: last, below: change.highestLevel)
+    }
+
+    /// A barrier ends. If that is before its turn, what stands before it waits for the next one from now on.
+    private mutating func noteFloors(ofWhatStandsBefore arrival: UInt64) {
+        if floors.isIdle || barriers.open?.arrival == arrival { return }
+        let first = barriers.last(before: arrival)?.arrival ?? 0
+        noteFloors(after: first, upTo: arrival - 1, below: .userInteractive)
+    }
+
+    private mutating func noteFloors(after first: UInt64, upTo last: UInt64, below level: PriorityLevel) {
+        if first >= last { return }
+        hasHandedOn = true
+        indexArrivals()
+        outbox.newFloors += elements(after: first, before: last == .max ? last : last + 1) { $0.level < level }
+    }
+}
+
 // MARK: - What follows
 
 extension SchedulerState {
@@ -493,8 +600,8 @@ extension SchedulerState {
         while let slot = nextReturn() { returned(records[slot].element) }
         startWorkers()
         if isEmpty, !emptyWaiters.isEmpty {
-            outbox.resumed += emptyWaiters
-            emptyWaiters = []
+            outbox.resumed += emptyWaiters.sorted { $0.key < $1.key }.map(\.value)
+            emptyWaiters = [:]
         }
     }
 

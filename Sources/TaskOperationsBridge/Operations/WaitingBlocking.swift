@@ -31,7 +31,7 @@ extension TaskOperationQueue {
         if operationCount == 0 { return }
         let target = "the last operation of \(name.map { "queue \"\($0)\"" } ?? "an unnamed queue")"
         try block(until: target, timeout: timeout) { () throws(TaskOperationError) in
-            try await self.waitUntilAllOperationsAreFinished()
+            try await self.waitToTheEnd()
         }
     }
 }

@@ -36,9 +36,13 @@ struct BarrierLineTests {
         if line.open?.arrival != counting.open?.number { return "\(line.open, default: "none") is open" }
         for number in 1...last {
             if line.admits(number) != counting.admits(number) { return "admits(\(number)) is \(line.admits(number))" }
-            let barrier = line.last(before: number).map(UInt64.init)
+            let barrier = line.last(before: number)?.arrival
             if barrier != counting.barriers(before: number).last {
                 return "before \(number) stands \(barrier, default: "none")"
+            }
+            let next = line.next(after: number)
+            if next != (number + 1...last + 1).first(where: { counting.barriers(before: $0 + 1).last == $0 }) {
+                return "behind \(number) stands \(next, default: "none")"
             }
         }
         return nil

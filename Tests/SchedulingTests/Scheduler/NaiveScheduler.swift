@@ -17,6 +17,8 @@ struct NaiveScheduler {
     var width: Int
     var isSuspended: Bool
     var isDraining = false
+    /// What waits for the end of all hand on.
+    var endLevels: [PriorityLevel] = []
     var intake = SchedulerState<Int, Int>.Intake.open
 
     init(width: Int, isSuspended: Bool = false) {
@@ -59,6 +61,17 @@ struct NaiveScheduler {
         let behind = operations[index(id)].isBarrier ? before[(barrier.map { $0 + 1 } ?? 0)...].map(\.id) : []
         return ((barrier.map { [operations[$0].id] } ?? []) + behind).sorted()
     }
+
+    /// The highest level of what waits for an operation because of barriers, or for the end of all.
+    func floor(_ id: Int) -> PriorityLevel {
+        // The first that waits for it, and all behind that, which waits for that, or for the same barrier.
+        let behind = operations[(index(id) + 1)...]
+        let first = behind.firstIndex { $0.isBarrier || self[id].isBarrier } ?? behind.endIndex
+        return (operations[first...].map(\.level) + endLevels).max() ?? .background
+    }
+
+    /// The level of the task in which an operation would run.
+    func level(of operation: Operation) -> PriorityLevel { max(operation.level, floor(operation.id)) }
 
     private func first(of candidates: [Operation]) -> Operation? {
         let highest = candidates.map(\.level).max()

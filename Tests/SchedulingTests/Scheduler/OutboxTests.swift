@@ -66,12 +66,15 @@ struct OutboxTests {
     @Test("Whoever waits for the end goes on when the queue is empty, completion handlers included")
     func waitingForTheEnd() {
         var state = State(width: 1)
-        state.waitUntilEmpty(1)
+        state.waitUntilEmpty(1, number: 1)
         #expect(state.settled().resumed == [1])
         let slot = state.add("only", isReady: true)!
         _ = state.nextStart(at: .medium)
-        state.waitUntilEmpty(2)
-        state.waitUntilEmpty(3)
+        state.waitUntilEmpty(4, number: 4)
+        state.waitUntilEmpty(2, number: 2)
+        state.waitUntilEmpty(3, number: 3)
+        #expect(state.stopWaitingUntilEmpty(4) && !state.stopWaitingUntilEmpty(4))
+        #expect(state.settled().resumed == [4])
         state.beginEnding(slot)
         #expect(state.count == 0 && state.elements == [] && !state.isEmpty)
         #expect(state.permits.taken == 1)

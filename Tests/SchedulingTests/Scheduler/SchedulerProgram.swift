@@ -65,6 +65,7 @@ extension SchedulerProgram {
             (mix.ends, { $0.ending() }),
             (mix.readiness, { $0.changingReadiness() }),
             (mix.levelChanges, { $0.changingLevel() }),
+            (mix.levelChanges, { $0.awaitingTheEnd() }),
             (mix.lending, { $0.lending() }),
             (mix.control, { $0.controlling() }),
             (1, { .startAt($0.random.level()) }),
@@ -104,6 +105,13 @@ extension SchedulerProgram {
     private mutating func changingLevel() -> SchedulerEvent? {
         let level = mix.levels.randomElement(using: &random)!
         return operation { _ in true }.map { .setLevel($0.id, level) }
+    }
+
+    private mutating func awaitingTheEnd() -> SchedulerEvent? {
+        if let level = pair.naive.endLevels.randomElement(using: &random), random.happens(percent: 60) {
+            return .endDisinherits(level)
+        }
+        return random.happens(percent: 20) ? .endInherits(mix.levels.randomElement(using: &random)!) : nil
     }
 
     private mutating func lending() -> SchedulerEvent? {

@@ -50,6 +50,11 @@ extension SchedulerState {
         for (index, record) in inOrder.enumerated() where record.status.hasStarted {
             check(isAdmitted(index, inOrder), "\(record.element) started past a barrier")
         }
+        for slot in records.slots {
+            let (record, floor) = (records[slot], floor(of: slot))
+            let isRight = floor == self.floor(of: record, inOrder)
+            check(isRight, "barriers hand \(floor) on to \(record.element)")
+        }
     }
 
     private func checkLines(_ inOrder: [Record], _ check: Check) {
@@ -81,9 +86,17 @@ extension SchedulerState {
         let startable = inOrder.indices.filter { inOrder[$0].status == .ready && isAdmitted($0, inOrder) }
         let expected = mayStart ? first(of: startable.map { inOrder[$0] }) : nil
         asked = self
-        check(asked.nextLevel == expected?.level, "\(asked.nextLevel, default: "nothing") is the next level")
-        let started = expected.flatMap { asked.nextStart(at: $0.level) }.map { records[$0].arrival }
+        let level = expected.map { max($0.level, floor(of: $0, inOrder)) }
+        check(asked.nextLevel == level, "\(asked.nextLevel, default: "nothing") is the next level")
+        let started = level.flatMap { asked.nextStart(at: $0) }.map { records[$0].arrival }
         check(started == expected?.arrival, "\(started, default: "nothing") starts next")
+    }
+
+    /// The highest level of what waits for an operation because of barriers, or for the end of all.
+    private func floor(of record: Record, _ inOrder: [Record]) -> PriorityLevel {
+        let barrier = inOrder.firstIndex { $0.isBarrier && $0.arrival > record.arrival }
+        let behind = record.isBarrier ? inOrder.firstIndex { $0.arrival > record.arrival } : barrier
+        return max(floors.ofEnd, behind.flatMap { inOrder[$0...].map(\.level).max() } ?? .background)
     }
 
     /// What is said to come up is the first of all that is ready, and only an end is missing for it to start.

@@ -21,6 +21,10 @@ enum SchedulerEvent {
     /// Whoever is next has its permit back.
     case takeReturn
     case shutDown(whenEmpty: Bool)
+    /// A wait for the end of all begins to hand a level on.
+    case endInherits(PriorityLevel)
+    /// It no longer does.
+    case endDisinherits(PriorityLevel)
 }
 
 /// A `SchedulerState` and a `NaiveScheduler` to which the same happens.
@@ -29,6 +33,8 @@ struct SideBySide {
     private(set) var naive: NaiveScheduler
     private var slots: [Int: Int] = [:]
     private(set) var starts = 0
+    /// The floor of each operation, as far as the state has told to look at it.
+    private var floors: [Int: PriorityLevel] = [:]
 
     init(width: Int, isSuspended: Bool) {
         state = SchedulerState(width: width, isSuspended: isSuspended)
@@ -39,7 +45,7 @@ struct SideBySide {
     ///
     /// - Throws: `Disagreement` where they answer differently.
     mutating func apply(_ event: SchedulerEvent) throws(Disagreement) {
-        defer { _ = state.takeOutbox() }
+        defer { lookAtFloors() }
         switch event {
         case .add(let id, let level, let isBarrier):
             slots[id] = state.add(id, level: level, isBarrier: isBarrier)!
@@ -65,6 +71,12 @@ struct SideBySide {
         case .shutDown(let whenEmpty):
             state.setIntake(whenEmpty ? .closing : .shut)
             naive.shutDown(whenEmpty: whenEmpty)
+        case .endInherits(let level):
+            state.endInherits(from: nil, to: level)
+            naive.endLevels.append(level)
+        case .endDisinherits(let level):
+            state.endInherits(from: level, to: nil)
+            naive.endLevels.remove(at: naive.endLevels.firstIndex(of: level)!)
         case .start, .startAt, .refuse, .handOver:
             try applyStart(event)
         case .beginWait, .endWait, .takeReturn:
@@ -72,11 +84,16 @@ struct SideBySide {
         }
     }
 
+    private mutating func lookAtFloors() {
+        for id in state.takeOutbox().newFloors { floors[id] = slots[id].map { state.floor(of: $0) } }
+    }
+
     private mutating func applyStart(_ event: SchedulerEvent) throws(Disagreement) {
         switch event {
         case .start:
-            try agree(on: "the next level", state.nextLevel, naive.nextStart?.level)
-            if let level = naive.nextStart?.level { try start(at: level) }
+            let level = naive.nextStart.map { naive.level(of: $0) }
+            try agree(on: "the next level", state.nextLevel, level)
+            if let level { try start(at: level) }
         case .startAt(let level):
             try start(at: level)
         case .refuse(let id):
@@ -95,7 +112,8 @@ struct SideBySide {
     }
 
     private mutating func start(at level: PriorityLevel) throws(Disagreement) {
-        let expected = naive.nextStart?.level == level ? naive.nextStart?.id : nil
+        let next = naive.nextStart
+        let expected = next.map { naive.level(of: $0) } == level ? next?.id : nil
         try agree(on: "the next start", state.nextStart(at: level), expected.map { slots[$0]! })
         if let expected {
             naive[expected].status = .executing
@@ -134,7 +152,7 @@ extension SideBySide {
     ///
     /// - Throws: `Disagreement`.
     func compare() throws(Disagreement) {
-        try agree(on: "the next level", state.nextLevel, naive.nextStart?.level)
+        try agree(on: "the next level", state.nextLevel, naive.nextStart.map { naive.level(of: $0) })
         try agree(on: "how many can start", state.startableCount, naive.startableCount)
         try agree(on: "the elements", state.elements, naive.operations.map(\.id))
         try agree(on: "whether it is empty", state.isEmpty, naive.operations.isEmpty)
@@ -148,6 +166,8 @@ extension SideBySide {
             let record = state.records[slots[operation.id]!]
             try agree(on: "the status of \(operation.id)", record.status, operation.status)
             try agree(on: "the level of \(operation.id)", record.level, operation.level)
+            let level = max(operation.level, floors[operation.id] ?? .background)
+            try agree(on: "the level of \(operation.id) and what waits", level, naive.level(of: operation))
             let holdingBack = state.elementsHoldingBack(slots[operation.id]!).sorted()
             try agree(on: "what holds \(operation.id) back", holdingBack, naive.nearestHoldingBack(operation.id))
         }

@@ -47,6 +47,127 @@ struct EscalationTests {
         try await waiting.value
     }
 
+    @Test("An urgent barrier raises what stands before it as it is added, and only that")
+    func byABarrier() async throws {
+        let queue = TaskOperationQueue(isSuspended: true)
+        let elsewhere = TaskOperationQueue(isSuspended: true)
+        let dependency = elsewhere.addOperation(priority: .background) {}
+        let before = [
+            queue.addOperation(priority: .low) {},
+            queue.addOperation(priority: .background, dependencies: [dependency]) {},
+        ]
+        let barrier = queue.addBarrier(priority: .high) {}
+        let behind = queue.addOperation(priority: .low) {}
+        #expect((before + [dependency, barrier]).allSatisfy { $0.effectivePriority == .high })
+        #expect(behind.effectivePriority == .low)
+        barrier.cancel()
+        #expect(before.map(\.effectivePriority) == [.low, .background])
+        #expect(dependency.effectivePriority == .background)
+        queue.isSuspended = false
+        elsewhere.isSuspended = false
+        try await queue.waitUntilAllOperationsAreFinished()
+    }
+
+    @Test(
+        "An urgent operation behind barriers raises them and what stands before, until it is cancelled or less urgent")
+    func behindBarriers() async throws {
+        let queue = TaskOperationQueue(isSuspended: true)
+        var before: [AnyTaskOperation] = []
+        for _ in 0..<3 {
+            before.append(queue.addOperation(priority: .low) {})
+            before.append(queue.addBarrier(priority: .background) {})
+        }
+        let levels = before.map(\.effectivePriority)
+        let first = queue.addOperation(priority: .high) {}
+        #expect(before.allSatisfy { $0.effectivePriority == .high })
+        let second = queue.addOperation(priority: .medium) {}
+        first.cancel()
+        #expect(before.allSatisfy { $0.effectivePriority == .medium })
+        second.priority = .background
+        #expect(before.map(\.effectivePriority) == levels)
+        second.priority = .high
+        #expect(before.allSatisfy { $0.effectivePriority == .high })
+        second.cancel()
+        #expect(before.map(\.effectivePriority) == levels)
+        queue.isSuspended = false
+        try await queue.waitUntilAllOperationsAreFinished()
+    }
+
+    @Test("If a barrier is cancelled, what stands before it rises with the next one only")
+    func cancelledBarrierBetween() async throws {
+        let queue = TaskOperationQueue(isSuspended: true)
+        let before = queue.addOperation(priority: .background) {}
+        let barrier = queue.addBarrier(priority: .background) {}
+        let between = queue.addOperation(priority: .high) {}
+        let last = queue.addBarrier(priority: .low) {}
+        #expect([before, barrier].allSatisfy { $0.effectivePriority == .high })
+        barrier.cancel()
+        #expect(before.effectivePriority == .low)
+        last.cancel()
+        #expect(before.effectivePriority == .background)
+        queue.isSuspended = false
+        try await between.value
+    }
+
+    @Test("What executes before an urgent barrier is raised, and what is ready keeps its order")
+    func whatExecutesBeforeABarrier() async throws {
+        let recorder = Recorder<Int>()
+        let gate = Gate()
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
+        let executing = queue.addOperation(priority: .background) {
+            await gate.pass()
+            recorder.record(Int(Task.currentPriority.rawValue))
+        }
+        await gate.waitForArrivals(1)
+        for (number, priority) in [TaskPriority.background, .medium, .low].enumerated() {
+            queue.addOperation(priority: priority) {
+                recorder.record(number)
+                recorder.record(Int(Task.currentPriority.rawValue))
+            }
+        }
+        let barrier = queue.addBarrier(priority: .high) {}
+        #expect(executing.effectivePriority == .high)
+        gate.open()
+        try await barrier.value
+        let high = Int(TaskPriority.high.rawValue)
+        #expect(recorder.events == [high, 1, high, 2, high, 0, high])
+    }
+
+    @Test("What is added to a scope after its body was escalated is as urgent")
+    func addedToAnEscalatedScope() async throws {
+        let gates = [Gate(), Gate()]
+        let body = TaskOperationQueue().addOperation(priority: .background) {
+            await withTaskOperationQueue { queue in
+                let first = queue.addOperation(priority: .background) { await gates[1].pass() }
+                await gates[0].pass()
+                let second = queue.addOperation(priority: .background) { await gates[1].pass() }
+                #expect([first, second].map(\.effectivePriority) == [.high, .high])
+            }
+        }
+        await gates[0].waitForArrivals(1)
+        let urgent = TaskOperationQueue().addOperation(priority: .high, dependencies: [body]) {}
+        for gate in gates { gate.open() }
+        try await urgent.value
+        try await body.value
+    }
+
+    @Test("A queue that a body awaits falls again when what raised the body is gone")
+    func queueFalls() async throws {
+        let queue = TaskOperationQueue(isSuspended: true)
+        let awaited = queue.addOperation(priority: .background) {}
+        let body = TaskOperationQueue().addOperation(priority: .low) {
+            try await queue.waitUntilAllOperationsAreFinished()
+        }
+        await until { body.debugDescription.contains("awaits") }
+        let urgent = TaskOperationQueue().addOperation(priority: .high, dependencies: [body]) {}
+        #expect(awaited.effectivePriority == .high)
+        body.cancel()
+        await #expect(throws: CancellationError.self) { try await body.value }
+        #expect(awaited.effectivePriority == .background)
+        queue.isSuspended = false
+        try await urgent.value
+    }
+
     @Test("What an executing body awaits rises with it")
     func whatABodyAwaits() async throws {
         let queue = TaskOperationQueue(isSuspended: true)

@@ -46,6 +46,33 @@ struct FreeingTests {
         #expect(freed.isOpen)
     }
 
+    @Test("A very long chain of bodies that capture the operation before, and were never added, is freed from its end")
+    func chainOfCaptures() {
+        let freed = Gate()
+        _ = {
+            var last = TaskOperation { [witness = Witness(freed)] in withExtendedLifetime(witness) {} }
+            for _ in 0..<chainLength { last = TaskOperation { [last] in withExtendedLifetime(last) {} } }
+        }()
+        #expect(freed.isOpen)
+    }
+
+    @Test("A very long chain of handlers that capture the operation before is freed from its end, also by cancelling it")
+    func chainOfHandlers() {
+        for isCancelled in [false, true] {
+            let freed = Gate()
+            _ = {
+                var last = TaskOperation { [witness = Witness(freed)] in withExtendedLifetime(witness) {} }
+                for _ in 0..<chainLength {
+                    let next = TaskOperation {}
+                    next.addCompletionHandler { [last] in withExtendedLifetime(last) {} }
+                    last = next
+                }
+                if isCancelled { last.cancel() }
+            }()
+            #expect(freed.isOpen || isCancelled)
+        }
+    }
+
     @Test("A very long chain that waits for what nobody starts is freed by cancelling its end")
     func chainThatWaitsForNothing() throws {
         let freed = Gate()

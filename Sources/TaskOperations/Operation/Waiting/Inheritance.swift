@@ -5,8 +5,9 @@
 /// under the lock of the waiter; a target counts levels. So changes may overtake each other on the way: the counts are
 /// right when the last has come.
 ///
-/// It goes along the edges without recursion, and tells tasks and queues at the end, those first that others wait for.
-/// A task that is escalated calls the handlers of what it awaits, and these find nothing left to do.
+/// It goes along the edges without recursion, and then tells tasks and queues, those first that others wait for. A task
+/// that is escalated calls the handlers of what it awaits, and these find nothing left to do. A queue answers for which
+/// of its operations barriers hand another level on, and it goes on with those.
 struct Inheritance: ~Copyable {
     /// An edge to a target hands on another level.
     struct Change: Sendable {
@@ -44,12 +45,20 @@ struct Inheritance: ~Copyable {
         inheritance.carryOut()
     }
 
+    /// Has operations of a host inherit what stands behind barriers, or awaits the end of all, as that is now.
+    static func updateFloors(of operations: [AnyTaskOperation], in host: any OperationHost) {
+        var inheritance = Inheritance()
+        inheritance.updateFloors(of: operations, in: host)
+        inheritance.carryOut()
+    }
+
     private mutating func carryOut() {
-        while let change = changes.popLast() { carryOut(change) }
-        for effect in effects.reversed() {
-            if effect.hasRisen { effect.runner?.escalate(to: effect.level) }
-            effect.host?.priorityChanged(of: effect.operation)
-        }
+        repeat {
+            while let change = changes.popLast() { carryOut(change) }
+            let effects = self.effects
+            self.effects = []
+            for effect in effects.reversed() { carryOut(effect) }
+        } while !changes.isEmpty || !effects.isEmpty
     }
 
     private mutating func carryOut(_ change: Change) {
@@ -57,51 +66,41 @@ struct Inheritance: ~Copyable {
         case .operation(let operation):
             self.change(operation) { $0.inherit(from: change.from, to: change.to) }
         case .end(let host):
-            if let level = change.to { raise(host.operations, to: level) }
+            updateFloors(of: host.endInherits(from: change.from, to: change.to), in: host)
         case .permit:
             break
         }
     }
 
+    private mutating func carryOut(_ effect: Effect) {
+        if effect.hasRisen { effect.runner?.escalate(to: effect.level) }
+        guard let host = effect.host else { return }
+        updateFloors(of: host.priorityChanged(of: effect.operation), in: host)
+    }
+
     private mutating func change(_ operation: AnyTaskOperation, _ body: (inout OperationRecord) -> Void) {
-        let (following, effect) = operation.record.withLock { record in record.changeLevel(of: operation, body) }
-        changes += following
-        guard let effect else { return }
-        effects.append(effect)
-        if effect.hasRisen, let host = effect.host, host.hasBarriers {
-            raise(host.operationsHoldingBack(operation), to: effect.level)
-        }
+        note(operation.record.withLock { record in record.changeLevel(of: operation, body) })
     }
 
-    /// Raises what a barrier or a whole queue hands its level on to.
-    private mutating func raise(_ operations: [AnyTaskOperation], to level: PriorityLevel) {
+    private mutating func updateFloors(of operations: [AnyTaskOperation], in host: any OperationHost) {
         for operation in operations {
-            change(operation) { record in
-                if record.effectiveLevel < level { record.setFloor(level) }
+            var following: Following = ([], nil)
+            host.withFloor(of: operation) { floor in
+                following = operation.record.withLock { record in
+                    record.changeLevel(of: operation) { $0.floor = floor }
+                }
             }
+            note(following)
         }
     }
-}
 
-/// How many edges hand each level on.
-struct LevelContributions: Sendable {
-    /// The lowest level changes nothing, so that it is not counted.
-    private var counts = SIMD4<Int32>()
+    /// What a changed level leads to.
+    fileprivate typealias Following = (changes: [Change], effect: Effect?)
 
-    /// The highest level that is handed on.
-    var highest: PriorityLevel {
-        for level in PriorityLevel.allCases.reversed() where level > .background && counts[Self.place(level)] > 0 {
-            return level
-        }
-        return .background
+    private mutating func note(_ following: Following) {
+        changes += following.changes
+        if let effect = following.effect { effects.append(effect) }
     }
-
-    mutating func change(from: PriorityLevel?, to: PriorityLevel?) {
-        if let from, from > .background { counts[Self.place(from)] -= 1 }
-        if let to, to > .background { counts[Self.place(to)] += 1 }
-    }
-
-    private static func place(_ level: PriorityLevel) -> Int { Int(level.rawValue) - 1 }
 }
 
 extension OperationRecord {
@@ -109,24 +108,18 @@ extension OperationRecord {
         if phase == .finished { return }
         let links = madeLinks()
         links.contributions.change(from: from, to: to)
-        inherited = max(links.contributions.highest, links.floor)
-    }
-
-    fileprivate mutating func setFloor(_ level: PriorityLevel) {
-        if phase == .finished { return }
-        let links = madeLinks()
-        links.floor = level
-        inherited = max(links.contributions.highest, level)
+        inherited = links.contributions.highest
     }
 
     /// Changes the level. Returns what the operation hands on then, and whom to tell.
     fileprivate mutating func changeLevel(
         of operation: AnyTaskOperation, _ body: (inout OperationRecord) -> Void
-    ) -> ([Inheritance.Change], Inheritance.Effect?) {
-        let (before, handedOnBefore) = (effectiveLevel, handedOnLevel)
+    ) -> Inheritance.Following {
+        let (before, handedOnBefore, orderBefore) = (effectiveLevel, handedOnLevel, orderLevel)
         body(&self)
         let level = effectiveLevel
-        if phase == .finished || level == before && handedOnLevel == handedOnBefore { return ([], nil) }
+        let isSame = level == before && handedOnLevel == handedOnBefore && orderLevel == orderBefore
+        if phase == .finished || isSame { return ([], nil) }
         if level > before, runner != nil { isRunnerWorn = true }
         let effect = Inheritance.Effect(
             operation: operation, level: level, hasRisen: level > before, host: host, runner: runner)

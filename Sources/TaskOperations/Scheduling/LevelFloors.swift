@@ -1,0 +1,117 @@
+/// Which level what stands in a queue has at least: that of what waits for it there. What stands behind a barrier hands
+/// its level on to the barrier and to all before it; a wait for the end of all hands one on to everything.
+///
+/// It needs one number for each level: up to where that is handed on. A barrier that arrived by then, or something behind
+/// it, is of the level, and so all before that barrier are.
+struct LevelFloors: Sendable {
+    /// An operation at the first barrier or behind it.
+    typealias Entry = RankedList.Entry
+
+    /// For each level, the last arrival of it or of a higher one; the highest number if the end of all hands it on.
+    private var reaches = SIMD8<UInt64>()
+    /// For each level, what is of it, the last first. What has ended, or changed its level, stays until it comes first.
+    private var lists = [RankedList](repeating: RankedList(), count: PriorityLevel.allCases.count)
+    private var entryCount = 0
+    private var handedOnByEnd = LevelContributions()
+
+    /// Whether nothing is handed on.
+    private(set) var isIdle = true
+
+    /// The level that waits for the end of all hand on.
+    var ofEnd: PriorityLevel { handedOnByEnd.highest }
+
+    /// The highest level that is handed on to what stands before an arrival.
+    func level(before arrival: UInt64) -> PriorityLevel {
+        if isIdle { return .background }
+        return PriorityLevel.allCases.last { reaches[Int($0.rawValue)] >= arrival } ?? .background
+    }
+
+    /// A level is handed on up to other arrivals than before.
+    struct Change {
+        var highestLevel: PriorityLevel
+        /// From the lower of the old and new numbers to the higher one.
+        var arrivals: ClosedRange<UInt64>
+    }
+}
+
+// MARK: - Changes
+
+extension LevelFloors {
+    /// Something arrived at a barrier, or behind one, or changed its level there.
+    ///
+    /// - Parameter isCurrent: Whether an entry still has the level that it is listed at.
+    mutating func insert(
+        _ arrival: UInt64, _ slot: Int, at level: PriorityLevel, isCurrent: (Entry, PriorityLevel) -> Bool
+    ) -> Change? {
+        isIdle = false
+        lists[Int(level.rawValue)].insert(Entry(rank: .max - arrival, slot: slot))
+        entryCount += 1
+        return update(isCurrent)
+    }
+
+    /// A wait for the end of all hands on another level.
+    mutating func endInherits(
+        from: PriorityLevel?, to: PriorityLevel?, isCurrent: (Entry, PriorityLevel) -> Bool
+    ) -> Change? {
+        handedOnByEnd.change(from: from, to: to)
+        isIdle = false
+        return update(isCurrent)
+    }
+
+    /// Whether the end of an operation, or another level of it, changes what is handed on.
+    func mayDependOn(_ arrival: UInt64) -> Bool {
+        !isIdle && PriorityLevel.allCases.contains { reaches[Int($0.rawValue)] == arrival }
+    }
+
+    /// Looks at what is handed on now.
+    mutating func update(_ isCurrent: (Entry, PriorityLevel) -> Bool) -> Change? {
+        var change: Change?
+        var reach: UInt64 = 0
+        let ofEnd = self.ofEnd
+        for level in PriorityLevel.allCases.reversed() where level > .background {
+            reach = level <= ofEnd ? .max : max(reach, lastArrival(of: level, isCurrent))
+            let before = reaches[Int(level.rawValue)]
+            if before == reach { continue }
+            reaches[Int(level.rawValue)] = reach
+            let arrivals = min(before, reach)...max(before, reach)
+            change = change?.joined(arrivals) ?? Change(highestLevel: level, arrivals: arrivals)
+        }
+        return change
+    }
+
+    /// There is no barrier any more.
+    mutating func removeAll() {
+        if isIdle { return }
+        let handedOnByEnd = self.handedOnByEnd
+        self = LevelFloors()
+        self.handedOnByEnd = handedOnByEnd
+        isIdle = ofEnd == .background
+        _ = update { _, _ in false }
+    }
+
+    /// Drops what is listed and has ended, if that is most of it.
+    mutating func sweep(keeping count: Int, _ isCurrent: (Entry, PriorityLevel) -> Bool) {
+        if entryCount <= 2 * count + 64 { return }
+        for level in PriorityLevel.allCases { lists[Int(level.rawValue)].removeAll { !isCurrent($0, level) } }
+        entryCount = lists.reduce(0) { $0 + $1.count }
+    }
+
+    private mutating func lastArrival(
+        of level: PriorityLevel, _ isCurrent: (Entry, PriorityLevel) -> Bool
+    ) -> UInt64 {
+        while let entry = lists[Int(level.rawValue)].first {
+            if isCurrent(entry, level) { return .max - entry.rank }
+            lists[Int(level.rawValue)].removeFirst()
+            entryCount -= 1
+        }
+        return 0
+    }
+}
+
+extension LevelFloors.Change {
+    fileprivate func joined(_ other: ClosedRange<UInt64>) -> Self {
+        Self(
+            highestLevel: highestLevel,
+            arrivals: min(arrivals.lowerBound, other.lowerBound)...max(arrivals.upperBound, other.upperBound))
+    }
+}
