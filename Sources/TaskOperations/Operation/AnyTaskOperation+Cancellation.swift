@@ -55,7 +55,7 @@ extension AnyTaskOperation {
     }
 
     private func letOthersGoOn(_ ending: OperationEnding) {
-        ending.forEachDependent { $0.dependencyFinished(self)?.readinessChanged(of: $0) }
+        ending.forEachDependent { $0.dependencyFinished(self)?.host.readinessChanged(of: $0) }
         ending.resumeWaiters()
     }
 }

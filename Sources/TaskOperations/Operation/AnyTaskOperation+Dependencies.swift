@@ -77,26 +77,26 @@ extension AnyTaskOperation {
 extension AnyTaskOperation {
     /// Tells dependencies that this operation, which was submitted, waits for them, and has them inherit its level.
     func linkDependencies() {
-        let (linked, changes) = record.withLock { record -> ([AnyTaskOperation], [Inheritance.Change]) in
+        let links = record.withLock { record in
             let level = record.handedOnLevel
-            guard let links = record.links else { return ([], []) }
-            return (links.dependencies.link(), links.dependencies.handOn(level))
+            return record.links?.dependencies.link(handingOn: level) ?? Few()
         }
-        for dependency in linked { link(to: dependency) }
-        Inheritance.carryOut(changes)
+        for link in links { self.link(link) }
     }
 
     private func linkDependency(_ dependency: AnyTaskOperation) {
-        if record.withLock({ $0.links?.dependencies.link(dependency) ?? false }) { link(to: dependency) }
+        let isNew = record.withLock { $0.links?.dependencies.link(dependency) ?? false }
+        if isNew { link(.init(dependency: dependency, from: nil, to: nil)) }
     }
 
-    private func link(to dependency: AnyTaskOperation) {
-        let isLinked = dependency.record.withLock { record in
-            if record.phase == .finished { return false }
+    private func link(_ link: DependencyList.Link) {
+        let (isFinished, following) = link.dependency.record.withLock { record -> (Bool, Inheritance.Following?) in
+            if record.phase == .finished { return (true, nil) }
             record.madeLinks().dependents.append(self, ())
-            return true
+            return (false, record.inherit(link))
         }
-        if !isLinked { _ = dependencyFinished(dependency) }
+        if isFinished { _ = dependencyFinished(link.dependency) }
+        if let following { Inheritance.carryOut(following) }
     }
 
     /// Undoes `linkDependencies`, for an operation that is no longer submitted.
@@ -118,11 +118,13 @@ extension AnyTaskOperation {
         Inheritance.carryOut(changes)
     }
 
-    /// Returns the host that has to learn of it where that was the last unfinished dependency.
-    func dependencyFinished(_ dependency: AnyTaskOperation) -> (any OperationHost)? {
+    /// Returns the host that has to learn of it where that was the last unfinished dependency, and the host's number for
+    /// this operation.
+    func dependencyFinished(_ dependency: AnyTaskOperation) -> (host: any OperationHost, slot: Int)? {
         record.withLock { record in
             record.links?.dependencies.markFinished(dependency)
-            return record.isReady ? record.settledHost : nil
+            guard record.isReady, let host = record.settledHost else { return nil }
+            return (host, Int(record.slot))
         }
     }
 }

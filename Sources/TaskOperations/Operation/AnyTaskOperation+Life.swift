@@ -72,7 +72,7 @@ extension AnyTaskOperation {
     func settle(at slot: Int, in place: HostPlace) -> (standing: Standing, isInOrder: Bool) {
         record.withLock { record in
             record.slot = Int32(slot)
-            return (record.standing, fits(place, record))
+            return (record.standing, place.isFree || fits(place, record))
         }
     }
 
@@ -159,6 +159,9 @@ struct HostPlace {
     var before: [AnyTaskOperation]?
     /// The rank of the end of the host, which waits for it; `Int.max` if nothing awaits that.
     var endRank = Int.max
+
+    /// Whether it fits whatever the operation's rank is.
+    var isFree: Bool { !hasEdges && endRank == .max }
 
     /// The edges that are out of order, if the operation has this place.
     func disorder(of operation: AnyTaskOperation, in host: any OperationHost) -> (

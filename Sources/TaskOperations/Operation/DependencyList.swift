@@ -77,15 +77,26 @@ struct DependencyList: Sendable {
         list.update(operation) { $0.handOn(level, to: operation) } ?? nil
     }
 
-    /// Notes that unfinished dependencies know of the operation. Returns those that did not. Linear.
-    mutating func link() -> [AnyTaskOperation] {
-        if unfinishedCount == 0 { return [] }
-        var linked: [AnyTaskOperation] = []
+    /// Notes that unfinished dependencies know of the operation, and inherit a level, or none. Linear.
+    ///
+    /// - Returns: Those to which that is new, to be told.
+    mutating func link(handingOn level: PriorityLevel?) -> Few<Link> {
+        var links = Few<Link>()
+        if unfinishedCount == 0 { return links }
         list.update { operation, note in
-            if !note.isFinished, !note.isLinked { linked.append(operation) }
+            if note.isFinished || note.isLinked { return }
+            links.append(Link(dependency: operation, from: note.handedOn, to: level))
             note.isLinked = true
+            note.handedOn = level
         }
-        return linked
+        return links
+    }
+
+    /// A dependency is to know of the operation, and to inherit another level from it.
+    struct Link: Sendable {
+        let dependency: AnyTaskOperation
+        let from: PriorityLevel?
+        let to: PriorityLevel?
     }
 
     /// Notes that one dependency knows of the operation. Returns whether it did not, and is to be told.

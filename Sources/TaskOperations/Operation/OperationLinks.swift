@@ -64,6 +64,7 @@ struct OperationEnding: Sendable {
     /// Whether anything but the host has to learn of the end.
     var hasLinks: Bool { links != nil }
 
+    @inline(__always)
     func forEachDependent(_ body: (AnyTaskOperation) -> Void) { links?.dependents.forEach(body) }
 
     var hasHandlers: Bool { links.map { !$0.handlers.isEmpty } ?? false }

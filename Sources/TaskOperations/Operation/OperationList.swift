@@ -1,4 +1,5 @@
-/// Operations in the order of adding, each once, with something about each.
+/// Operations in the order of adding, each once, with something about each. Mostly there is one, which needs no memory
+/// of its own.
 ///
 /// Each call is constant time, amortised: short lists are searched from the front, and long ones get an index with the
 /// first search.
@@ -9,31 +10,50 @@ struct OperationList<Note: Sendable>: Sendable {
         var note: Note
     }
 
-    private var entries = Few<Entry>()
+    // The first is not reached through a collection: that would copy it, or need a coroutine, which is a tenth of what a
+    // link of a chain costs.
+    private var first: Entry?
+    private var others: [Entry] = []
+    /// Positions in `others`, and -1 for the first.
     private var index: [ObjectIdentifier: Int]?
     private(set) var count = 0
 
     var isEmpty: Bool { count == 0 }
 
-    var operations: [AnyTaskOperation] { entries.compactMap(\.operation) }
+    var operations: [AnyTaskOperation] { compactMap { operation, _ in operation } }
 
+    @inline(__always)
     func forEach(_ body: (AnyTaskOperation) -> Void) {
-        for entry in entries { if let operation = entry.operation { body(operation) } }
+        if let operation = first?.operation { body(operation) }
+        for entry in others { if let operation = entry.operation { body(operation) } }
     }
 
     /// Calls a function with each operation, until it returns false. Returns whether it never did.
     func allSatisfy(_ predicate: (AnyTaskOperation, Note) -> Bool) -> Bool {
-        entries.allSatisfy { entry in entry.operation.map { predicate($0, entry.note) } ?? true }
+        isSatisfied(first, predicate) && others.allSatisfy { isSatisfied($0, predicate) }
+    }
+
+    private func isSatisfied(_ entry: Entry?, _ predicate: (AnyTaskOperation, Note) -> Bool) -> Bool {
+        guard let entry, let operation = entry.operation else { return true }
+        return predicate(operation, entry.note)
     }
 
     func compactMap<Result>(_ transform: (AnyTaskOperation, Note) -> Result?) -> [Result] {
-        entries.compactMap { entry in entry.operation.flatMap { transform($0, entry.note) } }
+        var results: [Result] = []
+        _ = allSatisfy { operation, note in
+            if let result = transform(operation, note) { results.append(result) }
+            return true
+        }
+        return results
     }
 
     /// Lets each note be changed.
+    @inline(__always)
     mutating func update(_ body: (AnyTaskOperation, inout Note) -> Void) {
-        for position in entries.indices {
-            if let operation = entries[position].operation { body(operation, &entries[position].note) }
+        if let operation = first?.operation { body(operation, &first!.note) }
+        if others.isEmpty { return }
+        for position in others.indices {
+            if let operation = others[position].operation { body(operation, &others[position].note) }
         }
     }
 
@@ -41,46 +61,72 @@ struct OperationList<Note: Sendable>: Sendable {
 
     /// Adds an operation that is not in the list.
     mutating func append(_ operation: AnyTaskOperation, _ note: Note) {
-        index?[ObjectIdentifier(operation)] = entries.count
-        entries.append(Entry(operation: operation, note: note))
         count += 1
+        if first == nil {
+            first = Entry(operation: operation, note: note)
+        } else {
+            index?[ObjectIdentifier(operation)] = others.count
+            others.append(Entry(operation: operation, note: note))
+        }
     }
 
     /// Changes what is noted about an operation. Returns nil if it is not in the list.
+    @inline(__always)
     mutating func update<Result>(_ operation: AnyTaskOperation, _ body: (inout Note) -> Result) -> Result? {
         guard let position = position(of: operation) else { return nil }
-        return body(&entries[position].note)
+        return position < 0 ? body(&first!.note) : body(&others[position].note)
     }
 
     /// Removes an operation. What is returned may be the last to hold it: it must be kept until all locks are left.
     mutating func remove(_ operation: AnyTaskOperation) -> (operation: AnyTaskOperation, note: Note)? {
         guard let position = position(of: operation) else { return nil }
-        let entry = entries[position]
         count -= 1
-        if index == nil {
-            entries.remove(at: position)
-        } else {
-            entries[position].operation = nil
-            index?[ObjectIdentifier(operation)] = nil
-            if count * 2 < entries.count { closeGaps() }
-        }
+        let entry = position < 0 ? removeFirst() : remove(at: position)
         return (entry.operation!, entry.note)
     }
 
-    private mutating func position(of operation: AnyTaskOperation) -> Int? {
-        if index == nil, entries.count > Self.searchedCount { makeIndex() }
-        if let index { return index[ObjectIdentifier(operation)] }
-        return entries.firstIndex { $0.operation === operation }
+    private mutating func removeFirst() -> Entry {
+        let entry = first!
+        if others.count > Self.searchedCount {
+            first!.operation = nil
+            closeGapsIfMany()
+        } else {
+            first = others.isEmpty ? nil : others.removeFirst()
+        }
+        return entry
     }
 
-    private mutating func closeGaps() {
-        entries = Few(entries.filter { $0.operation != nil })
+    private mutating func remove(at position: Int) -> Entry {
+        let entry = others[position]
+        if index == nil {
+            others.remove(at: position)
+        } else {
+            index?[ObjectIdentifier(entry.operation!)] = nil
+            others[position].operation = nil
+            closeGapsIfMany()
+        }
+        return entry
+    }
+
+    private mutating func closeGapsIfMany() {
+        if count * 2 > others.count { return }
         index = nil
+        // A new array, as the old one would keep its memory.
+        others = others.filter { $0.operation != nil }
+        if first?.operation == nil { first = others.isEmpty ? nil : others.removeFirst() }
+    }
+
+    private mutating func position(of operation: AnyTaskOperation) -> Int? {
+        if first?.operation === operation { return -1 }
+        if others.isEmpty { return nil }
+        if index == nil, others.count > Self.searchedCount { makeIndex() }
+        if let index { return index[ObjectIdentifier(operation)] }
+        return others.firstIndex { $0.operation === operation }
     }
 
     private mutating func makeIndex() {
-        var index = [ObjectIdentifier: Int](minimumCapacity: entries.count)
-        for (position, entry) in entries.enumerated() {
+        var index = [ObjectIdentifier: Int](minimumCapacity: others.count)
+        for (position, entry) in others.enumerated() {
             if let operation = entry.operation { index[ObjectIdentifier(operation)] = position }
         }
         self.index = index

@@ -25,16 +25,18 @@ extension Scheduler {
     /// - Throws: As for one operation. Then none has been added.
     nonisolated func submit(_ operations: [AnyTaskOperation]) throws(TaskOperationError) {
         var claimed = 0
+        var dependents: [AnyTaskOperation] = []
         do {
             for operation in operations {
-                _ = try operation.claim(for: self, bindings: capturedTaskLocals, mustBeReady: false)
+                let standing = try operation.claim(for: self, bindings: capturedTaskLocals, mustBeReady: false)
+                if standing.hasDependencies { dependents.append(operation) }
                 claimed += 1
             }
         } catch {
             for operation in operations.prefix(claimed) { operation.unclaim() }
             throw error
         }
-        for operation in operations { operation.linkDependencies() }
+        for dependent in dependents { dependent.linkDependencies() }
         // Not through the mailbox: that would go through all of them twice more, and there is one lock to take anyway.
         try insertInOrder(operations, isBarrier: false)
     }
@@ -91,8 +93,10 @@ extension Scheduler {
         // What comes too late ends at once, and waits for nothing.
         if state.intake.takes {
             let place = nextPlace(for: insertion.operations, isBarrier: insertion.isBarrier)
-            for operation in insertion.operations where !operation.fits(place) {
-                if let disorder = place.disorder(of: operation, in: self) { return disorder }
+            if !place.isFree {
+                for operation in insertion.operations where !operation.fits(place) {
+                    if let disorder = place.disorder(of: operation, in: self) { return disorder }
+                }
             }
         }
         for operation in insertion.operations where !insert(operation, isBarrier: insertion.isBarrier) {

@@ -110,7 +110,7 @@ extension Scheduler {
         if ending.hasHandlers {
             ending.callHandlers(turn.ended!)
             turn.ending = ending
-            apply(to: &turn) { scheduler, turn in scheduler.leave(&turn) }
+            apply(to: &turn) { scheduler, turn in scheduler.leave(turn.ending!, &turn) }
             turn.ending = nil
         }
         if !turn.readiedElsewhere.isEmpty {
@@ -129,29 +129,33 @@ extension Scheduler {
     private func end(_ turn: inout Turn) {
         let ending = turn.ended!.end(turn.outcome.take())
         if ending.isRunnerWorn { turn.mustLeave = true }
-        if ending.hasLinks { turn.ending = ending }
         if ending.hasHandlers {
             state.beginEnding(turn.slot)
         } else {
-            leave(&turn)
+            leave(ending, &turn)
         }
+        if ending.hasLinks { turn.ending = ending }
     }
 
     /// An operation that has ended leaves the queue, and the worker gets what comes next.
-    private func leave(_ turn: inout Turn) {
+    private func leave(_ ending: borrowing OperationEnding, _ turn: inout Turn) {
         // The worker keeps it.
         _ = state.end(turn.slot)
-        if let ending = turn.ending, let operation = turn.ended {
-            ending.forEachDependent { dependent in
-                guard let host = dependent.dependencyFinished(operation) else { return }
-                if host === self {
-                    updateReadiness(of: dependent)
-                } else {
-                    turn.readiedElsewhere.append((dependent, host))
-                }
+        if ending.hasLinks { tellDependents(ending, &turn) }
+        next(&turn)
+    }
+
+    private func tellDependents(_ ending: borrowing OperationEnding, _ turn: inout Turn) {
+        let ended = turn.ended!
+        ending.forEachDependent { dependent in
+            guard let (host, slot) = dependent.dependencyFinished(ended) else { return }
+            if host === self {
+                // It is ready, and not ended: that takes the scheduler, which is entered.
+                state.setReady(slot, true)
+            } else {
+                turn.readiedElsewhere.append((dependent, host))
             }
         }
-        next(&turn)
     }
 
     /// Takes back the permits of an operation that was taken from a run and could not start. What was said of it

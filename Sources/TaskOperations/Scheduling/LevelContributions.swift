@@ -1,20 +1,32 @@
 /// How many edges hand each level on.
 struct LevelContributions: Sendable {
-    /// The lowest level changes nothing, so that it is not counted.
-    private var counts = SIMD4<Int32>()
+    // Plain fields, as an index into a vector is a call. The lowest level changes nothing, so that it is not counted.
+    private var low: Int32 = 0
+    private var medium: Int32 = 0
+    private var high: Int32 = 0
+    private var userInteractive: Int32 = 0
 
     /// The highest level that is handed on.
     var highest: PriorityLevel {
-        for level in PriorityLevel.allCases.reversed() where level > .background && counts[Self.place(level)] > 0 {
-            return level
-        }
-        return .background
+        if userInteractive > 0 { return .userInteractive }
+        if high > 0 { return .high }
+        if medium > 0 { return .medium }
+        return low > 0 ? .low : .background
     }
 
+    /// One edge hands on another level; nil is none.
     mutating func change(from: PriorityLevel?, to: PriorityLevel?) {
-        if let from, from > .background { counts[Self.place(from)] -= 1 }
-        if let to, to > .background { counts[Self.place(to)] += 1 }
+        if let from { add(-1, at: from) }
+        if let to { add(1, at: to) }
     }
 
-    private static func place(_ level: PriorityLevel) -> Int { Int(level.rawValue) - 1 }
+    private mutating func add(_ number: Int32, at level: PriorityLevel) {
+        switch level {
+        case .background: break
+        case .low: low += number
+        case .medium: medium += number
+        case .high: high += number
+        case .userInteractive: userInteractive += number
+        }
+    }
 }

@@ -47,7 +47,7 @@ struct RankedList: Hashable, Sendable {
         }
         head += 1
         if head == punctual.count {
-            punctual.removeAll(keepingCapacity: head <= Self.keptCapacity)
+            punctual.removeAll(keepingCapacity: punctual.capacity <= Self.keptCapacity)
             head = 0
         } else if head > Self.keptCapacity, head * 2 > punctual.count {
             punctual.removeFirst(head)

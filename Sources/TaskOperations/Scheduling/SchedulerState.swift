@@ -577,8 +577,10 @@ extension SchedulerState {
     /// A barrier ends. If that is before its turn, what stands before it waits for the next one from now on.
     private mutating func noteFloors(ofWhatStandsBefore arrival: UInt64) {
         if floors.isIdle || barriers.open?.arrival == arrival { return }
-        let first = barriers.last(before: arrival)?.arrival ?? 0
-        noteFloors(after: first, upTo: arrival - 1, below: .userInteractive)
+        let level = floors.level(before: arrival)
+        let next = barriers.next(after: arrival).map { floors.level(before: $0) } ?? floors.ofEnd
+        if level == next || lowestLevel >= level { return }
+        noteFloors(after: barriers.last(before: arrival)?.arrival ?? 0, upTo: arrival - 1, below: level)
     }
 
     private mutating func noteFloors(after first: UInt64, upTo last: UInt64, below level: PriorityLevel) {
@@ -597,8 +599,8 @@ extension SchedulerState {
     ///
     /// - Parameter returned: Called with each operation that has its permits back.
     mutating func settle(returned: (Element) -> Void = { _ in }) {
-        while let slot = nextReturn() { returned(records[slot].element) }
-        startWorkers()
+        if !returning.isEmpty { while let slot = nextReturn() { returned(records[slot].element) } }
+        if !ready.isEmpty { startWorkers() }
         if isEmpty, !emptyWaiters.isEmpty {
             outbox.resumed += emptyWaiters.sorted { $0.key < $1.key }.map(\.value)
             emptyWaiters = [:]

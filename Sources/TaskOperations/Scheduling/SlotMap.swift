@@ -3,62 +3,58 @@
 /// Values live in chunks, and a chunk that is empty has no memory. So after a burst the map keeps what the values
 /// that are left need, wherever they are.
 struct SlotMap<Value> {
-    fileprivate struct Chunk {
-        /// Empty, or `chunkSize` places.
-        var values: [Value?] = []
-        /// A bit for each place that holds a value.
-        var occupied: UInt64 = 0
-    }
+    private typealias Chunk = SlotChunk<Value>
 
-    /// As many as an `occupied` has bits: a slot is a chunk's number and six bits for the place in it.
-    private static var chunkSize: Int { 64 }
-
-    private var chunks: [Chunk] = []
+    /// A slot is a chunk's number and six bits for the place in it.
+    private var chunks: [Chunk?] = []
     /// Chunks that may have room, the last one to be filled first. Every chunk that has room is in here; one that has
     /// none, or is gone, is skipped when it comes up.
     private var roomy: [Int] = []
     private(set) var count = 0
 
     subscript(slot: Int) -> Value {
-        _read { yield chunks[slot >> 6].values[slot & 63]! }
-        _modify { yield &chunks[slot >> 6].values[slot & 63]! }
+        _read { yield chunks[slot >> 6]!.values[slot & 63] }
+        _modify { yield &uniqueChunk(slot >> 6).values[slot & 63] }
     }
 
     /// Does something with a value where it is, in one access.
     @inline(__always)
     mutating func update<Result>(_ slot: Int, _ change: (inout Value) -> Result) -> Result {
-        change(&chunks[slot >> 6].values[slot & 63]!)
+        change(&uniqueChunk(slot >> 6).values[slot & 63])
     }
 
     /// Whether there is a value at a slot.
     func holds(_ slot: Int) -> Bool {
-        guard slot >= 0, slot >> 6 < chunks.count else { return false }
-        return chunks[slot >> 6].occupied & Self.bit(of: slot) != 0
+        guard slot >= 0, slot >> 6 < chunks.count, let chunk = chunks[slot >> 6] else { return false }
+        return chunk.holds(slot & 63)
     }
 
     /// Every value, by slot. Linear in the values and a little for each chunk up to the last that holds any.
     var all: [Value] {
         var all: [Value] = []
         all.reserveCapacity(count)
-        for chunk in chunks where chunk.occupied != 0 {
-            for value in chunk.values { if let value { all.append(value) } }
-        }
+        for case let chunk? in chunks { chunk.forEach { all.append(chunk.values[$0]) } }
         return all
     }
 
     /// The slots that hold a value, in ascending order.
-    var slots: [Int] { (0..<chunks.count * Self.chunkSize).filter(holds) }
+    var slots: [Int] {
+        var slots: [Int] = []
+        slots.reserveCapacity(count)
+        for (number, chunk) in chunks.enumerated() { chunk?.forEach { slots.append(number << 6 + $0) } }
+        return slots
+    }
 
     /// The slot that the next value gets.
     var nextSlot: Int {
         mutating get {
-            let chunk = chunkWithRoom()
-            return chunk * Self.chunkSize + (~chunks[chunk].occupied).trailingZeroBitCount
+            let number = chunkWithRoom()
+            return number << 6 + (~(chunks[number]?.occupied ?? 0)).trailingZeroBitCount
         }
     }
 
     /// How many values there is memory for.
-    var capacity: Int { chunks.reduce(0) { $0 + $1.values.count } }
+    var capacity: Int { chunks.reduce(0) { $0 + ($1 == nil ? 0 : Chunk.size) } }
 
     mutating func insert(_ value: Value) -> Int {
         let slot = nextSlot
@@ -67,54 +63,105 @@ struct SlotMap<Value> {
     }
 
     /// Inserts a value at the slot that `nextSlot` has said just before.
-    mutating func insert(_ value: Value, at slot: Int) {
-        let chunk = slot >> 6
-        if chunks[chunk].values.isEmpty { chunks[chunk].values = [Value?](repeating: nil, count: Self.chunkSize) }
-        chunks[chunk].values[slot & 63] = value
-        chunks[chunk].occupied |= Self.bit(of: slot)
+    mutating func insert(_ value: consuming Value, at slot: Int) {
+        uniqueChunk(slot >> 6).insert(value, at: slot & 63)
         count += 1
     }
 
     @discardableResult
     mutating func remove(at slot: Int) -> Value {
-        let chunk = slot >> 6
-        let value = chunks[chunk].values[slot & 63].take()!
-        let wasFull = chunks[chunk].occupied == .max
-        chunks[chunk].occupied &= ~Self.bit(of: slot)
+        let number = slot >> 6
+        let chunk = uniqueChunk(number)
+        let wasFull = chunk.occupied == .max
+        let value = chunk.remove(at: slot & 63)
         count -= 1
         // The chunk that is filled next keeps its memory, for what comes and goes.
         if wasFull {
             let filledBefore = roomy.last
-            roomy.append(chunk)
+            roomy.append(number)
             if let filledBefore { freeIfEmpty(filledBefore) }
-        } else if roomy.last != chunk {
-            freeIfEmpty(chunk)
+        } else if chunk.occupied == 0, roomy.last != number {
+            freeIfEmpty(number)
         }
         return value
     }
 
-    private mutating func freeIfEmpty(_ chunk: Int) {
-        guard chunk < chunks.count, chunks[chunk].occupied == 0 else { return }
-        chunks[chunk].values = []
-        while let last = chunks.last, last.values.isEmpty { chunks.removeLast() }
-        if chunks.count * 4 < chunks.capacity, chunks.capacity > Self.chunkSize {
-            chunks = Array(chunks)
+    private mutating func freeIfEmpty(_ number: Int) {
+        guard number < chunks.count, let chunk = chunks[number], chunk.occupied == 0 else { return }
+        chunks[number] = nil
+        while let last = chunks.last, last == nil { chunks.removeLast() }
+        if chunks.count * 4 < chunks.capacity, chunks.capacity > Chunk.size {
+            chunks = chunks.map { $0 }
             roomy = roomy.filter { $0 < chunks.count }
         }
     }
 
     private mutating func chunkWithRoom() -> Int {
-        while let chunk = roomy.last {
-            if chunk < chunks.count, chunks[chunk].occupied != .max { return chunk }
+        while let number = roomy.last {
+            if number < chunks.count, chunks[number]?.occupied != .max { return number }
             roomy.removeLast()
         }
-        chunks.append(Chunk())
+        chunks.append(nil)
         roomy.append(chunks.count - 1)
         return chunks.count - 1
     }
 
-    private static func bit(of slot: Int) -> UInt64 { 1 << UInt64(slot & 63) }
+    /// A chunk that no copy of the map shares, made if there is none.
+    @inline(__always)
+    private mutating func uniqueChunk(_ number: Int) -> Chunk {
+        if !isKnownUniquelyReferenced(&chunks[number]) { chunks[number] = chunks[number]?.copy() ?? .make() }
+        return chunks[number].unsafelyUnwrapped
+    }
 }
 
-extension SlotMap: Sendable where Value: Sendable {}
-extension SlotMap.Chunk: Sendable where Value: Sendable {}
+// A map that changes a chunk is the only one that has it; copies of maps only read.
+extension SlotMap: @unchecked Sendable where Value: Sendable {}
+
+/// Room for as many values as its header has bits, each of which says whether there is one. An empty one is freed at once,
+/// where an array of optionals would look at each: 180 instructions for a link of a chain.
+private final class SlotChunk<Value>: ManagedBuffer<UInt64, Value> {
+    static var size: Int { 64 }
+
+    static func make() -> SlotChunk {
+        unsafeDowncast(create(minimumCapacity: size) { _ in 0 }, to: SlotChunk.self)
+    }
+
+    /// The places of values; only those are initialised for which the header has a bit.
+    var values: UnsafeMutablePointer<Value> { withUnsafeMutablePointerToElements { $0 } }
+
+    /// The header, without a check for overlapping accesses, which are none: nothing is called while it is reached.
+    var occupied: UInt64 {
+        get { withUnsafeMutablePointerToHeader { $0.pointee } }
+        set { withUnsafeMutablePointerToHeader { $0.pointee = newValue } }
+    }
+
+    func holds(_ place: Int) -> Bool { occupied & (1 << UInt64(place)) != 0 }
+
+    func insert(_ value: consuming Value, at place: Int) {
+        (values + place).initialize(to: value)
+        occupied |= 1 << UInt64(place)
+    }
+
+    func remove(at place: Int) -> Value {
+        precondition(holds(place), "there is nothing at place \(place)")
+        occupied &= ~(1 << UInt64(place))
+        return (values + place).move()
+    }
+
+    /// Calls a function with the places that hold a value, in ascending order.
+    func forEach(_ body: (Int) -> Void) {
+        var left = occupied
+        while left != 0 {
+            body(left.trailingZeroBitCount)
+            left &= left - 1
+        }
+    }
+
+    func copy() -> SlotChunk {
+        let copy = SlotChunk.make()
+        forEach { copy.insert(values[$0], at: $0) }
+        return copy
+    }
+
+    deinit { forEach { (values + $0).deinitialize(count: 1) } }
+}

@@ -56,7 +56,7 @@ struct FreeingTests {
         #expect(freed.isOpen)
     }
 
-    @Test("A very long chain of handlers that capture the operation before is freed from its end, also by cancelling it")
+    @Test("A very long chain of handlers that capture the operation before is freed from its end")
     func chainOfHandlers() {
         for isCancelled in [false, true] {
             let freed = Gate()

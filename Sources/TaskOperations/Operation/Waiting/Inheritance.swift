@@ -84,7 +84,7 @@ struct Inheritance: ~Copyable {
 
     private mutating func updateFloors(of operations: [AnyTaskOperation], in host: any OperationHost) {
         for operation in operations {
-            var following: Following = ([], nil)
+            var following: Following?
             host.withFloor(of: operation) { floor in
                 following = operation.record.withLock { record in
                     record.changeLevel(of: operation) { $0.floor = floor }
@@ -95,11 +95,22 @@ struct Inheritance: ~Copyable {
     }
 
     /// What a changed level leads to.
-    fileprivate typealias Following = (changes: [Change], effect: Effect?)
+    struct Following: Sendable {
+        fileprivate let changes: [Change]
+        fileprivate let effect: Effect
+    }
 
-    private mutating func note(_ following: Following) {
+    /// Goes on with what follows from a level that was changed.
+    static func carryOut(_ following: Following) {
+        var inheritance = Inheritance()
+        inheritance.note(following)
+        inheritance.carryOut()
+    }
+
+    private mutating func note(_ following: Following?) {
+        guard let following else { return }
         changes += following.changes
-        if let effect = following.effect { effects.append(effect) }
+        effects.append(following.effect)
     }
 }
 
@@ -111,19 +122,28 @@ extension OperationRecord {
         inherited = links.contributions.highest
     }
 
+    /// A dependent hands its level on. The link is that to this operation.
+    mutating func inherit(_ link: DependencyList.Link) -> Inheritance.Following? {
+        let links = madeLinks()
+        links.contributions.change(from: link.from, to: link.to)
+        let highest = links.contributions.highest
+        return highest == inherited ? nil : changeLevel(of: link.dependency) { $0.inherited = highest }
+    }
+
     /// Changes the level. Returns what the operation hands on then, and whom to tell.
+    @inline(__always)
     fileprivate mutating func changeLevel(
         of operation: AnyTaskOperation, _ body: (inout OperationRecord) -> Void
-    ) -> Inheritance.Following {
+    ) -> Inheritance.Following? {
         let (before, handedOnBefore, orderBefore) = (effectiveLevel, handedOnLevel, orderLevel)
         body(&self)
         let level = effectiveLevel
-        let isSame = level == before && handedOnLevel == handedOnBefore && orderLevel == orderBefore
-        if phase == .finished || isSame { return ([], nil) }
+        if level == before, handedOnLevel == handedOnBefore, orderLevel == orderBefore { return nil }
+        if phase == .finished { return nil }
         if level > before, runner != nil { isRunnerWorn = true }
         let effect = Inheritance.Effect(
             operation: operation, level: level, hasRisen: level > before, host: host, runner: runner)
-        return (links?.handOn(level, toDependencies: handedOnLevel) ?? [], effect)
+        return .init(changes: links?.handOn(level, toDependencies: handedOnLevel) ?? [], effect: effect)
     }
 }
 
