@@ -31,20 +31,36 @@ public final class TaskOperationQueue: Sendable {
     ///   - maxConcurrentOperationCount: The width: how many bodies may execute at once; not negative. Pass
     ///     `unlimitedConcurrentOperationCount` to have none wait for another.
     ///   - isSuspended: Whether the queue starts nothing until it is resumed.
+    ///   - lendsPermits: Whether the permit of a body is lent out while the body awaits what needs a permit of this queue.
+    ///     If not, nothing starts in place of a body that waits, so that a queue of width 1 is strictly serial; a wait
+    ///     that would never end for that is refused with `TaskOperationError.waitCycle`.
     ///   - executor: Where bodies run that are not isolated to an actor; nil for the cooperative pool.
     ///   - taskLocals: Task locals whose values a body sees as they were where its operation was added.
-    public init(
+    ///
+    /// Bodies run in unstructured tasks: the queue may outlive the task that made it. Nothing of that task is seen in
+    /// them, but for what is carried. For child tasks, see `withTaskOperationQueue`.
+    public convenience init(
         name: String? = nil,
         maxConcurrentOperationCount: Int = defaultMaxConcurrentOperationCount,
         isSuspended: Bool = false,
+        lendsPermits: Bool = true,
         executor: (any TaskExecutor)? = nil,
         carrying taskLocals: [CarriedTaskLocal] = []
     ) {
-        Self.checkWidth(maxConcurrentOperationCount)
+        self.init(
+            name: name, width: maxConcurrentOperationCount, isSuspended: isSuspended, lendsPermits: lendsPermits,
+            executor: executor, taskLocals: taskLocals, scopeWorkers: nil)
+    }
+
+    init(
+        name: String?, width: Int, isSuspended: Bool, lendsPermits: Bool, executor: (any TaskExecutor)?,
+        taskLocals: [CarriedTaskLocal], scopeWorkers: ScopeWorkers?
+    ) {
+        Self.checkWidth(width)
         isView = false
         scheduler = Scheduler(
-            queueName: name, width: maxConcurrentOperationCount, place: executor.map { .executor($0) } ?? .pool,
-            isSuspended: isSuspended, taskLocals: taskLocals)
+            queueName: name, width: width, place: executor.map { .executor($0) } ?? .pool, isSuspended: isSuspended,
+            taskLocals: taskLocals, permit: PermitNode(isLendable: lendsPermits), scopeWorkers: scopeWorkers)
         scheduler.setOwner(self)
     }
 

@@ -11,36 +11,52 @@
 /// }
 /// ```
 ///
+/// Bodies run in child tasks of the task that opens the scope, whatever task adds their operations: they see its task
+/// locals, are cancelled with it, and rise with its priority.
+///
 /// What operations throw stays with them: keep those whose outcome matters and ask for their values.
 ///
-/// - Parameters: As for `TaskOperationQueue.init`.
+/// - Parameters: As for `TaskOperationQueue.init`. Without an executor bodies run where child tasks do: on the executor
+///   that the task prefers, or the cooperative pool.
 ///   - body: Adds operations to the queue, and may await them.
 /// - Returns: What `body` returns.
 /// - Throws: What `body` throws.
 public func withTaskOperationQueue<Value, Failure>(
     name: String? = nil,
     maxConcurrentOperationCount: Int = TaskOperationQueue.defaultMaxConcurrentOperationCount,
+    lendsPermits: Bool = true,
     executor: (any TaskExecutor)? = nil,
     carrying taskLocals: [CarriedTaskLocal] = [],
     _ body: (TaskOperationQueue) async throws(Failure) -> Value
 ) async throws(Failure) -> Value {
+    let workers = ScopeWorkers()
     let queue = TaskOperationQueue(
-        name: name, maxConcurrentOperationCount: maxConcurrentOperationCount, executor: executor,
-        carrying: taskLocals)
-    let result = await AnyTaskOperation.asScope(of: queue.scheduler) {
-        await withTaskCancellationHandler { () -> Result<Value, Failure> in
-            do throws(Failure) {
-                let value = try await body(queue)
-                await queue.scheduler.close()
-                return .success(value)
-            } catch {
+        name: name, width: maxConcurrentOperationCount, isSuspended: false, lendsPermits: lendsPermits,
+        executor: executor, taskLocals: taskLocals, scopeWorkers: workers)
+    return try await withDiscardingTaskGroup(returning: Result<Value, Failure>.self) { group in
+        group.addTask { await workers.serveBody() }
+        return await AnyTaskOperation.asScope(of: queue.scheduler) {
+            await withTaskCancellationHandler {
+                await perform(body, on: queue, in: &group)
+            } onCancel: {
                 queue.scheduler.cancelAll(andAdded: true)
-                await queue.scheduler.close()
-                return .failure(error)
             }
-        } onCancel: {
-            queue.scheduler.cancelAll(andAdded: true)
         }
+    }.get()
+}
+
+/// Does the work of a scope, and closes the queue.
+private func perform<Value, Failure>(
+    _ body: (TaskOperationQueue) async throws(Failure) -> Value, on queue: TaskOperationQueue,
+    in group: inout DiscardingTaskGroup
+) async -> Result<Value, Failure> {
+    let result: Result<Value, Failure>
+    do throws(Failure) {
+        result = .success(try await body(queue))
+    } catch {
+        queue.scheduler.cancelAll(andAdded: true)
+        result = .failure(error)
     }
-    return try result.get()
+    await queue.scheduler.close(in: &group)
+    return result
 }

@@ -56,6 +56,16 @@ enum InlineJobs {
         }
     }
 
+    /// Starts a worker right here, whose task does not grow the stack of others.
+    static func mark(_ worker: Worker, start: () -> Void) {
+        withCalls { calls in
+            let outer = calls.pointee.starting
+            calls.pointee.starting = ObjectIdentifier(worker)
+            call(calls, start)
+            calls.pointee.starting = outer
+        }
+    }
+
     /// Whether a worker that begins does so within the call that starts it.
     static func isStarting(_ worker: Worker) -> Bool {
         current.pointer?.pointee.starting == ObjectIdentifier(worker)

@@ -71,20 +71,20 @@ extension Scheduler {
         _ = try await waitUntilEmpty(WaitUntilEmpty(endsWhenCancelled: false))
     }
 
-    /// Finishes what is left, suspended or not, and takes nothing once the queue is empty.
+    /// Finishes what is left in a scope, suspended or not, and takes nothing once the queue is empty.
     ///
     /// If what is left waits for the body that closes the queue, it could never end, and is cancelled.
-    nonisolated func close() async {
+    nonisolated func close(in group: inout DiscardingTaskGroup) async {
         apply { scheduler in
             scheduler.state.drain()
             scheduler.state.setIntake(.closing)
         }
-        let wait = WaitUntilEmpty(endsWhenCancelled: false)
+        if apply({ $0.state.isEmpty }) { return await scopeWorkers!.serve(in: &group) }
         do {
-            _ = try await waitUntilEmpty(wait)
+            try await AnyTaskOperation.whileAwaiting(.end(self)) { await scopeWorkers!.serve(in: &group) }
         } catch {
             cancelAll(andAdded: true)
-            await suspendUntilEmpty(wait)
+            await scopeWorkers!.serve(in: &group)
         }
     }
 

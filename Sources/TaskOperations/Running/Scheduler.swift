@@ -25,6 +25,8 @@ actor Scheduler: OperationHost {
     nonisolated let queueName: String?
     nonisolated let place: Place
     nonisolated let taskLocals: [CarriedTaskLocal]
+    /// Makes the workers of a scope's queue; nil if the queue outlives every scope.
+    nonisolated let scopeWorkers: ScopeWorkers?
     /// Says when a worker lets others run; nil if time does.
     nonisolated let sliceDecider: (any SliceDecidingExecutor)?
     nonisolated let executor = SchedulerExecutor()
@@ -55,9 +57,10 @@ actor Scheduler: OperationHost {
 
     init(
         queueName: String?, width: Int, place: Place, isSuspended: Bool, taskLocals: [CarriedTaskLocal],
-        permit: PermitNode? = PermitNode(isLendable: true)
+        permit: PermitNode? = PermitNode(isLendable: true), scopeWorkers: ScopeWorkers? = nil
     ) {
         self.queueName = queueName
+        self.scopeWorkers = scopeWorkers
         self.permit = permit
         self.place = place
         self.taskLocals = taskLocals
@@ -203,6 +206,7 @@ extension Scheduler {
         InlineJobs.resume(outbox.resumed)
         for operation in outbox.refused { refuse(operation) }
         for operation in outbox.cancelled { operation.cancel() }
+        if outbox.isOver { scopeWorkers?.end() }
     }
 
     private nonisolated func tell(_ change: State.Change) {

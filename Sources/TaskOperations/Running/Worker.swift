@@ -16,9 +16,23 @@ final class Worker: Sendable {
     /// Makes a worker whose task has a level, and lets it loose.
     static func start(for scheduler: Scheduler, level: PriorityLevel) {
         let worker = Worker(for: scheduler, level: level)
+        if let scope = scheduler.scopeWorkers { return scope.start(worker) }
         switch scheduler.place {
         case .pool, .mainActor: Task.detached(priority: level.taskPriority) { await worker.run() }
         case .executor(let executor): InlineJobs.start(worker, on: executor)
+        }
+    }
+
+    /// Makes the worker a child of the calling task. If the queue has no executor, it runs where the task that opened the
+    /// scope prefers to.
+    func start(in group: inout DiscardingTaskGroup) {
+        InlineJobs.mark(self) {
+            switch scheduler.place {
+            case .pool, .mainActor:
+                group.addTask(priority: level.taskPriority) { await self.run() }
+            case .executor(let executor):
+                group.addTask(executorPreference: executor, priority: level.taskPriority) { await self.run() }
+            }
         }
     }
 

@@ -11,6 +11,8 @@ extension SchedulerState {
         var cancelled: [Element] = []
         /// Operations that have left the queue, to be let go of.
         var removed: [Element] = []
+        /// Whether the queue is empty and stays so.
+        var isOver = false
         /// Operations whose floor may be another one now.
         var newFloors: [Element] = []
         /// What happened to operations, in order; nothing if nobody listens.
@@ -18,7 +20,7 @@ extension SchedulerState {
 
         var isEmpty: Bool {
             workers.isEmpty && resumed.isEmpty && refused.isEmpty && cancelled.isEmpty && removed.isEmpty
-                && newFloors.isEmpty && changes.isEmpty
+                && newFloors.isEmpty && changes.isEmpty && !isOver
         }
 
         mutating func takeNewFloors() -> [Element] {

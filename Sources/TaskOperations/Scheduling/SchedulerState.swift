@@ -601,6 +601,7 @@ extension SchedulerState {
     mutating func settle(returned: (Element) -> Void = { _ in }) {
         if !returning.isEmpty { while let slot = nextReturn() { returned(records[slot].element) } }
         if !ready.isEmpty { startWorkers() }
+        if isEmpty, !intake.takes { outbox.isOver = true }
         if isEmpty, !emptyWaiters.isEmpty {
             outbox.resumed += emptyWaiters.sorted { $0.key < $1.key }.map(\.value)
             emptyWaiters = [:]

@@ -36,6 +36,90 @@ struct ScopeTests {
         #expect(try await operation.value == ["carried", "true"])
     }
 
+    @Test("Bodies see the task locals of the task that opened the scope, whoever added them and from wherever")
+    func taskLocals() async throws {
+        let values = try await $request.withValue("scope") {
+            try await withTaskOperationQueue(maxConcurrentOperationCount: 2) { queue in
+                let first = queue.addOperation { request }
+                let second = $request.withValue("adding") { queue.addOperation { request } }
+                let third = await Task.detached { queue.addOperation { request } }.value
+                let fourth = queue.addOperation {
+                    try await $request.withValue("body") {
+                        try await withTaskOperationQueue { inner in
+                            try await [inner.addOperation { request }.value, queue.addOperation { request }.value]
+                        }
+                    }
+                }
+                return try await [first.value, second.value, third.value] + fourth.value
+            }
+        }
+        #expect(values == ["scope", "scope", "scope", "body", "scope"])
+    }
+
+    @Test("Escalating the task that opened the scope raises the tasks of bodies that execute")
+    func escalation() async throws {
+        guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else { return }
+        let (isExecuting, mayEnd) = (Gate(), Gate())
+        let task = Task(priority: .background) {
+            try await withTaskOperationQueue { queue in
+                try await queue.addOperation(priority: .background) {
+                    isExecuting.open()
+                    await mayEnd.pass()
+                    return Task.currentPriority
+                }.value
+            }
+        }
+        await isExecuting.pass()
+        task.escalatePriority(to: .high)
+        mayEnd.open()
+        #expect(try await task.value >= .high)
+    }
+
+    @Test("Cancelling the task that opened the scope cancels the tasks of bodies that execute, and of their children")
+    func cancellationOfChildren() async throws {
+        let isExecuting = Gate()
+        let task = Task {
+            await withTaskOperationQueue { queue in
+                queue.addOperation {
+                    async let child: Void = {
+                        isExecuting.open()
+                        while !Task.isCancelled { await Task.yield() }
+                    }()
+                    await child
+                    return Task.isCancelled
+                }
+            }
+        }
+        await isExecuting.pass()
+        task.cancel()
+        #expect(try await task.value.value)
+    }
+
+    @Test("A scope whose operations are all added by others, while its own body only awaits, runs them")
+    func onlyOthersAdd() async throws {
+        let done = Gate()
+        await withTaskOperationQueue(maxConcurrentOperationCount: 3) { queue in
+            Task.detached {
+                for number in 0..<100 {
+                    queue.addOperation(priority: number.isMultiple(of: 2) ? .high : .low) {
+                        if number == 99 { queue.addOperation { done.open() } }
+                    }
+                }
+            }
+            await done.pass()
+        }
+        #expect(done.isOpen)
+    }
+
+    @Test("100,000 operations in a scope", arguments: [1, 64])
+    func veryMany(width: Int) async {
+        let meter = ConcurrencyMeter()
+        await withTaskOperationQueue(maxConcurrentOperationCount: width) { queue in
+            for _ in 0..<100_000 { queue.addOperation { meter.enter() } }
+        }
+        #expect(meter.total == 100_000)
+    }
+
     @Test("The body can await operations of the scope while it goes on")
     func awaitingWithin() async throws {
         let sum = try await withTaskOperationQueue(maxConcurrentOperationCount: 1) { queue in

@@ -1,0 +1,142 @@
+import TaskOperations
+import TaskOperationsExpectations
+import TaskOperationsTesting
+import Testing
+
+@Suite("Waits that end with the task, or when their time is up", .timeLimit(.minutes(10)))
+struct WaitLimitTests {
+    @Test("A wait for a queue ends when the task is cancelled, before it begins or during it, and the operations go on")
+    func cancelledWaitForAQueue() async throws {
+        let queue = TaskOperationQueue(isSuspended: true)
+        let operation = queue.addOperation { 1 }
+        for isLate in [false, true] {
+            let isWaiting = Gate()
+            let task = Task {
+                if isLate { isWaiting.open() } else { await isWaiting.pass() }
+                try await queue.waitUntilAllOperationsAreFinished()
+            }
+            if isLate { await isWaiting.pass() }
+            task.cancel()
+            isWaiting.open()
+            await #expect(throws: CancellationError.self) { try await task.value }
+        }
+        #expect(queue.operationCount == 1)
+        queue.isSuspended = false
+        #expect(try await operation.value == 1)
+    }
+
+    @Test("Waits end when their time is up on any clock, and what is awaited goes on")
+    func timeIsUp() async throws {
+        let clock = ManualClock()
+        let queue = TaskOperationQueue(isSuspended: true)
+        let operation = queue.addOperation(name: "slow") { 1 }
+        let waits: [@Sendable () async throws -> Void] = [
+            { try await operation.waitUntilFinished(timeout: .seconds(5), clock: clock) },
+            { _ = try await operation.value(timeout: .seconds(5), clock: clock) },
+            { _ = try await operation.result(timeout: .seconds(5), clock: clock) },
+            { try await queue.waitUntilAllOperationsAreFinished(timeout: .seconds(5), clock: clock) },
+        ]
+        let tasks = waits.map { wait in Task { try await wait() } }
+        let time = Task {
+            while !Task.isCancelled {
+                clock.advance(by: .seconds(1))
+                await Task.yield()
+            }
+        }
+        defer { time.cancel() }
+        for task in tasks { await #expect(throws: WaitTimeoutError.self) { try await task.value } }
+        #expect(queue.operationCount == 1)
+        queue.isSuspended = false
+        #expect(try await operation.value(timeout: .seconds(600)) == 1)
+        #expect(try await operation.result(timeout: .zero).get() == 1)
+    }
+
+    @Test("A wait whose limit is not positive ends at once, unless there is nothing to wait for")
+    func noTime() async throws {
+        let queue = TaskOperationQueue(isSuspended: true)
+        try await queue.waitUntilAllOperationsAreFinished(timeout: .zero)
+        let operation = queue.addOperation {}
+        for timeout in [Duration.zero, .seconds(-1)] {
+            await #expect(throws: WaitTimeoutError.self) { try await operation.value(timeout: timeout) }
+            await #expect(throws: WaitTimeoutError.self) {
+                try await queue.waitUntilAllOperationsAreFinished(timeout: timeout)
+            }
+        }
+        operation.cancel()
+        await #expect(throws: CancellationError.self) { try await operation.value(timeout: .zero) }
+    }
+
+    @Test("Very many waits for a queue can come and be cancelled, and the one that stays goes on at the end")
+    func manyWaits() async throws {
+        let queue = TaskOperationQueue(isSuspended: true)
+        queue.addOperation {}
+        let staying = Task { try await queue.waitUntilAllOperationsAreFinished() }
+        let tasks = (0..<2000).map { _ in Task { try await queue.waitUntilAllOperationsAreFinished() } }
+        for task in tasks { task.cancel() }
+        for task in tasks { await #expect(throws: CancellationError.self) { try await task.value } }
+        queue.isSuspended = false
+        try await staying.value
+    }
+}
+
+@Suite("Queues that never lend a permit", .timeLimit(.minutes(10)))
+struct StrictlySerialQueueTests {
+    @Test("Nothing starts in place of a body that awaits, whatever it awaits")
+    func keepsItsPlace() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, lendsPermits: false)
+        let elsewhere = TaskOperationQueue()
+        let recorder = Recorder<String>()
+        let gate = Gate()
+        let slow = elsewhere.addOperation { await gate.pass() }
+        let first = queue.addOperation {
+            recorder.record("first begins")
+            try await slow.value
+            recorder.record("first ends")
+        }
+        let second = queue.addOperation { recorder.record("second") }
+        await gate.waitForArrivals(1)
+        gate.open()
+        try await first.value
+        try await second.value
+        #expect(recorder.events == ["first begins", "first ends", "second"])
+    }
+
+    @Test("A wait that needs the permit, directly or through others, is refused by name")
+    func refusesByName() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, lendsPermits: false)
+        let elsewhere = TaskOperationQueue()
+        let gate = Gate()
+        let body = queue.addOperation(name: "body") { [gate] in
+            await gate.pass()
+            let direct = queue.addOperation(name: "direct") {}
+            do { try await direct.value } catch let error as TaskOperationError { return error.waitCycle ?? [] }
+            return []
+        }
+        gate.open()
+        let direct = try await body.value
+        #expect(direct.first == "body" && direct.last == "body" && direct.contains("direct"))
+        let through = queue.addOperation(name: "outer") {
+            let inner = queue.addOperation(name: "inner") {}
+            let between = elsewhere.addOperation(name: "between", dependencies: [inner]) {}
+            do { try await between.value } catch let error as TaskOperationError { return error.waitCycle ?? [] }
+            return []
+        }
+        #expect(try await Set(through.value) == ["outer", "between", "inner"])
+    }
+
+    @Test("An operation that would hang a body that awaits already is refused as it is added")
+    func refusesTheAddition() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, lendsPermits: false)
+        let gate = Gate()
+        let awaited = TaskOperation(name: "awaited") {}
+        let body = queue.addOperation(name: "body") {
+            gate.open()
+            try await awaited.value
+        }
+        await gate.pass()
+        await until { body.debugDescription.contains("awaits") }
+        #expect(throws: TaskOperationError.self) { try queue.addOperation(awaited) }
+        try awaited.start()
+        try await body.value
+    }
+}
