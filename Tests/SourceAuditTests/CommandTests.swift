@@ -43,7 +43,7 @@ struct CommandTests {
         let (status, output, _) = run(folder.path)
         #expect(status == .success)
         #expect(output.hasPrefix("1 site to move in 1 file"))
-        #expect(output.contains("1:9       OperationQueue()  #the-width"))
+        #expect(output.contains("1:9       OperationQueue()  Operations/maxConcurrentOperationCount"))
         #expect(output.contains("wave 1  1 site, effort 1"))
         #expect(!output.contains("\u{1B}"))
         #expect(run(folder.path, "--color").output.contains("\u{1B}[1m"))

@@ -49,6 +49,7 @@ struct Table {
         }
         let families = summary.families.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
         lines.append(families.map { "\($0.key) \($0.value)" }.joined(separator: ", "))
+        if let folder = GuideText.folder, report.summary.sites > 0 { lines.append("recipes: \(folder)") }
         if let first = report.waves.first {
             let names = first.files.prefix(5).map(\.path).joined(separator: ", ")
             let more = first.files.count > 5 ? " and \(first.files.count - 5) more" : ""
@@ -60,7 +61,7 @@ struct Table {
                 + report.patterns.map { row in
                     [
                         row.title, "\(row.sites)", "\(row.files)", effort(row.effort),
-                        row.recipe.map { "#" + $0 } ?? "no recipe",
+                        row.recipe ?? "no recipe",
                     ]
                 })
         return lines.filter { !$0.isEmpty || report.summary.sites > 0 }.joined(separator: "\n") + "\n"
@@ -83,7 +84,7 @@ struct Table {
                 let place = "\(entry.line):\(entry.column)"
                 let row = patterns[entry.pattern] ?? Patterns.byID[entry.pattern].map(Report.PatternRow.init)
                 var text = "  \(pad(place, 9)) \(row?.title ?? entry.pattern)"
-                text += dim("  \(row?.recipe.map { "#" + $0 } ?? "no recipe")")
+                text += dim("  \(row?.recipe ?? "no recipe")")
                 if entry.certainty == "likely" { text += dim("  likely") }
                 if let condition = entry.condition { text += dim("  #if \(condition)") }
                 if let reason = entry.allowance { text += dim("  allowed: \(reason)") }

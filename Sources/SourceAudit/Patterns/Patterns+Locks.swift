@@ -3,34 +3,35 @@ extension Patterns {
     static let locks: [Pattern] = [
         Pattern(
             "lock-two-sections", .locks, "A check and an action in two critical sections",
-            recipe: "tickets-without-a-lock", .thought, .state,
+            recipe: "Threads/UnguardedState", .thought, .state,
             "One method of an actor without an await in it. Others can come between the two.", .analysis),
         Pattern(
-            "lock-cached", .locks, "A value that is computed once behind a lock", recipe: "once", .callers, .state,
+            "lock-cached", .locks, "A value that is computed once behind a lock", recipe: "Dispatch/dispatch_once",
+            .callers, .state,
             "A static let, a lazy value of an actor, or an AsyncOnce.", .analysis),
         Pattern(
             "lock-synchronized-function", .locks, "A recursive lock as @synchronized",
-            recipe: "tickets-with-synchronized", .thought, .state,
+            recipe: "Threads/objc_sync_enter", .thought, .state,
             "A Mutex with methods that do not call each other, or an actor.",
             .made([.recursiveLock])),
         Pattern(
-            "lock-made", .locks, "NSLock", recipe: "tickets-with-a-lock", .callers, .state, "A Mutex, or an actor.",
+            "lock-made", .locks, "NSLock", recipe: "Threads/NSLock", .callers, .state, "A Mutex, or an actor.",
             .made([.lock])),
         Pattern(
-            "lock-condition", .locks, "NSCondition, pthread_cond_t", recipe: "tickets-with-a-condition", .thought,
+            "lock-condition", .locks, "NSCondition, pthread_cond_t", recipe: "Threads/NSCondition", .thought,
             .state, "An actor that keeps continuations, or an AsyncStream.",
             .made([.condition, .conditionVariable]),
             .function(["pthread_cond_init"])),
         Pattern(
             "lock-condition-order", .locks, "NSConditionLock, or a condition that orders threads",
-            recipe: "a-condition-that-orders-threads", .thought, .state, "Dependencies, or after:.",
+            recipe: "Threads/NSConditionLock", .thought, .state, "Dependencies, or after:.",
             .made([.conditionLock]),
             .member(["lock", "unlock", "condition", "tryLock"], of: [.conditionLock])),
         Pattern(
             "lock-condition-in-order", .locks, "Threads that wait for their number",
-            recipe: "a-condition-that-orders-threads", .thought, .state, "Dependencies, or after:.", .analysis),
+            recipe: "Threads/NSConditionLock", .thought, .state, "Dependencies, or after:.", .analysis),
         Pattern(
-            "lock-unfair", .locks, "os_unfair_lock, OSAllocatedUnfairLock, OSSpinLock", recipe: "tickets-with-a-lock",
+            "lock-unfair", .locks, "os_unfair_lock, OSAllocatedUnfairLock, OSSpinLock", recipe: "Threads/NSLock",
             .callers, .state, "A Mutex, or an actor.", .made([.unfairLock, .unfairLockStructure]),
             .function(
                 [
@@ -38,7 +39,7 @@ extension Patterns {
                     "OSSpinLockUnlock", "OSSpinLockTry",
                 ])),
         Pattern(
-            "lock-pthread", .locks, "pthread_mutex_t, pthread_rwlock_t", recipe: "tickets-with-a-lock", .callers,
+            "lock-pthread", .locks, "pthread_mutex_t, pthread_rwlock_t", recipe: "Threads/NSLock", .callers,
             .state, "A Mutex, or an actor; for readers and writers an actor, or addBarrier.",
             .made([.mutex, .readWriteLock]),
             .function(
@@ -48,13 +49,13 @@ extension Patterns {
                     "pthread_rwlock_unlock", "pthread_rwlock_destroy",
                 ])),
         Pattern(
-            "lock-synchronized", .locks, "@synchronized, objc_sync_enter", recipe: "tickets-with-synchronized",
+            "lock-synchronized", .locks, "@synchronized, objc_sync_enter", recipe: "Threads/objc_sync_enter",
             .callers, .state, "A Mutex, or an actor.", .function(["objc_sync_enter", "objc_sync_exit"])),
         Pattern(
-            "lock-without-defer", .locks, "lock() whose unlock() is not in a defer", recipe: "tickets-with-a-lock",
+            "lock-without-defer", .locks, "lock() whose unlock() is not in a defer", recipe: "Threads/NSLock",
             .callers, .state, "withLock of a Mutex leaves it on every path.", .analysis),
         Pattern(
-            "lock-condition-used", .locks, "lock, wait, signal of a condition", recipe: "tickets-with-a-condition",
+            "lock-condition-used", .locks, "lock, wait, signal of a condition", recipe: "Threads/NSCondition",
             .callers, .state, "Goes with the condition.",
             .member(["lock", "unlock", "wait", "signal", "broadcast", "withLock", "try"], of: [.condition]),
             .function(
@@ -63,7 +64,7 @@ extension Patterns {
                     "pthread_cond_destroy",
                 ])),
         Pattern(
-            "lock-used", .locks, "lock(), unlock(), withLock", recipe: "tickets-with-a-lock", .rote, .state,
+            "lock-used", .locks, "lock(), unlock(), withLock", recipe: "Threads/NSLock", .rote, .state,
             "Goes with the lock: withLock of a Mutex.",
             .member(
                 [
@@ -75,21 +76,22 @@ extension Patterns {
     /// What several patterns together are.
     static let systems: [Pattern] = [
         Pattern(
-            "system-downloader", .systems, "A table of the operations that run", recipe: "the-image-downloader",
+            "system-downloader", .systems, "A table of the operations that run", recipe: "Systems/ImageDownloader",
             .thought, .graphs, "An actor in front of a queue.", .analysis),
         Pattern(
-            "system-manager", .systems, "A shared manager that downloads batches", recipe: "the-photo-manager",
+            "system-manager", .systems, "A shared manager that downloads batches", recipe: "Systems/PhotoManager",
             .thought,
             .graphs, "An actor, and one of four batches.", .analysis),
         Pattern(
-            "system-sellers", .systems, "Threads that share a stock behind a lock", recipe: "the-ticket-office",
+            "system-sellers", .systems, "Threads that share a stock behind a lock", recipe: "Systems/TicketOffice",
             .thought, .state, "An actor.", .analysis),
     ]
 
     /// What strict checking will ask for.
     static let checking: [Pattern] = [
         Pattern(
-            "checking-result", .checking, "Result of an operation that is not Sendable", recipe: nil, .callers,
+            "checking-result", .checking, "Result of an operation that is not Sendable",
+            recipe: "Migration#step-0-whatever-you-have", .callers,
             .checking, "What a body returns has to be Sendable.", .analysis),
         Pattern(
             "checking-closure", .checking, "Stored closure that is called on a queue", recipe: nil, .callers, .checking,
@@ -109,21 +111,25 @@ extension Patterns {
     static let ported: [Pattern] = [
         Pattern(
             "ported-await-on-width-1", .ported, "await of an operation in a body of a queue of width 1",
-            recipe: "a-serial-queue", .thought, .bridge,
+            recipe: "Operations/SerialOperationQueue", .thought, .bridge,
             "The body lends its place out meanwhile: state must not be half changed over it.", .analysis),
         Pattern(
-            "ported-blocking-body", .ported, "Blocking call in a body", recipe: "a-pool-of-threads", .callers, .bridge,
+            "ported-blocking-body", .ported, "Blocking call in a body", recipe: "Operations/BlockingOperations",
+            .callers, .bridge,
             "It takes a thread of the cooperative pool away: a BlockingExecutor.", .analysis),
         Pattern(
-            "ported-bridged-queue", .ported, "BridgedOperationQueue", recipe: "a-bridged-queue", .callers, .bridge,
+            "ported-bridged-queue", .ported, "BridgedOperationQueue", recipe: "Migration#a-bridged-queue", .callers,
+            .bridge,
             "A TaskOperationQueue when nothing old is added any more.", .made([.bridgedQueue]),
             .function(["BridgedOperationQueue"])),
         Pattern(
-            "ported-blocking-wait", .ported, "waitUntilFinishedBlocking", recipe: "waiting", .thought, .callers,
+            "ported-blocking-wait", .ported, "waitUntilFinishedBlocking", recipe: "Operations/waitUntilFinished",
+            .thought, .callers,
             "await, when the caller is async.",
             .function(["waitUntilFinishedBlocking", "waitUntilAllOperationsAreFinishedBlocking"])),
         Pattern(
-            "ported-legacy-dependencies", .ported, "legacyDependencies:, asOperation", recipe: "dependencies", .rote,
+            "ported-legacy-dependencies", .ported, "legacyDependencies:, asOperation",
+            recipe: "Operations/addDependency", .rote,
             .bridge, "dependencies:, when the other end has moved.", .function(["legacyDependencies", "asOperation"])),
     ]
 }
