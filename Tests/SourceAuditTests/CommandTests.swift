@@ -141,7 +141,11 @@ struct CommandTests {
     func failures() throws {
         let folder = try Folder(["A.swift": Self.queue])
         #expect(run("--nonsense").status == .wrongUsage)
-        #expect(run(folder.path, "--html").status == .success)  // its value is the next option, a file name
+        for option in ["--html", "--baseline", "--compare", "--index-store", "--index-library"] {
+            let (status, _, errors) = run(folder.path, option)  // another option follows
+            #expect(status == .wrongUsage && errors.contains("\(option) needs a value"), "\(option)")
+        }
+        #expect(run("--compare", "old.json").status == .wrongUsage)
         #expect(run(folder.path + "/none").status == .failure)
         #expect(run(folder.path, folder.path + "/none").status == .failure)
         #expect(run(folder.path, "--baseline", folder.path + "/none.json").status == .failure)
@@ -164,6 +168,26 @@ struct CommandTests {
         #expect(messages.contains("Loop.swift: a link, which is not followed"))
         #expect(messages.contains("loop: a link, which is not followed"))
         #expect(messages.contains("Pipe.swift: no regular file"))
+    }
+
+    @Test("A file that is there and cannot be read is told, and the others are audited")
+    func unreadable() throws {
+        let folder = try Folder(["A.swift": Self.queue, "B.swift": Self.queue])
+        var path = folder.path + "/B.swift"
+        try FileManager.default.setAttributes([.posixPermissions: 0], ofItemAtPath: path)
+        // Permissions do not hold the superuser back; the first page of a process's memory does.
+        if FileManager.default.isReadableFile(atPath: path) {
+            path = "/proc/self/mem"
+            try FileManager.default.removeItem(atPath: folder.path + "/B.swift")
+        }
+        let (status, output, _) = run(folder.path, path, "--json")
+        let report = try report(output)
+        #expect(status == .success && report.files == 1 && report.findings.count == 1)
+        #expect(report.notes == [Note(path: path, message: "cannot be read")])
+        // Nothing is known to be done in what was not read.
+        try folder.write("let x = 1\n", to: "A.swift")
+        #expect(run(folder.path + "/A.swift", "--done").status == .success)
+        #expect(run(folder.path, path, "--done").status == .failure)
     }
 
     @Test("A file that vanishes between the two looks is told")

@@ -26,7 +26,11 @@ struct Arguments: Equatable {
     init(_ arguments: [String]) throws {
         var rest = arguments[...]
         func value(of option: String) throws -> String {
-            guard let value = rest.popFirst() else { throw Failure(message: "\(option) needs a value") }
+            // An option is no value: a file that is called as one is given as `./--name`.
+            guard let value = rest.first, !value.hasPrefix("-") else {
+                throw Failure(message: "\(option) needs a value")
+            }
+            rest.removeFirst()
             return value
         }
         var isOver = false
