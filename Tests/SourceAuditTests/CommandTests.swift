@@ -49,6 +49,29 @@ struct CommandTests {
         #expect(run(folder.path, "--color").output.contains("\u{1B}[1m"))
     }
 
+    @Test("A long row of the same pattern is one line of the table")
+    func runs() throws {
+        let folder = try Folder(["A.swift": (1...20).map { "var a\($0) = \($0)\n" }.joined() + Self.queue])
+        let output = run(folder.path).output
+        #expect(output.contains("  and 19 more to 20:5\n  21:9 "))
+        #expect(output.contains("1:5 ") && !output.contains("2:5 "))
+    }
+
+    @Test("What strict checking asks for is a wave of its own, when all else has moved")
+    func lastWave() throws {
+        let folder = try Folder([
+            "A.swift": "enum A { static var count = 1 }\n", "B.swift": "enum B { static let lock = NSLock() }\n",
+            "C.swift": "let c = (A.count, B.lock)\n" + Self.queue,
+        ])
+        let report = try report(run(folder.path, "--json").output)
+        let waves = report.waves.map { $0.files.map { ($0.path as NSString).lastPathComponent } }
+        #expect(waves == [["C.swift"], ["B.swift"], ["A.swift"]])
+        #expect(run(folder.path).output.contains("wave 3  1 site, effort 3, when all else has moved"))
+        try folder.write("let c = (A.count, B.lock)\n", to: "C.swift")
+        try folder.write("enum B { static let lock = 1 }\n", to: "B.swift")
+        #expect(try self.report(run(folder.path, "--json").output).waves.map(\.number) == [1])
+    }
+
     @Test("JSON is a report that can be read again, and is the same every time")
     func json() throws {
         let folder = try Folder(["A.swift": Self.queue + "q.addOperation { }\n", "B.swift": "let l = NSLock()\n"])

@@ -29,6 +29,9 @@ public struct Pattern: Sendable {
         case checking = 7
         case bridge = 8
 
+        /// Whether a step waits until everything has moved, in a target at least.
+        var isAfterMoves: Bool { self == .checking || self == .bridge }
+
         public var title: String {
             switch self {
             case .queues: "Swap queues"

@@ -94,16 +94,20 @@ extension Patterns {
             recipe: "Migration#step-0-whatever-you-have", .callers,
             .checking, "What a body returns has to be Sendable.", .analysis),
         Pattern(
-            "checking-closure", .checking, "Stored closure that is called on a queue", recipe: nil, .callers, .checking,
+            "checking-closure", .checking, "Stored closure that is called on a queue",
+            recipe: "Migration#what-the-compiler-says-on-the-way", .callers, .checking,
             "Make it @Sendable, and what it captures Sendable.", .analysis),
         Pattern(
-            "checking-static", .checking, "static var that nothing guards", recipe: nil, .callers, .checking,
+            "checking-static", .checking, "static var that nothing guards",
+            recipe: "Migration#what-the-compiler-says-on-the-way", .callers, .checking,
             "static let, an actor, a Mutex, or @MainActor.", .analysis),
         Pattern(
-            "checking-global", .checking, "Global var that nothing guards", recipe: nil, .callers, .checking,
+            "checking-global", .checking, "Global var that nothing guards",
+            recipe: "Migration#what-the-compiler-says-on-the-way", .callers, .checking,
             "A let, an actor, a Mutex, or @MainActor.", .analysis),
         Pattern(
-            "checking-open-class", .checking, "Open class with variables", recipe: nil, .callers, .checking,
+            "checking-open-class", .checking, "Open class with variables",
+            recipe: "Migration#what-the-compiler-says-on-the-way", .callers, .checking,
             "A subclass can be anything: it cannot be Sendable. Close it, or isolate it.", .analysis),
     ]
 
