@@ -80,6 +80,20 @@ struct MigrationDocumentTests {
         #expect(lines - 1 <= 400)
     }
 
+    @Test("A page names the modules that its port imports beside the library")
+    func imports() throws {
+        for path in try MigrationDocument.recipePaths {
+            let document = try MigrationDocument(path)
+            let sources = document.links.map { document.target(of: $0).path }.filter { $0.contains("/Ported/") }
+            for source in sources {
+                let text = try String(contentsOf: MigrationDocument.package.appending(path: source), encoding: .utf8)
+                for module in ["Synchronization", "TaskOperationsBridge"] where text.contains("import \(module)\n") {
+                    #expect(document.text.contains("`\(module)`"), "\(path) does not name \(module)")
+                }
+            }
+        }
+    }
+
     @Test("A page says what the helpers of its snippets are before the first of them")
     func helpers() throws {
         let folder = Self.sources.appending(path: "Support")

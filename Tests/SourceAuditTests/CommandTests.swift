@@ -129,7 +129,7 @@ struct CommandTests {
         let (status, output, _) = run("--compare", old, new)
         #expect(status == .success)
         #expect(output.contains("sites   2 → 1   50 % done"))
-        #expect(output.contains("2 gone, 1 new, 1 files finished"))
+        #expect(output.contains("2 gone, 1 new, 1 file finished"))
         #expect(output.contains("lock-condition"))
     }
 

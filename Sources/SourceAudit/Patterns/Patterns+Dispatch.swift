@@ -61,9 +61,9 @@ extension Patterns {
             "An operation, on which the next one depends.",
             .member(["async"], of: [.dispatchQueue], when: [.label("group")]), .function(["dispatch_group_async"])),
         Pattern(
-            "dispatch-global", .dispatch, "DispatchQueue.global().async",
-            recipe: "Dispatch/DispatchQueue.global.async", .callers, .callers,
-            "queue.addOperation { … }, or an @concurrent function.",
+            "dispatch-global", .dispatch, "DispatchQueue.global().async", recipe: "Dispatch/DispatchQueue.global",
+            .callers,
+            .callers, "queue.addOperation(priority:) { … }; with a BlockingExecutor if the block blocks.",
             .member(["async"], of: [.dispatchQueue], when: [.on("global")])),
         Pattern(
             "dispatch-after", .dispatch, "asyncAfter", recipe: "Dispatch/asyncAfter", .rote, .leaves,
