@@ -52,7 +52,7 @@ extension Declarations {
         guard file.isWord(index + 1), file[index + 2] == .equal, let type = file.type(at: index + 3) else { return }
         // Not that of a function, nor of a generic type.
         if file[type.end] == .arrow || file[type.end] == .less { return }
-        aliases.append((file.word(index + 1), type.type))
+        aliases[file.word(index + 1), default: []].append(type.type)
     }
 
     private mutating func readType(_ file: SourceFile, _ index: Int) {
@@ -159,7 +159,7 @@ extension Declarations {
                 break
             }
         }
-        functions.append((file.typeName(around: index), file.word(index + 1), result))
+        addFunction(file.word(index + 1), of: file.typeName(around: index), result)
     }
 
     /// The labels of a function's parameters, for the values that are given by a member of their type alone.
@@ -169,7 +169,7 @@ extension Declarations {
             let isFirst = position == start || file[position - 1] == .comma
             let colon = file[position + 1] == .colon ? position + 1 : position + 2
             if isFirst, file.isWord(position), file[colon] == .colon, let type = file.type(at: colon + 1) {
-                parameters.append((CodeBase.MemberKey(owner: function, name: file.word(position)), type.type))
+                addParameter(file.word(position), of: function, type.type)
             }
             switch file[position] {
             case .openParen, .openSquare, .openBrace: position = max(file.partner(position), position + 1)
