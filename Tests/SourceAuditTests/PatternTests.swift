@@ -87,6 +87,19 @@ struct PatternTests {
         #expect(both.map(\.path) == ["A.swift"])
     }
 
+    @Test("What a protocol of the code base gives a system type is likely only")
+    func protocolMembers() {
+        let source = """
+            protocol Scheduler { func cancelAllOperations() }
+            extension OperationQueue: Scheduler {}
+            let queue = OperationQueue()
+            func f() { queue.cancelAllOperations(); queue.isSuspended = true }
+            """
+        let found = Example.findings(inSource: source).filter { $0.line == 4 }
+        #expect(found.map(\.pattern.id) == ["queue-cancel", "queue-suspended"])
+        #expect(found.map(\.certainty) == [.likely, .certain])
+    }
+
     @Test(
         "The owner of a symbol is read out of its name",
         arguments: [

@@ -20,6 +20,14 @@ struct SymbolOwner {
 
     init(_ codeBase: CodeBase) { self.codeBase = codeBase }
 
+    /// Whether a symbol is a member of the class that queues and sources have in common: which of them is meant, names
+    /// have to say.
+    static func isShared(_ usr: String) -> Bool {
+        ["s:8Dispatch0A6ObjectC", "c:objc(cs)OS_dispatch_object", "c:objc(pl)OS_dispatch_object"].contains {
+            usr.hasPrefix($0)
+        }
+    }
+
     mutating func owner(of usr: String) -> (owner: SystemType?, isType: Bool) {
         if let known = known[usr] { return known }
         let result = usr.hasPrefix("s:") ? swiftOwner(usr) : objectiveCOwner(usr)

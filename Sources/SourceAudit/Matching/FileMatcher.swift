@@ -72,8 +72,10 @@ struct FileMatcher {
                     return hiddenType(result, index, fits) ?? optionalType(result, index, fits)
                 }
                 guard fits(type) else { return nil }
-                // An extension of `Optional` may be meant, of which names say nothing.
-                let isOwn = codeBase.declares(file.word(index), in: Word(.optionalType))
+                // An extension of `Optional` may be meant, or of a protocol, of which names say nothing.
+                let isOwn =
+                    codeBase.declares(file.word(index), in: Word(.optionalType))
+                    || codeBase.declaresInProtocol(file.word(index), of: type)
                 return (type, result.isCertain && !isOwn ? .certain : .likely)
             }
             if let type = implicitType(index), fits(type) { return (type, .likely) }

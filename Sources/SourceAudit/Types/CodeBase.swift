@@ -84,6 +84,13 @@ final class CodeBase {
         return methods.contains(key) || members[key] != nil
     }
 
+    /// Whether a protocol of the code base that it makes a system type conform to declares a function or variable.
+    func declaresInProtocol(_ name: Word, of type: SystemType) -> Bool {
+        (types[vocabulary[type.rawValue]] ?? []).contains { declaration in
+            declaration.supers.contains { declares(name, in: $0.name) }
+        }
+    }
+
     /// The system type of a name that a type of the code base hides.
     func hiddenSystemType(_ name: Word) -> SystemType? { hides(name) ? systemTypes[name] : nil }
 
