@@ -49,6 +49,9 @@ struct PatternTests {
                     made?.addDependency(all[0])
                     dispatchPrecondition(condition: .onQueue(.main))
                     ask(.main)
+                    let (count, done) = ([1, 2].count, DispatchSemaphore(value: 0))
+                    done.wait()
+                    count.wait()
                 }
                 func g(_ body: () -> Void) {
                     guard case .some(let q) = self else { return }
@@ -64,7 +67,8 @@ struct PatternTests {
         #expect(lines("operation-dependency") == [7])
         #expect(lines("dispatch-main-queue") == [8])
         #expect(lines("queue-main") == [9])
-        #expect(lines("dispatch-async") == [13])
+        #expect(lines("semaphore-wait") == [11])
+        #expect(lines("dispatch-async") == [16])
     }
 
     @Test("Of two aliases of a name, as in branches of #if, that of a system type counts")

@@ -3,17 +3,15 @@ extension Patterns {
     static let dispatch: [Pattern] = [
         Pattern(
             "dispatch-queue-target", .dispatch, "Queue with a target queue", recipe: "Dispatch/setTarget", .thought,
-            .queues,
-            "A queue for each order, and an AsyncSemaphore for what is shared.",
-            .made([.dispatchQueue], when: [.label("target")]),
-            .member(["setTarget"], of: [.dispatchQueue, .source]), .function(["dispatch_set_target_queue"])),
+            .queues, "A queue for each order, and an AsyncSemaphore for what is shared.",
+            .made([.dispatchQueue], when: [.label("target")]), .member(["setTarget"], of: [.dispatchQueue, .source]),
+            .function(["dispatch_set_target_queue"])),
         Pattern(
             "dispatch-queue-readers", .dispatch, "Concurrent queue with barriers", recipe: "Dispatch/DispatchBarrier",
             .callers, .state, "An actor, or addBarrier.", .analysis),
         Pattern(
             "dispatch-queue-concurrent", .dispatch, "Concurrent queue", recipe: "Dispatch/ConcurrentDispatchQueue",
-            .callers, .queues,
-            "A TaskOperationQueue, or a task group.",
+            .callers, .queues, "A TaskOperationQueue, or a task group.",
             .made([.dispatchQueue], when: [.mentions("concurrent")])),
         Pattern(
             "dispatch-queue-value", .dispatch, "Serial queue that is filled by async and asked by sync",
@@ -23,23 +21,20 @@ extension Patterns {
             .callers, .state, "A Mutex, or an actor.", .analysis),
         Pattern(
             "dispatch-queue-inactive", .dispatch, "Queue that is made inactive", recipe: "Operations/isSuspended",
-            .rote, .queues,
-            "TaskOperationQueue(isSuspended: true).",
+            .rote, .queues, "TaskOperationQueue(isSuspended: true).",
             .made([.dispatchQueue], when: [.mentions("initiallyInactive")])),
         Pattern(
             "dispatch-queue-serial", .dispatch, "Serial queue", recipe: "Operations/SerialOperationQueue", .callers,
-            .queues,
-            "A TaskOperationQueue of width 1.", .made([.dispatchQueue]), .function(["dispatch_queue_create"])),
+            .queues, "A TaskOperationQueue of width 1.", .made([.dispatchQueue]), .function(["dispatch_queue_create"])),
         Pattern(
             "dispatch-barrier", .dispatch, "async(flags: .barrier)", recipe: "Dispatch/DispatchBarrier", .callers,
-            .state,
-            "An actor, or addBarrier.",
+            .state, "An actor, or addBarrier.",
             .member(["async", "sync", "asyncAfter"], of: [.dispatchQueue], when: [.mentions("barrier")]),
             .function(["dispatch_barrier_async", "dispatch_barrier_sync", "dispatch_barrier_async_and_wait"])),
         Pattern(
             "dispatch-sync-own-queue", .dispatch, "sync on the own queue",
-            recipe: "Dispatch/DispatchQueue.syncOnItself", .thought,
-            .state, "Never returns. A call within an actor does not wait.", .analysis),
+            recipe: "Dispatch/DispatchQueue.syncOnItself", .thought, .state,
+            "Never returns. A call within an actor does not wait.", .analysis),
         Pattern(
             "dispatch-back-to-main", .dispatch, "async to the background and back to main",
             recipe: "Dispatch/DispatchQueue.global.async", .callers, .callers,
@@ -47,23 +42,20 @@ extension Patterns {
             .member(["async"], of: [.dispatchQueue], when: [.on("main"), .inQueueBlock])),
         Pattern(
             "dispatch-main", .dispatch, "DispatchQueue.main.async", recipe: "Dispatch/DispatchQueue.main", .rote,
-            .callers,
-            "@MainActor, or TaskOperationQueue.main.",
+            .callers, "@MainActor, or TaskOperationQueue.main.",
             .member(["async", "asyncAndWait"], of: [.dispatchQueue], when: [.on("main")]),
             .function(["dispatch_get_main_queue", "dispatch_main", "dispatchMain", "dispatch_main_async_safe"])),
         Pattern(
             "dispatch-main-sync", .dispatch, "DispatchQueue.main.sync", recipe: "Threads/performSelectorOnMainThread",
-            .thought, .callers,
-            "await MainActor.run { … }.", .member(["sync"], of: [.dispatchQueue], when: [.on("main")])),
+            .thought, .callers, "await MainActor.run { … }.",
+            .member(["sync"], of: [.dispatchQueue], when: [.on("main")])),
         Pattern(
             "dispatch-group-async", .dispatch, "async(group:)", recipe: "Dispatch/DispatchGroup.wait", .callers,
-            .callers,
-            "An operation, on which the next one depends.",
+            .callers, "An operation, on which the next one depends.",
             .member(["async"], of: [.dispatchQueue], when: [.label("group")]), .function(["dispatch_group_async"])),
         Pattern(
             "dispatch-global", .dispatch, "DispatchQueue.global().async", recipe: "Dispatch/DispatchQueue.global",
-            .callers,
-            .callers, "queue.addOperation(priority:) { … }; with a BlockingExecutor if the block blocks.",
+            .callers, .callers, "queue.addOperation(priority:) { … }; with a BlockingExecutor if the block blocks.",
             .member(["async"], of: [.dispatchQueue], when: [.on("global")])),
         Pattern(
             "dispatch-after", .dispatch, "asyncAfter", recipe: "Dispatch/asyncAfter", .rote, .leaves,
@@ -85,24 +77,21 @@ extension Patterns {
             .member(["global"], of: [.dispatchQueue], when: [.last]), .function(["dispatch_get_global_queue"])),
         Pattern(
             "dispatch-main-queue", .dispatch, "DispatchQueue.main", recipe: "Dispatch/DispatchQueue.main", .rote,
-            .callers,
-            "@MainActor, or TaskOperationQueue.main.", .member(["main"], of: [.dispatchQueue], when: [.last])),
+            .callers, "@MainActor, or TaskOperationQueue.main.", .member(["main"], of: [.dispatchQueue], when: [.last])),
         Pattern(
             "dispatch-apply", .dispatch, "concurrentPerform", recipe: "Dispatch/concurrentPerform", .callers, .callers,
             "concurrentPerform(over:width:stride:) of the bridge, or a task group.",
             .member(["concurrentPerform"], of: [.dispatchQueue]), .function(["dispatch_apply", "dispatch_apply_f"])),
         Pattern(
             "dispatch-once", .dispatch, "dispatch_once", recipe: "Dispatch/dispatch_once", .rote, .state,
-            "A static let, or an AsyncOnce.",
-            .function(["dispatch_once", "dispatch_once_f", "pthread_once"])),
+            "A static let, or an AsyncOnce.", .function(["dispatch_once", "dispatch_once_f", "pthread_once"])),
         Pattern(
             "dispatch-suspend", .dispatch, "suspend(), resume(), activate() of a queue",
-            recipe: "Operations/isSuspended", .rote,
-            .queues, "isSuspended, which does not count.",
+            recipe: "Operations/isSuspended", .rote, .queues, "isSuspended, which does not count.",
             .member(["suspend", "resume", "activate"], of: [.dispatchQueue])),
         Pattern(
-            "dispatch-specific", .dispatch, "setSpecific, getSpecific", recipe: "Threads/threadDictionary",
-            .callers, .queues, "A task local, carried by carrying:.",
+            "dispatch-specific", .dispatch, "setSpecific, getSpecific", recipe: "Threads/threadDictionary", .callers,
+            .queues, "A task local, carried by carrying:.",
             .member(["setSpecific", "getSpecific"], of: [.dispatchQueue]),
             .function(["dispatch_queue_set_specific", "dispatch_get_specific", "dispatch_queue_get_specific"])),
         Pattern(
@@ -116,8 +105,7 @@ extension Patterns {
             .member(["read", "write", "setLimit", "setInterval", "close", "barrier"], of: [.dispatchIO])),
         Pattern(
             "dispatch-label", .dispatch, "label, qos of a queue", recipe: "Documentation/Members#calls-of-dispatch",
-            .rote, .queues,
-            "name: and priority:.", .member(["label", "qos"], of: [.dispatchQueue])),
+            .rote, .queues, "name: and priority:.", .member(["label", "qos"], of: [.dispatchQueue])),
     ]
 
     /// `DispatchGroup`.
@@ -127,13 +115,12 @@ extension Patterns {
             "withTaskOperationQueue, a task group, or an AsyncGroup.", .made([.group]),
             .function(["dispatch_group_create"])),
         Pattern(
-            "group-enter", .groups, "enter() and leave()", recipe: "Dispatch/DispatchGroup.enter", .callers,
-            .callers, "addOperation(callback:) for each, or an AsyncGroup.",
-            .member(["enter", "leave"], of: [.group]), .function(["dispatch_group_enter", "dispatch_group_leave"])),
+            "group-enter", .groups, "enter() and leave()", recipe: "Dispatch/DispatchGroup.enter", .callers, .callers,
+            "addOperation(callback:) for each, or an AsyncGroup.", .member(["enter", "leave"], of: [.group]),
+            .function(["dispatch_group_enter", "dispatch_group_leave"])),
         Pattern(
             "group-notify", .groups, "notify(queue:) of a group", recipe: "Dispatch/DispatchGroup.notify", .callers,
-            .callers,
-            "queue.addOperation(dependencies:).", .member(["notify"], of: [.group]),
+            .callers, "queue.addOperation(dependencies:).", .member(["notify"], of: [.group]),
             .function(["dispatch_group_notify"])),
         Pattern(
             "group-wait", .groups, "wait() of a group", recipe: "Dispatch/DispatchGroup.wait", .thought, .callers,

@@ -18,27 +18,25 @@ extension Patterns {
             "Becomes a body of its own; what it shares with its base becomes functions.", .analysis),
         Pattern(
             "operation-subclass-generic", .operations, "Generic Operation subclass",
-            recipe: "Operations/NSInvocationOperation",
-            .callers, .leaves, "TaskOperation is generic over its result; the subclass becomes a function.", .analysis),
+            recipe: "Operations/NSInvocationOperation", .callers, .leaves,
+            "TaskOperation is generic over its result; the subclass becomes a function.", .analysis),
         Pattern(
             "operation-overrides-cancel", .operations, "cancel() overridden", recipe: "Operations/Operation.cancel",
             .callers, .leaves, "Becomes withTaskCancellationHandler, or completion.onCancel.", .analysis),
         Pattern(
             "operation-overrides-ready", .operations, "isReady overridden", recipe: "Operations/OperationCondition",
-            .thought, .graphs,
-            "Readiness is derived from dependencies here: say what it waits for as one.", .analysis),
+            .thought, .graphs, "Readiness is derived from dependencies here: say what it waits for as one.", .analysis),
         Pattern(
             "operation-overrides-completion", .operations, "completionBlock overridden",
-            recipe: "Operations/completionBlock", .callers,
-            .leaves, "Handlers are added, not set: addCompletionHandler.", .analysis),
+            recipe: "Operations/completionBlock", .callers, .leaves,
+            "Handlers are added, not set: addCompletionHandler.", .analysis),
         Pattern(
-            "operation-delegate", .operations, "Operation with a delegate",
-            recipe: "Systems/DownloadOperation", .callers, .leaves,
-            "What the delegate is told becomes what the body returns.", .analysis),
+            "operation-delegate", .operations, "Operation with a delegate", recipe: "Systems/DownloadOperation",
+            .callers, .leaves, "What the delegate is told becomes what the body returns.", .analysis),
         Pattern(
             "operation-error-property", .operations, "Operation that keeps its error",
-            recipe: "Operations/ErrorProperty", .callers,
-            .leaves, "Throw instead; whoever needs the value fails with it.", .analysis),
+            recipe: "Operations/ErrorProperty", .callers, .leaves,
+            "Throw instead; whoever needs the value fails with it.", .analysis),
         Pattern(
             "operation-input-property", .operations, "Operation that reads another's result",
             recipe: "Operations/ResultProperty", .callers, .graphs, "after: passes the value, typed.", .analysis),
@@ -48,21 +46,18 @@ extension Patterns {
             .analysis),
         Pattern(
             "operation-throws-when-cancelled", .operations, "Loop that throws when the operation is cancelled",
-            recipe: "Operations/CancelledDownloads", .callers, .leaves,
-            "Task.checkCancellation() between the chunks.", .analysis),
+            recipe: "Operations/CancelledDownloads", .callers, .leaves, "Task.checkCancellation() between the chunks.",
+            .analysis),
         Pattern(
             "operation-extension", .operations, "extension Operation", recipe: "Operations/OperationExtension",
-            .callers,
-            .leaves,
-            "Write the extension for AnyTaskOperation, or for the body's protocol.", .analysis),
+            .callers, .leaves, "Write the extension for AnyTaskOperation, or for the body's protocol.", .analysis),
         Pattern(
             "operation-cast", .operations, "Cast of an operation to a subclass", recipe: "Operations/ResultProperty",
-            .callers,
-            .graphs, "The result has a type here: capture the operation itself.", .analysis),
+            .callers, .graphs, "The result has a type here: capture the operation itself.", .analysis),
         Pattern(
             "operation-dependency-cycle", .operations, "Dependencies that close a cycle",
-            recipe: "Operations/addDependencyCycle", .thought,
-            .graphs, "addDependency throws dependencyCycle with the names on it.", .analysis),
+            recipe: "Operations/addDependencyCycle", .thought, .graphs,
+            "addDependency throws dependencyCycle with the names on it.", .analysis),
         Pattern(
             "operation-dependencies-across-queues", .operations, "Dependencies between operations of two queues",
             recipe: "Operations/addDependencyAcrossQueues", .rote, .graphs, "The same here.", .analysis),
@@ -71,8 +66,8 @@ extension Patterns {
             recipe: "Operations/OperationGraph", .thought, .graphs, "after: and dependencies: together.", .analysis),
         Pattern(
             "invocation-operation", .operations, "NSInvocationOperation", recipe: "Operations/NSInvocationOperation",
-            .callers,
-            .leaves, "A method reference as the body.", .function(["NSInvocationOperation", "InvocationOperation"])),
+            .callers, .leaves, "A method reference as the body.",
+            .function(["NSInvocationOperation", "InvocationOperation"])),
         Pattern(
             "block-operation", .operations, "BlockOperation", recipe: "Operations/BlockOperation", .rote, .leaves,
             "TaskOperation { … }, or queue.addOperation { … }.", .made([.blockOperation])),
@@ -90,33 +85,29 @@ extension Patterns {
             .message(["addDependency", "removeDependency"])),
         Pattern(
             "operation-dependencies", .operations, "dependencies", recipe: "Documentation/Members#members-of-operation",
-            .callers, .graphs,
-            "The same for reading, but empty after the end.",
+            .callers, .graphs, "The same for reading, but empty after the end.",
             .member(["dependencies"], of: [.operation])),
         Pattern(
             "operation-priority", .operations, "queuePriority", recipe: "Operations/queuePriority", .rote, .leaves,
-            "priority: of the operation.",
-            .member(["queuePriority"], of: [.operation]), .message(["setQueuePriority"])),
+            "priority: of the operation.", .member(["queuePriority"], of: [.operation]), .message(["setQueuePriority"])),
         Pattern(
             "operation-quality", .operations, "qualityOfService of an operation or a queue",
             recipe: "Operations/qualityOfService", .rote, .leaves, "priority: of each operation.",
             .member(["qualityOfService", "threadPriority"], of: [.operation, .operationQueue])),
         Pattern(
             "operation-completion", .operations, "completionBlock", recipe: "Operations/completionBlock", .callers,
-            .leaves,
-            "addCompletionHandler, or await.", .member(["completionBlock"], of: [.operation]),
+            .leaves, "addCompletionHandler, or await.", .member(["completionBlock"], of: [.operation]),
             .message(["setCompletionBlock"])),
         Pattern(
             "operation-cancel", .operations, "cancel() of an operation", recipe: "Operations/cancelAllOperations",
-            .rote, .leaves,
-            "The same; the body's task is cancelled.", .member(["cancel"], of: [.operation], when: [.called])),
+            .rote, .leaves, "The same; the body's task is cancelled.",
+            .member(["cancel"], of: [.operation], when: [.called])),
         Pattern(
             "operation-start", .operations, "start() by hand", recipe: "Operations/start", .callers, .leaves,
             "try operation.start(), or await the body.", .member(["start", "main"], of: [.operation], when: [.called])),
         Pattern(
             "operation-wait", .operations, "waitUntilFinished()", recipe: "Operations/waitUntilFinished", .thought,
-            .callers,
-            "await operation.value; until then waitUntilFinishedBlocking.",
+            .callers, "await operation.value; until then waitUntilFinishedBlocking.",
             .member(["waitUntilFinished"], of: [.operation]), .message(["waitUntilFinished"])),
         Pattern(
             "operation-asks-cancelled", .operations, "isCancelled asked in an operation",
@@ -131,11 +122,9 @@ extension Patterns {
                 of: [.operation], when: [.not(.assigned)])),
         Pattern(
             "operation-observed", .operations, "Key-value observing of states", recipe: "Operations/observeValue",
-            .callers,
-            .leaves, "await, or addCompletionHandler.", .analysis),
+            .callers, .leaves, "await, or addCompletionHandler.", .analysis),
         Pattern(
             "operation-name", .operations, "name of an operation", recipe: "Documentation/Members#members-of-operation",
-            .rote, .leaves,
-            "name: where it is made.", .member(["name"], of: [.operation])),
+            .rote, .leaves, "name: where it is made.", .member(["name"], of: [.operation])),
     ]
 }

@@ -3,18 +3,14 @@ extension Patterns {
     static let queues: [Pattern] = [
         Pattern(
             "queue-subclass", .queues, "OperationQueue subclass", recipe: "Operations/OperationQueueSubclass", .thought,
-            .queues,
-            "What it overrides is not called by a queue of ours: wrap a queue instead.", .analysis),
+            .queues, "What it overrides is not called by a queue of ours: wrap a queue instead.", .analysis),
         Pattern(
             "queue-serial", .queues, "OperationQueue of width 1", recipe: "Operations/SerialOperationQueue", .callers,
-            .state,
-            "An actor for the state, with a queue of width 1 if order matters.",
+            .state, "An actor for the state, with a queue of width 1 if order matters.",
             .member(["maxConcurrentOperationCount"], of: [.operationQueue], when: [.assignedNumber("1")])),
         Pattern(
             "queue-pool", .queues, "OperationQueue as a pool of threads", recipe: "Operations/BlockingOperations",
-            .callers,
-            .queues,
-            "The width, and a BlockingExecutor for bodies that block.",
+            .callers, .queues, "The width, and a BlockingExecutor for bodies that block.",
             .member(["maxConcurrentOperationCount"], of: [.operationQueue], when: [.assigned, .named("pool")]),
             .member(["maxConcurrentOperationCount"], of: [.operationQueue], when: [.assigned, .named("thread")])),
         Pattern(
@@ -28,38 +24,32 @@ extension Patterns {
             .made([.operationQueue])),
         Pattern(
             "queue-add-many-sizes", .queues, "Operations added over a stride", recipe: "Operations/ChunkedOperations",
-            .rote,
-            .leaves, "The same, or concurrentPerform(over:stride:).", .analysis),
+            .rote, .leaves, "The same, or concurrentPerform(over:stride:).", .analysis),
         Pattern(
             "queue-add-batches", .queues, "addOperations that waits, in a loop", recipe: "Operations/BatchedOperations",
-            .callers, .callers,
-            "An AsyncSemaphore, or nothing: waiting operations are small.",
+            .callers, .callers, "An AsyncSemaphore, or nothing: waiting operations are small.",
             .member(["addOperations"], of: [.operationQueue], when: [.mentions("true"), .inLoop])),
         Pattern(
             "queue-add-and-wait", .queues, "addOperations(_:waitUntilFinished: true)",
-            recipe: "Operations/addOperations",
-            .callers, .callers, "try queue.addOperations(…), then await.",
+            recipe: "Operations/addOperations", .callers, .callers, "try queue.addOperations(…), then await.",
             .member(["addOperations"], of: [.operationQueue], when: [.mentions("true")])),
         Pattern(
             "queue-add-block", .queues, "addOperation { … }", recipe: "Operations/BlockOperation", .rote, .leaves,
-            "The same, and it returns a value.",
-            .member(["addOperation"], of: [.operationQueue], when: [.closureOnly]), .message(["addOperationWithBlock"])),
+            "The same, and it returns a value.", .member(["addOperation"], of: [.operationQueue], when: [.closureOnly]),
+            .message(["addOperationWithBlock"])),
         Pattern(
             "queue-add", .queues, "addOperation", recipe: "Operations/addOperations", .rote, .leaves,
             "try queue.addOperation(…).", .member(["addOperation", "addOperations"], of: [.operationQueue]),
             .message(["addOperation", "addOperations"])),
         Pattern(
             "queue-barrier", .queues, "addBarrierBlock", recipe: "Operations/addBarrierBlock", .rote, .leaves,
-            "addBarrier { … }.",
-            .member(["addBarrierBlock"], of: [.operationQueue]), .message(["addBarrierBlock"])),
+            "addBarrier { … }.", .member(["addBarrierBlock"], of: [.operationQueue]), .message(["addBarrierBlock"])),
         Pattern(
             "queue-cancel", .queues, "cancelAllOperations()", recipe: "Operations/cancelAllOperations", .rote, .leaves,
-            "The same.",
-            .member(["cancelAllOperations"], of: [.operationQueue]), .message(["cancelAllOperations"])),
+            "The same.", .member(["cancelAllOperations"], of: [.operationQueue]), .message(["cancelAllOperations"])),
         Pattern(
             "queue-wait", .queues, "waitUntilAllOperationsAreFinished()", recipe: "Operations/waitUntilFinished",
-            .thought, .callers,
-            "The same with try await; until then the blocking one.",
+            .thought, .callers, "The same with try await; until then the blocking one.",
             .member(["waitUntilAllOperationsAreFinished"], of: [.operationQueue]),
             .message(["waitUntilAllOperationsAreFinished"])),
         Pattern(
@@ -67,8 +57,7 @@ extension Patterns {
             .member(["isSuspended", "suspended"], of: [.operationQueue]), .message(["setSuspended"])),
         Pattern(
             "queue-progress", .queues, "progress", recipe: "Operations/OperationQueue.progress", .rote, .queues,
-            "The same, with the bridge.",
-            .member(["progress"], of: [.operationQueue])),
+            "The same, with the bridge.", .member(["progress"], of: [.operationQueue])),
         Pattern(
             "queue-current", .queues, "OperationQueue.current",
             recipe: "Documentation/Members#members-of-operationqueue", .rote, .callers,
@@ -80,22 +69,20 @@ extension Patterns {
             .member(["main", "mainQueue"], of: [.operationQueue], when: [.last])),
         Pattern(
             "queue-operations", .queues, "operations, operationCount",
-            recipe: "Documentation/Members#members-of-operationqueue", .callers,
-            .queues, "The same; a bridged queue on Linux has stand-ins, so that casts fail.",
+            recipe: "Documentation/Members#members-of-operationqueue", .callers, .queues,
+            "The same; a bridged queue on Linux has stand-ins, so that casts fail.",
             .member(["operations", "operationCount"], of: [.operationQueue])),
         Pattern(
             "queue-underlying", .queues, "underlyingQueue", recipe: "Documentation/Members#members-of-operationqueue",
-            .callers, .queues,
-            "TaskOperationQueue(underlyingQueue:), or an executor:.",
+            .callers, .queues, "TaskOperationQueue(underlyingQueue:), or an executor:.",
             .member(["underlyingQueue"], of: [.operationQueue])),
         Pattern(
             "queue-name", .queues, "name of an operation queue",
-            recipe: "Documentation/Members#members-of-operationqueue", .rote, .queues,
-            "name: where it is made.", .member(["name"], of: [.operationQueue])),
+            recipe: "Documentation/Members#members-of-operationqueue", .rote, .queues, "name: where it is made.",
+            .member(["name"], of: [.operationQueue])),
         Pattern(
             "queue-scheduler", .queues, "OperationQueue as a scheduler of Combine",
-            recipe: "Documentation/Members#members-of-operationqueue",
-            .callers, .queues, "Delays are addOperation(delay:).",
-            .member(["schedule", "now", "minimumTolerance"], of: [.operationQueue])),
+            recipe: "Documentation/Members#members-of-operationqueue", .callers, .queues,
+            "Delays are addOperation(delay:).", .member(["schedule", "now", "minimumTolerance"], of: [.operationQueue])),
     ]
 }

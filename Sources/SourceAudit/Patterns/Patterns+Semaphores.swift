@@ -3,41 +3,36 @@ extension Patterns {
     static let semaphores: [Pattern] = [
         Pattern(
             "semaphore-lock", .semaphores, "Semaphore in place of a lock", recipe: "Dispatch/DispatchSemaphore.lock",
-            .callers,
-            .state, "A Mutex, or an actor.", .analysis),
+            .callers, .state, "A Mutex, or an actor.", .analysis),
         Pattern(
             "semaphore-signal", .semaphores, "Semaphore that a callback signals",
-            recipe: "Dispatch/DispatchSemaphore.signal",
-            .thought, .callers, "A continuation; the caller becomes async.", .analysis),
+            recipe: "Dispatch/DispatchSemaphore.signal", .thought, .callers,
+            "A continuation; the caller becomes async.", .analysis),
         Pattern(
             "semaphore-limit", .semaphores, "Semaphore as a limit", recipe: "Dispatch/DispatchSemaphore.limit",
-            .callers, .queues,
-            "The width of a queue, or an AsyncSemaphore.", .analysis),
+            .callers, .queues, "The width of a queue, or an AsyncSemaphore.", .analysis),
         Pattern(
             "semaphore-unknown", .semaphores, "Semaphore whose use is not seen",
-            recipe: "Dispatch/DispatchSemaphore.limit",
-            .thought, .callers, "Look whether it is a lock, a limit or a signal.", .analysis),
+            recipe: "Dispatch/DispatchSemaphore.limit", .thought, .callers,
+            "Look whether it is a lock, a limit or a signal.", .analysis),
         Pattern(
             "semaphore-lock-used", .semaphores, "wait() and signal() around what a semaphore guards",
             recipe: "Dispatch/DispatchSemaphore.lock", .rote, .state, "withLock of a Mutex.", .analysis),
         Pattern(
             "semaphore-limit-used", .semaphores, "wait() and signal() of a limit",
-            recipe: "Dispatch/DispatchSemaphore.limit",
-            .callers, .queues, "Go with the width of a queue; acquire() and release() of an AsyncSemaphore.", .analysis),
+            recipe: "Dispatch/DispatchSemaphore.limit", .callers, .queues,
+            "Go with the width of a queue; acquire() and release() of an AsyncSemaphore.", .analysis),
         Pattern(
             "semaphore-wait", .semaphores, "wait() of a semaphore", recipe: "Dispatch/DispatchSemaphore.signal",
-            .thought,
-            .callers, "try await semaphore.acquire() of the bridge, until the semaphore goes.",
+            .thought, .callers, "try await semaphore.acquire() of the bridge, until the semaphore goes.",
             .member(["wait"], of: [.semaphore]), .function(["dispatch_semaphore_wait", "sem_wait"])),
         Pattern(
             "semaphore-signalled", .semaphores, "signal() of a semaphore", recipe: "Dispatch/DispatchSemaphore.signal",
-            .rote,
-            .callers, "Goes with its wait().", .member(["signal"], of: [.semaphore]),
+            .rote, .callers, "Goes with its wait().", .member(["signal"], of: [.semaphore]),
             .function(["dispatch_semaphore_signal", "sem_post"])),
         Pattern(
             "semaphore-c", .semaphores, "dispatch_semaphore_create", recipe: "Dispatch/DispatchSemaphore.limit",
-            .callers,
-            .callers, "A lock, a limit or a signal, each with its recipe.",
+            .callers, .callers, "A lock, a limit or a signal, each with its recipe.",
             .function(["dispatch_semaphore_create", "sem_init"])),
     ]
 
@@ -53,8 +48,7 @@ extension Patterns {
             .function(["dispatch_block_notify", "dispatch_block_wait"])),
         Pattern(
             "work-item-cancel", .workItems, "cancel() of a work item", recipe: "Dispatch/DispatchWorkItem.cancel",
-            .rote,
-            .leaves, "operation.cancel().", .member(["cancel", "isCancelled"], of: [.workItem]),
+            .rote, .leaves, "operation.cancel().", .member(["cancel", "isCancelled"], of: [.workItem]),
             .function(["dispatch_block_cancel", "dispatch_block_testcancel"])),
         Pattern(
             "work-item-perform", .workItems, "perform() of a work item", recipe: "Operations/start", .rote, .leaves,
@@ -68,31 +62,26 @@ extension Patterns {
     static let sources: [Pattern] = [
         Pattern(
             "source-timer", .sources, "makeTimerSource", recipe: "Dispatch/makeTimerSource", .callers, .leaves,
-            "timerEvents.",
-            .member(["makeTimerSource"], of: [.source])),
+            "timerEvents.", .member(["makeTimerSource"], of: [.source])),
         Pattern(
             "source-signal", .sources, "makeSignalSource", recipe: "Dispatch/makeSignalSource", .callers, .leaves,
-            "signalEvents.",
-            .member(["makeSignalSource"], of: [.source])),
+            "signalEvents.", .member(["makeSignalSource"], of: [.source])),
         Pattern(
             "source-descriptor", .sources, "makeReadSource, makeWriteSource", recipe: "Dispatch/makeReadSource",
-            .callers,
-            .leaves, "readEvents, writeEvents.", .member(["makeReadSource", "makeWriteSource"], of: [.source])),
+            .callers, .leaves, "readEvents, writeEvents.",
+            .member(["makeReadSource", "makeWriteSource"], of: [.source])),
         Pattern(
             "source-process", .sources, "makeProcessSource, waitpid", recipe: "Dispatch/makeProcessSource", .callers,
-            .leaves,
-            "processExit.", .member(["makeProcessSource"], of: [.source]),
+            .leaves, "processExit.", .member(["makeProcessSource"], of: [.source]),
             .function(["waitpid", "waitid"], when: [.called])),
         Pattern(
             "source-custom", .sources, "makeUserDataAddSource", recipe: "Dispatch/makeUserDataAddSource", .callers,
-            .leaves,
-            "An AsyncStream, or userDataAddEvents.",
-            .member(
-                ["makeUserDataAddSource", "makeUserDataOrSource", "makeUserDataReplaceSource"], of: [.source])),
+            .leaves, "An AsyncStream, or userDataAddEvents.",
+            .member(["makeUserDataAddSource", "makeUserDataOrSource", "makeUserDataReplaceSource"], of: [.source])),
         Pattern(
             "source-other", .sources, "Sources of files, memory pressure and ports",
-            recipe: "Documentation/Members#calls-of-dispatch",
-            .callers, .leaves, "The same, with a handler that feeds an AsyncStream.",
+            recipe: "Documentation/Members#calls-of-dispatch", .callers, .leaves,
+            "The same, with a handler that feeds an AsyncStream.",
             .member(
                 [
                     "makeFileSystemObjectSource", "makeMemoryPressureSource", "makeMachSendSource",
@@ -105,21 +94,20 @@ extension Patterns {
             .member(["suspend"], of: [.source]), .function(["dispatch_suspend"])),
         Pattern(
             "source-schedule", .sources, "schedule of a timer source", recipe: "Dispatch/DispatchSourceTimer.schedule",
-            .rote,
-            .leaves,
-            "The arguments of timerEvents.",
+            .rote, .leaves, "The arguments of timerEvents.",
             .member(["schedule", "scheduleOneshot", "scheduleRepeating"], of: [.source]),
             .function(["dispatch_source_set_timer"])),
         Pattern(
             "source-handler", .sources, "Handlers, activation and end of a source",
-            recipe: "Documentation/Members#calls-of-dispatch", .rote,
-            .leaves, "The body of the loop over its events; the loop's end.",
+            recipe: "Documentation/Members#calls-of-dispatch", .rote, .leaves,
+            "The body of the loop over its events; the loop's end.",
             .member(
                 [
                     "setEventHandler", "setCancelHandler", "setRegistrationHandler", "activate", "resume", "cancel",
                     "isCancelled", "data", "add", "or", "replace",
                 ], of: [.source]),
-            .function(
-                ["dispatch_source_set_event_handler", "dispatch_source_cancel", "dispatch_source_set_cancel_handler"])),
+            .function([
+                "dispatch_source_set_event_handler", "dispatch_source_cancel", "dispatch_source_set_cancel_handler",
+            ])),
     ]
 }

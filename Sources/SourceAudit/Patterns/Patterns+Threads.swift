@@ -6,35 +6,30 @@ extension Patterns {
             "A BlockingExecutor if it blocks, a ThreadExecutor if it has a run loop.", .analysis),
         Pattern(
             "thread-worker", .threads, "Thread that takes work from a list", recipe: "Threads/performSelectorOnThread",
-            .thought,
-            .leaves, "A ThreadExecutor.", .analysis),
+            .thought, .leaves, "A ThreadExecutor.", .analysis),
         Pattern(
             "thread-detach", .threads, "Thread.detachNewThread", recipe: "Threads/detachNewThread", .callers, .leaves,
             "Task.detached, or an operation; a BlockingExecutor if it blocks.",
-            .member(
-                ["detachNewThread", "detachNewThreadSelector", "detachNewThreadWithBlock"], of: [.thread]),
+            .member(["detachNewThread", "detachNewThreadSelector", "detachNewThreadWithBlock"], of: [.thread]),
             .message(["detachNewThreadSelector", "detachNewThreadWithBlock", "performSelectorInBackground"])),
         Pattern(
             "thread-made", .threads, "Thread { … }", recipe: "Threads/Thread.start", .callers, .leaves,
             "A BlockingExecutor, with a thread or more of its own.", .made([.thread]), .function(["pthread_create"])),
         Pattern(
-            "thread-local", .threads, "threadDictionary, pthread_setspecific",
-            recipe: "Threads/threadDictionary", .callers, .leaves, "@TaskLocal.",
-            .member(["threadDictionary"], of: [.thread]), .message(["threadDictionary"]),
+            "thread-local", .threads, "threadDictionary, pthread_setspecific", recipe: "Threads/threadDictionary",
+            .callers, .leaves, "@TaskLocal.", .member(["threadDictionary"], of: [.thread]),
+            .message(["threadDictionary"]),
             .function(["pthread_setspecific", "pthread_getspecific", "pthread_key_create"])),
         Pattern(
             "thread-priority", .threads, "Priority or quality of service of a thread",
-            recipe: "Operations/qualityOfService",
-            .rote, .leaves, "priority: of the operation.",
+            recipe: "Operations/qualityOfService", .rote, .leaves, "priority: of the operation.",
             .member(["setThreadPriority", "threadPriority", "qualityOfService"], of: [.thread])),
         Pattern(
             "thread-sleep", .threads, "Thread.sleep", recipe: "Dispatch/asyncAfter", .callers, .callers,
-            "try await Task.sleep.",
-            .member(["sleep", "sleepForTimeInterval"], of: [.thread])),
+            "try await Task.sleep.", .member(["sleep", "sleepForTimeInterval"], of: [.thread])),
         Pattern(
             "thread-main", .threads, "Thread.isMainThread", recipe: "Threads/performSelectorOnMainThread", .callers,
-            .callers,
-            "@MainActor: the compiler knows.", .member(["isMainThread", "main"], of: [.thread]),
+            .callers, "@MainActor: the compiler knows.", .member(["isMainThread", "main"], of: [.thread]),
             .function(["pthread_main_np"])),
         Pattern(
             "thread-current", .threads, "Thread.current", recipe: nil, .callers, .callers,
@@ -48,30 +43,26 @@ extension Patterns {
                 of: [.thread]), .function(["pthread_join", "pthread_detach", "pthread_cancel"])),
         Pattern(
             "perform-on-main", .threads, "performSelector(onMainThread:)",
-            recipe: "Threads/performSelectorOnMainThread", .rote, .callers,
-            "@MainActor.",
+            recipe: "Threads/performSelectorOnMainThread", .rote, .callers, "@MainActor.",
             .function(["perform", "performSelector"], when: [.called, .label("onMainThread")]),
-            .function(["performSelectorOnMainThread"], when: [.called]),
-            .message(["performSelectorOnMainThread"])),
+            .function(["performSelectorOnMainThread"], when: [.called]), .message(["performSelectorOnMainThread"])),
         Pattern(
             "perform-after-delay", .threads, "perform(_:with:afterDelay:)", recipe: "Threads/performAfterDelay",
-            .callers,
-            .leaves, "Task.sleep, and the next line.", .function(["perform"], when: [.called, .label("afterDelay")]),
+            .callers, .leaves, "Task.sleep, and the next line.",
+            .function(["perform"], when: [.called, .label("afterDelay")]),
             .message(["performSelector"], when: [.mentions("afterDelay")])),
         Pattern(
             "perform-cancelled", .threads, "cancelPreviousPerformRequests",
-            recipe: "Threads/cancelPreviousPerformRequests", .callers,
-            .leaves, "task.cancel(), then a new one.", .function(["cancelPreviousPerformRequests"]),
-            .message(["cancelPreviousPerformRequestsWithTarget"])),
+            recipe: "Threads/cancelPreviousPerformRequests", .callers, .leaves, "task.cancel(), then a new one.",
+            .function(["cancelPreviousPerformRequests"]), .message(["cancelPreviousPerformRequestsWithTarget"])),
         Pattern(
             "perform-on-thread", .threads, "perform(_:on:with:waitUntilDone:)",
-            recipe: "Threads/performSelectorOnThread", .thought,
-            .leaves, "A ThreadExecutor.", .function(["perform"], when: [.called, .label("waitUntilDone")]),
+            recipe: "Threads/performSelectorOnThread", .thought, .leaves, "A ThreadExecutor.",
+            .function(["perform"], when: [.called, .label("waitUntilDone")]),
             .message(["performSelector"], when: [.mentions("onThread")])),
         Pattern(
             "perform-in-background", .threads, "performSelector(inBackground:)", recipe: "Threads/detachNewThread",
-            .callers,
-            .leaves, "Task.detached, or an operation.",
+            .callers, .leaves, "Task.detached, or an operation.",
             .function(["perform", "performSelector"], when: [.called, .label("inBackground")])),
     ]
 
@@ -79,8 +70,8 @@ extension Patterns {
     static let timers: [Pattern] = [
         Pattern(
             "timer-rearmed", .timers, "One-shot timer that is made anew each time",
-            recipe: "Threads/cancelPreviousPerformRequests",
-            .callers, .leaves, "task.cancel(), then a new one.", .analysis),
+            recipe: "Threads/cancelPreviousPerformRequests", .callers, .leaves, "task.cancel(), then a new one.",
+            .analysis),
         Pattern(
             "timer", .timers, "Timer", recipe: "Threads/performAfterDelay", .callers, .leaves,
             "Task.sleep, and the next line; timerEvents if it repeats.", .made([.timer]),
@@ -92,8 +83,7 @@ extension Patterns {
             .member(["fire", "invalidate", "isValid", "fireDate", "tolerance"], of: [.timer])),
         Pattern(
             "run-loop", .timers, "RunLoop that is run or given work", recipe: "Threads/performSelectorOnThread",
-            .thought, .callers,
-            "A ThreadExecutor, or nothing: an await leaves the thread free.",
+            .thought, .callers, "A ThreadExecutor, or nothing: an await leaves the thread free.",
             .member(
                 ["run", "perform", "add", "limitDate", "acceptInput", "schedule", "cancelPerform"], of: [.runLoop]),
             .function([
@@ -101,8 +91,8 @@ extension Patterns {
             ])),
         Pattern(
             "run-loop-named", .timers, "RunLoop.main, RunLoop.current", recipe: "Threads/performSelectorOnThread",
-            .callers,
-            .callers, "@MainActor, or a ThreadExecutor.", .member(["main", "current"], of: [.runLoop], when: [.last]),
+            .callers, .callers, "@MainActor, or a ThreadExecutor.",
+            .member(["main", "current"], of: [.runLoop], when: [.last]),
             .function(["CFRunLoopGetCurrent", "CFRunLoopGetMain"])),
     ]
 }
