@@ -33,6 +33,9 @@ struct Index {
             wanted.append((number, record))
         }
         stale = old.subtracting(wanted.map(\.file)).sorted()
+        let read = Set(wanted.map(\.record))
+        ForeignBases(store, audited: read, others: Set(collected.records.map(\.1)).subtracting(read), &owners)
+            .add(to: codeBase)
         var definitions: [Int: Int] = [:]
         var references: [(file: Int, usr: Int)] = []
         for (file, record) in wanted {

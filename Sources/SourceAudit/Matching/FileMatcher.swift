@@ -70,6 +70,7 @@ struct FileMatcher {
             if let result = typer.receiver(ofDot: index - 1) ?? typer.root(ofKeyPath: index - 1) {
                 guard let type = typer.systemType(result) else {
                     return hiddenType(result, index, fits) ?? optionalType(result, index, fits)
+                        ?? foreignType(result, index, rules)
                 }
                 guard fits(type) else { return nil }
                 // An extension of `Optional` may be meant, or of a protocol, of which names say nothing.
@@ -107,6 +108,16 @@ struct FileMatcher {
             let type = codeBase.systemType(result.type.element.name), fits(type)
         else { return nil }
         return (type, .likely)
+    }
+
+    /// The type of what inherits from a class that is not to be seen, if only the system's has the member.
+    private func foreignType(
+        _ result: Typer.Result, _ index: Int, _ rules: [Rules.Rule]
+    ) -> (SystemType, Finding.Certainty)? {
+        guard self.rules.telling.contains(file.word(index)), result.type.layers == 0, !result.isMetatype,
+            codeBase.inheritsFromElsewhere(file.word(index), result.type.name)
+        else { return nil }
+        return (rules[0].types[0], .likely)
     }
 
     /// The type of `.main` in `queue: .main`, in `let queue: DispatchQueue = .main`, in `var queue: DispatchQueue

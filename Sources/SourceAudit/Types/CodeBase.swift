@@ -68,6 +68,14 @@ final class CodeBase {
         }
     }
 
+    /// Adds a class of another package that is a kind of system type, unless the code base has one of that name.
+    func addForeign(_ name: String, _ type: SystemType) {
+        let word = vocabulary[name]
+        guard types[word] == nil, systemTypes[word] == nil else { return }
+        systemTypes[word] = type
+        known = [:]
+    }
+
     /// The type of a stored or computed member of a type of the code base, or of a global variable.
     func member(_ name: Word, of owner: Word) -> TypeReference? { members[MemberKey(owner: owner, name: name)]?.value }
 
@@ -144,6 +152,15 @@ final class CodeBase {
     /// The class that a class of the code base inherits from, as far as its list says.
     func superclass(of name: Word) -> Word? {
         types[name]?.lazy.filter { $0.kind == .class }.compactMap { $0.supers.first?.name }.first
+    }
+
+    /// Whether a class can have a member from what it inherits of that the code base does not declare.
+    func inheritsFromElsewhere(_ member: Word, _ name: Word) -> Bool {
+        let classes = chain(from: name)
+        guard let last = classes.last?.supers.first, types[last.name] == nil, alias(last.name) == nil else {
+            return false
+        }
+        return !classes.contains { declares(member, in: $0.name) }
     }
 
     /// The classes from one up to its last that the code base declares, at most 64.
