@@ -6,16 +6,10 @@ import Testing
 /// The sources of the recipes are a code base whose right answers are known: the guide says which is which.
 @Suite("The audit of the recipes' own sources")
 struct LegacyExamplesTests {
-    /// What no source shows: which operation is meant as the end of a graph, or as a condition; whether a callback may
-    /// block; whether the list of a thread that takes work from one is paused and emptied.
-    static let invisible: Set = [
-        "Operations/LastOperation", "Operations/OperationCondition", "Threads/UserCallbacks", "Threads/ThreadWithList",
-    ]
-
     @Test("Every recipe's pattern is found in its old source, and leads to its recipe")
     func everyRecipeIsFound() throws {
         let findings = try Example.findings(in: "Legacy")
-        for recipe in try Guide().recipes where !Self.invisible.contains(recipe.name) {
+        for recipe in try Guide().recipes {
             let found = Set(findings.filter { recipe.legacyFiles.contains($0.path) }.compactMap(\.pattern.recipe))
             #expect(found.contains(recipe.name), "\(recipe.name) is not among \(found.sorted())")
         }
@@ -60,7 +54,7 @@ struct GuideTests {
         let reached = Set(Patterns.all.compactMap(\.recipe))
         let recipes = try Guide().recipes
         #expect(recipes.count > 80)
-        for recipe in recipes where !LegacyExamplesTests.invisible.contains(recipe.name) {
+        for recipe in recipes {
             #expect(reached.contains(recipe.name), "nothing leads to \(recipe.name)")
         }
     }

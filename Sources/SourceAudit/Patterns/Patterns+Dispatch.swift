@@ -58,6 +58,9 @@ extension Patterns {
             .callers, .callers, "queue.addOperation(priority:) { … }; with a BlockingExecutor if the block blocks.",
             .member(["async"], of: [.dispatchQueue], when: [.on("global")])),
         Pattern(
+            "dispatch-callback", .dispatch, "Stored closure that a queue calls", recipe: "Threads/UserCallbacks",
+            .callers, .leaves, "A queue of width 1, on a BlockingExecutor if users' code may block.", .analysis),
+        Pattern(
             "dispatch-after", .dispatch, "asyncAfter", recipe: "Dispatch/asyncAfter", .rote, .leaves,
             "queue.addOperation(delay:), or Task.sleep.", .member(["asyncAfter", "schedule"], of: [.dispatchQueue]),
             .function(["dispatch_after", "dispatch_after_f"])),

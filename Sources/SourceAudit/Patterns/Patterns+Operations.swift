@@ -62,6 +62,13 @@ extension Patterns {
             "operation-dependencies-across-queues", .operations, "Dependencies between operations of two queues",
             recipe: "Operations/addDependencyAcrossQueues", .rote, .graphs, "The same here.", .analysis),
         Pattern(
+            "operation-last", .operations, "Operation that stands for the end of others",
+            recipe: "Operations/LastOperation", .callers, .graphs, "The end of the queue, or of a scope.", .analysis),
+        Pattern(
+            "operation-conditions", .operations, "Conditions that an operation keeps",
+            recipe: "Operations/OperationCondition", .callers, .leaves, "An await at the beginning of the body.",
+            .analysis),
+        Pattern(
             "operation-graph", .operations, "Several kinds of operations that depend on each other",
             recipe: "Operations/OperationGraph", .thought, .graphs, "after: and dependencies: together.", .analysis),
         Pattern(

@@ -8,6 +8,9 @@ extension Patterns {
             "thread-worker", .threads, "Thread that takes work from a list", recipe: "Threads/performSelectorOnThread",
             .thought, .leaves, "A ThreadExecutor.", .analysis),
         Pattern(
+            "thread-list", .threads, "Thread that takes blocks from a list", recipe: "Threads/ThreadWithList", .thought,
+            .leaves, "A queue of width 1 on a ThreadExecutor.", .analysis),
+        Pattern(
             "thread-detach", .threads, "Thread.detachNewThread", recipe: "Threads/detachNewThread", .callers, .leaves,
             "Task.detached, or an operation; a BlockingExecutor if it blocks.",
             .member(["detachNewThread", "detachNewThreadSelector", "detachNewThreadWithBlock"], of: [.thread]),
