@@ -49,6 +49,27 @@ struct GuideTests {
         }
     }
 
+    @Test("What a pattern means names nothing that the library does not have")
+    func meaningsNameTypes() throws {
+        let folder = Guide.package.appending(path: "Sources")
+        var library = ""
+        for module in ["TaskOperations", "TaskOperationsBridge"] {
+            let root = folder.appending(path: module)
+            for path in try FileManager.default.subpathsOfDirectory(atPath: root.path) where path.hasSuffix(".swift") {
+                library += try String(contentsOf: root.appending(path: path), encoding: .utf8)
+            }
+        }
+        let own = Set(
+            library.matches(of: /\b(?:Async|Task|Blocking|Thread|Bridged|Dispatch)[A-Z]\w+/).map { $0.output })
+        #expect(own.contains("AsyncSemaphore"))
+        for pattern in Patterns.all {
+            for name in pattern.meaning.matches(of: /\b(?:Async|Task|Blocking|Thread|Bridged)[A-Z]\w+/).map(\.output)
+            where name != "AsyncStream" && name != "TaskLocal" {
+                #expect(own.contains(name), "\(pattern.id) names \(name)")
+            }
+        }
+    }
+
     @Test("Every page of a recipe is reached by a pattern")
     func recipesAreReached() throws {
         let reached = Set(Patterns.all.compactMap(\.recipe))

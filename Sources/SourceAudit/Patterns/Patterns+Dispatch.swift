@@ -83,11 +83,11 @@ extension Patterns {
             .callers, "@MainActor, or TaskOperationQueue.main.", .member(["main"], of: [.dispatchQueue], when: [.last])),
         Pattern(
             "dispatch-apply", .dispatch, "concurrentPerform", recipe: "Dispatch/concurrentPerform", .callers, .callers,
-            "concurrentPerform(over:width:stride:) of the bridge, or a task group.",
+            "concurrentPerform(over:width:stride:), or a task group.",
             .member(["concurrentPerform"], of: [.dispatchQueue]), .function(["dispatch_apply", "dispatch_apply_f"])),
         Pattern(
             "dispatch-once", .dispatch, "dispatch_once", recipe: "Dispatch/dispatch_once", .rote, .state,
-            "A static let, or an AsyncOnce.", .function(["dispatch_once", "dispatch_once_f", "pthread_once"])),
+            "A static let, or an AsyncLazy.", .function(["dispatch_once", "dispatch_once_f", "pthread_once"])),
         Pattern(
             "dispatch-suspend", .dispatch, "suspend(), resume(), activate() of a queue",
             recipe: "Operations/isSuspended", .rote, .queues, "isSuspended, which does not count.",

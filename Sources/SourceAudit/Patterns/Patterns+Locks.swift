@@ -7,7 +7,7 @@ extension Patterns {
             "One method of an actor without an await in it. Others can come between the two.", .analysis),
         Pattern(
             "lock-cached", .locks, "A value that is computed once behind a lock", recipe: "Dispatch/dispatch_once",
-            .callers, .state, "A static let, a lazy value of an actor, or an AsyncOnce.", .analysis),
+            .callers, .state, "A static let, a lazy value of an actor, or an AsyncLazy.", .analysis),
         Pattern(
             "lock-synchronized-function", .locks, "A recursive lock as @synchronized",
             recipe: "Threads/objc_sync_enter", .thought, .state,
