@@ -100,7 +100,8 @@ struct HostileSourceTests {
 
     @Test("A line of 10 MB is audited to its end", .enabled(if: isDeep))
     func longLine() {
-        let source = String(repeating: "a.b(c); ", count: 1_250_000) + "let last = NSLock()"
+        let call = "call(\"\(String(repeating: "x", count: 90))\"); "
+        let source = String(repeating: call, count: 100_000) + "let last = NSLock()"
         let findings = Auditor.findings(in: Array(source.utf8), path: "a.swift")
         #expect(findings.map(\.pattern.id) == ["lock-made"])
         #expect(findings.first?.line == 1 && findings.first?.column == 10_000_012)
