@@ -10,13 +10,12 @@ enum GuideText {
         .deletingLastPathComponent().deletingLastPathComponent()
 
     private static let recipes = "Sources/MigrationExamples/Recipes"
-    private static let families = ["Operations/", "Dispatch/", "Threads/", "Systems/"]
 
     /// The path of a recipe's page in the package, with the heading behind `#` if the name has one.
     static func path(of recipe: String) -> String {
         let parts = recipe.split(separator: "#", maxSplits: 1)
-        let isPage = families.contains { recipe.hasPrefix($0) }
-        let file = (isPage ? "\(recipes)/" : "") + parts[0] + ".md"
+        let isElsewhere = recipe.hasPrefix("Documentation/") || recipe.hasPrefix("Migration#")
+        let file = (isElsewhere ? "" : "\(recipes)/") + parts[0] + ".md"
         return parts.count == 2 ? "\(file)#\(parts[1])" : file
     }
 
