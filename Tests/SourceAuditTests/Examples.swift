@@ -38,6 +38,22 @@ struct PatternExample {
                 "class A: Operation { override var isExecuting: Bool { x } }", "class A { enum State { case a } }",
             ]),
         PatternExample(
+            "operation-last",
+            has: [
+                "func f() { let a = BlockOperation {}; let b = BlockOperation {}; b.addDependency(a); b.waitUntilFinished() }",
+                "func f(_ all: [Operation]) { let end = BlockOperation {}; for one in all { end.addDependency(one) } }",
+                "func f(_ all: [Operation], _ end: Operation) { all.forEach { end.addDependency($0) } }",
+            ],
+            hasNot: [
+                "func f(_ a: Operation, _ b: Operation) { b.addDependency(a) }",
+                "func f(_ all: [Operation], _ first: Operation) { for one in all { one.addDependency(first) } }",
+                "func f(_ a: Operation, _ b: Operation, _ c: Operation) { b.addDependency(a); c.addDependency(b); b.waitUntilFinished() }",
+            ]),
+        PatternExample(
+            "operation-conditions",
+            has: ["class A: Operation { private(set) var conditions: [OperationCondition] = [] }"],
+            hasNot: ["class A { var conditions: [C] = [] }", "class A: Operation { var condition = NSCondition() }"]),
+        PatternExample(
             "operation-subclass-derived", has: ["class A: Operation {}; class B: A {}"],
             hasNot: ["class A: Operation {}", "class A {}; class B: A {}"]),
         PatternExample(
@@ -391,6 +407,26 @@ struct PatternExample {
         PatternExample(
             "thread-subclass", has: ["class T: Thread { override func main() {} }"],
             hasNot: ["class T: Fiber { override func main() {} }"]),
+        PatternExample(
+            "thread-list",
+            has: [
+                "class A { let c = NSCondition(); var blocks: [() -> Void] = []; func f() { Thread { self.c.wait() }.start() } }"
+            ],
+            hasNot: [
+                "class A { let c = NSCondition(); var blocks: [Int] = []; func f() { Thread { self.c.wait() }.start() } }",
+                "class A { var blocks: [() -> Void] = []; func f() { Thread { self.g() }.start() } }",
+            ]),
+        PatternExample(
+            "dispatch-callback",
+            has: [
+                "class A { let q = DispatchQueue(label: \"\"); var onEnd: ((Int) -> Void)?; func f() { q.async { self.onEnd?(1) } } }",
+                "class A { let q = DispatchQueue(label: \"\"); var onEnd: @Sendable (Int) -> Void; func f() { q.async { [onEnd] in onEnd(1) } } }",
+            ],
+            hasNot: [
+                "class A { var onEnd: () -> Void; func f() { onEnd() } }",
+                "class A { var onEnd: () -> Void; func f() { DispatchQueue.main.async { self.onEnd() } } }",
+                "class A { let q = DispatchQueue(label: \"\"); func f(_ done: () -> Void) { q.async { done() } } }",
+            ]),
         PatternExample(
             "thread-worker",
             has: [

@@ -94,9 +94,15 @@ extension FileMatcher {
     /// Threads with a list of work, and threads that share a stock.
     mutating func analyzeThreads() {
         let waits = Set(sites.filter { $0.type == .condition && $0.member == Word(.wait) }.map(\.identity.owner))
+        let lists = Set(
+            declarations.variables.lazy.filter { [file] in file.isListOfFunctions($0.index + 2) }
+                .map { [file] in file.outline.scopes[$0.scope].name })
         for finding in findings where ["thread-made", "thread-detach"].contains(finding.pattern.id) {
             let type = file.typeName(around: finding.token)
-            if type != Vocabulary.none, waits.contains(type) { add("thread-worker", finding.token, .likely) }
+            if type != Vocabulary.none, waits.contains(type) {
+                add("thread-worker", finding.token, .likely)
+                if lists.contains(type) { add("thread-list", finding.token, .likely) }
+            }
             let end = min(file.tokens.count, finding.token + 40)
             let loops = (finding.token..<end).contains { file[$0] == .while && executor($0) != executor(finding.token) }
             if isInLoop(finding.token), loops { add("system-sellers", finding.token, .likely) }

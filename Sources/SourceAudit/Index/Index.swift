@@ -33,6 +33,9 @@ struct Index {
             wanted.append((number, record))
         }
         stale = old.subtracting(wanted.map(\.file)).sorted()
+        let read = Set(wanted.map(\.record))
+        ForeignBases(store, audited: read, others: Set(collected.records.map(\.1)).subtracting(read), &owners)
+            .add(to: codeBase)
         var definitions: [Int: Int] = [:]
         var references: [(file: Int, usr: Int)] = []
         for (file, record) in wanted {
@@ -67,6 +70,7 @@ struct Index {
         let isInitializer = base == "init"
         let isUpper = base.first?.isUppercase ?? false
         guard isInitializer || isUpper || members.contains(base) else { return }
+        if SymbolOwner.isShared(occurrence.usr) { return }
         let (owner, isType) = owners.owner(of: occurrence.usr)
         let place = FileRecord.Place(line: occurrence.line, column: occurrence.column)
         facts.symbols[place, default: []].append(

@@ -31,23 +31,13 @@ final class IndexStore {
 
     deinit { functions.store_dispose(store) }
 
-    /// `lib/libIndexStore.so`, or `.dylib`, beside the `swift` that is first in PATH.
     private static func toolchainLibrary() -> String {
-        let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
-        for folder in path.split(separator: ":") {
-            let swift = URL(filePath: folder + "/swift").resolvingSymlinksInPath()
-            guard FileManager.default.isExecutableFile(atPath: swift.path) else { continue }
-            let root = swift.deletingLastPathComponent().deletingLastPathComponent()
-            for name in ["libIndexStore.so", "libIndexStore.dylib"] {
-                let library = root.appending(path: "lib/" + name).path
-                if FileManager.default.fileExists(atPath: library) { return library }
-            }
-        }
         #if canImport(Darwin)
-            return "libIndexStore.dylib"
+            let name = "libIndexStore.dylib"
         #else
-            return "libIndexStore.so"
+            let name = "libIndexStore.so"
         #endif
+        return Toolchain.library([name]) ?? name
     }
 
     /// An occurrence of a symbol.
@@ -105,36 +95,44 @@ final class IndexStore {
 
     /// Calls `body` for each occurrence in a record.
     func forEachOccurrence(inRecord name: String, _ body: @escaping (Occurrence) -> Void) {
+        withRecord(name) { record, functions in
+            let visitor = Box((functions, body))
+            withExtendedLifetime(visitor) {
+                _ = functions.occurrences(record, Unmanaged.passUnretained(visitor).toOpaque()) { context, occurrence in
+                    // The box outlives the call that it is passed to.
+                    let (functions, body) = Unmanaged<Box<(IndexFunctions, (Occurrence) -> Void)>>
+                        .fromOpaque(context!).takeUnretainedValue().value
+                    let symbol = functions.occurrence_symbol(occurrence)
+                    var (line, column): (UInt32, UInt32) = (0, 0)
+                    functions.occurrence_position(occurrence, &line, &column)
+                    body(
+                        Occurrence(
+                            name: text(functions.symbol_name(symbol)), usr: text(functions.symbol_usr(symbol)),
+                            roles: functions.occurrence_roles(occurrence), line: Int(line), column: Int(column)))
+                    return true
+                }
+            }
+        }
+    }
+
+    /// Opens a record, if it is there, while a function looks at it.
+    func withRecord(_ name: String, _ look: (IndexReference, IndexFunctions) -> Void) {
         var error: IndexReference?
         guard let record = functions.record_create(store, name, &error) else { return }
         defer { functions.record_dispose(record) }
-        let visitor = Box((functions, body))
-        withExtendedLifetime(visitor) {
-            _ = functions.occurrences(record, Unmanaged.passUnretained(visitor).toOpaque()) { context, occurrence in
-                // The box outlives the call that it is passed to.
-                let (functions, body) = Unmanaged<Box<(IndexFunctions, (Occurrence) -> Void)>>
-                    .fromOpaque(context!).takeUnretainedValue().value
-                let symbol = functions.occurrence_symbol(occurrence)
-                var (line, column): (UInt32, UInt32) = (0, 0)
-                functions.occurrence_position(occurrence, &line, &column)
-                body(
-                    Occurrence(
-                        name: text(functions.symbol_name(symbol)), usr: text(functions.symbol_usr(symbol)),
-                        roles: functions.occurrence_roles(occurrence), line: Int(line), column: Int(column)))
-                return true
-            }
-        }
+        look(record, functions)
     }
 }
 
 /// A value that a C function hands on by its address.
-private final class Box<Value> {
+final class Box<Value> {
     var value: Value
 
     init(_ value: Value) { self.value = value }
 }
 
-private func text(_ string: IndexString) -> String {
+/// The contents of a text of the library.
+func text(_ string: IndexString) -> String {
     guard let data = string.data else { return "" }
     return String(decoding: UnsafeRawBufferPointer(start: data, count: string.length), as: UTF8.self)
 }

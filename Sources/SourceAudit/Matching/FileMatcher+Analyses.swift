@@ -11,6 +11,7 @@ extension FileMatcher {
         analyzeThreads()
         analyzeSystems()
         analyzeChecking()
+        analyzeRoles()
         analyzePorted()
     }
 }

@@ -9,7 +9,7 @@ final class CodeBase {
     private struct Agreed<Value: Equatable> {
         var value: Value?
 
-        mutating func state(_ other: Value) { if value != other { value = nil } }
+        mutating func state(_ other: Value?) { if value != other { value = nil } }
     }
 
     let vocabulary: Vocabulary
@@ -45,14 +45,18 @@ final class CodeBase {
 
     func add(_ declarations: Declarations, of file: SourceFile) {
         for type in declarations.types { types[type.name, default: []].append(type) }
-        for alias in declarations.aliases { aliases[alias.name] = alias.type }
+        for (name, types) in declarations.aliases where aliases[name].map({ systemTypes[$0.name] == nil }) ?? true {
+            aliases[name] = meant(types)
+        }
         for function in declarations.functions {
             functions.insert(function.name)
             methods.insert(MemberKey(owner: function.owner, name: function.name))
             guard let result = function.result else { continue }
             results[MemberKey(owner: function.owner, name: function.name), default: Agreed(value: result)].state(result)
         }
-        for (key, type) in declarations.parameters { parameters[key, default: Agreed(value: type)].state(type) }
+        for (key, type) in declarations.parameters {
+            parameters[key, default: Agreed(value: type)].state(type)
+        }
         for (name, type) in declarations.payloads { payloads[name, default: Agreed(value: type)].state(type) }
         for variable in declarations.variables {
             guard let type = Typer.declaredType(of: variable, in: file) else { continue }
@@ -62,6 +66,14 @@ final class CodeBase {
             let key = MemberKey(owner: scope.name, name: variable.name)
             members[key, default: Agreed(value: type)].state(type)
         }
+    }
+
+    /// Adds a class of another package that is a kind of system type, unless the code base has one of that name.
+    func addForeign(_ name: String, _ type: SystemType) {
+        let word = vocabulary[name]
+        guard types[word] == nil, systemTypes[word] == nil else { return }
+        systemTypes[word] = type
+        known = [:]
     }
 
     /// The type of a stored or computed member of a type of the code base, or of a global variable.
@@ -78,6 +90,13 @@ final class CodeBase {
     func declares(_ name: Word, in owner: Word) -> Bool {
         let key = MemberKey(owner: owner, name: name)
         return methods.contains(key) || members[key] != nil
+    }
+
+    /// Whether a protocol of the code base that it makes a system type conform to declares a function or variable.
+    func declaresInProtocol(_ name: Word, of type: SystemType) -> Bool {
+        (types[vocabulary[type.rawValue]] ?? []).contains { declaration in
+            declaration.supers.contains { declares(name, in: $0.name) }
+        }
     }
 
     /// The system type of a name that a type of the code base hides.
@@ -118,7 +137,8 @@ final class CodeBase {
         // No chain is longer in practice; the bound keeps hostile ones from the stack.
         for _ in 0..<64 {
             if let type = systemTypes[name], !hides(name) { return type }
-            if let alias = aliases[name], alias.layers == 0, alias.name != name {
+            // An alias in one file does not change what a type of the same name is in the others.
+            if let alias = alias(name), alias.layers == 0, alias.name != name {
                 name = alias.name
             } else if let parent = superclass(of: name), parent != name {
                 name = parent
@@ -134,6 +154,15 @@ final class CodeBase {
         types[name]?.lazy.filter { $0.kind == .class }.compactMap { $0.supers.first?.name }.first
     }
 
+    /// Whether a class can have a member from what it inherits of that the code base does not declare.
+    func inheritsFromElsewhere(_ member: Word, _ name: Word) -> Bool {
+        let classes = chain(from: name)
+        guard let last = classes.last?.supers.first, types[last.name] == nil, alias(last.name) == nil else {
+            return false
+        }
+        return !classes.contains { declares(member, in: $0.name) }
+    }
+
     /// The classes from one up to its last that the code base declares, at most 64.
     func chain(from name: Word) -> [TypeDeclaration] {
         var result: [TypeDeclaration] = []
@@ -147,5 +176,9 @@ final class CodeBase {
         return result
     }
 
-    func alias(_ name: Word) -> TypeReference? { aliases[name] }
+    /// What an alias of another file stands for, nil if a type of the code base has the name.
+    func alias(_ name: Word) -> TypeReference? { hides(name) ? nil : aliases[name] }
+
+    /// Of several types that an alias stands for, a system type if there is one.
+    func meant(_ types: [TypeReference]) -> TypeReference? { types.first { systemTypes[$0.name] != nil } ?? types.last }
 }

@@ -62,12 +62,14 @@ enum SubjectName: String, CaseIterable, Sendable {
     case taskGroupSemaphore = "TaskGroup-semaphore"
     /// An unstructured task for each operation, which awaits the handles of its predecessors.
     case task = "Task"
+    /// What reads a code base that is to move.
+    case audit
     /// What arithmetic says.
     case ideal
 
     var isOurs: Bool {
         switch self {
-        case .taskOperationQueue, .asyncSemaphore, .bridgedOperationQueue: true
+        case .taskOperationQueue, .asyncSemaphore, .bridgedOperationQueue, .audit: true
         default: false
         }
     }

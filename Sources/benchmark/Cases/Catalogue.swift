@@ -31,6 +31,7 @@ enum Catalogue {
         .bridgedDependency,
         .bridgedRun,
         .bridgedAdding,
+        .audit,
     ]
 
     /// Those that are measured where nothing else is asked for.
