@@ -88,9 +88,13 @@ let package = Package(
                 "MigrationExamplesPorted", "TourKit", "tour",
             ],
             swiftSettings: settings),
-        .testTarget(name: "SourceAuditTests", dependencies: ["SourceAudit", "audit"], swiftSettings: settings),
         .testTarget(
-            name: "BenchmarkTests", dependencies: ["benchmark", "TaskOperationsTesting"], swiftSettings: settings),
+            name: "SourceAuditTests", dependencies: ["SourceAudit", "audit", "TaskOperationsExpectations"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "BenchmarkTests",
+            dependencies: ["benchmark", "TaskOperationsTesting", "TaskOperationsExpectations"],
+            swiftSettings: settings),
         .testTarget(
             name: "BridgeTests",
             dependencies: [

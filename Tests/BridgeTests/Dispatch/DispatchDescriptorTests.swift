@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import TaskOperationsBridge
+import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
@@ -192,7 +193,7 @@ struct DispatchDescriptorTests {
     }
 
     /// In processes of their own, as the limit is the process's.
-    @Test("more waits than the process may have open files come to their ends")
+    @Test("more waits than the process may have open files come to their ends", .prompt)
     func moreWaitsThanFiles() async {
         await #expect(processExitsWith: .success) {
             let tests = DispatchDescriptorTests()
@@ -206,7 +207,7 @@ struct DispatchDescriptorTests {
         }
     }
 
-    @Test("waits come to their ends if the limit is lowered below what is open")
+    @Test("waits come to their ends if the limit is lowered below what is open", .prompt)
     func loweredLimit() async {
         await #expect(processExitsWith: .success) {
             let tests = DispatchDescriptorTests()
