@@ -42,7 +42,12 @@ private final class TestThreads: TaskExecutor {
     private let arrivals = DispatchSemaphore(value: 0)
 
     private init(count: Int, niceness: CInt) {
-        for _ in 0..<count { Thread.detachNewThread { self.serve(niceness: niceness) } }
+        for _ in 0..<count {
+            let thread = Thread { self.serve(niceness: niceness) }
+            // Not much, so that recursion over what is being tested shows itself early.
+            thread.stackSize = 1 << 20
+            thread.start()
+        }
     }
 
     func enqueue(_ job: consuming ExecutorJob) {
