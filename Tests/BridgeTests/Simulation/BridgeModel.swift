@@ -103,6 +103,12 @@ struct BridgeModel {
     /// Whether nothing has to come.
     var isSettled: Bool { operations.indices.allSatisfy { !canStart($0) && !canBeFinishedByFoundation($0) } }
 
+    /// Whether each of these depends on the next, and none has started.
+    func isPendingPath(_ path: [Int]) -> Bool {
+        path.allSatisfy { operations[$0].phase == .pending && !operations[$0].isCancelled }
+            && zip(path, path.dropFirst()).allSatisfy { operations[$0].dependencies.contains($1) }
+    }
+
     func isPending(_ number: Int) -> Bool { operations[number].phase == .pending }
 
     private func canStart(_ number: Int) -> Bool {

@@ -28,6 +28,10 @@ struct BridgeProgram: Sendable {
         case setSuspended(Int, Bool)
         case setWidth(Int, Int)
         case cancelAll(Int)
+        /// Adds an operation that was added before, which is refused.
+        case addAgain(Int)
+        /// Has an operation depend on one that depends on it, which is refused.
+        case closeCycle(Int, over: Int)
     }
 
     let seed: UInt64
@@ -60,7 +64,7 @@ struct BridgeProgram: Sendable {
     private static func step(_ count: Int, _ random: inout SeededGenerator) -> Step {
         let number = random.number(below: count)
         let other = random.number(below: max(1, number))
-        switch random.number(below: 20) {
+        switch random.number(below: 24) {
         case 0..<7: return .add(random.happens(percent: 25) ? [number, (number + 1) % count] : [number])
         case 7..<9: return .cancel(number, byRunner: random.happens(percent: 40))
         case 9..<12: return .becomeReady(number)
@@ -68,6 +72,8 @@ struct BridgeProgram: Sendable {
         case 14: return .link(number, to: other)
         case 15: return .unlink(number, from: other)
         case 16..<18: return .setSuspended(random.number(below: 2), random.happens(percent: 40))
+        case 20..<22: return .addAgain(number)
+        case 22..<24: return .closeCycle(other, over: number)
         case 18: return .setWidth(random.number(below: 2), 1 + random.number(below: 3))
         default: return random.happens(percent: 30) ? .cancelAll(random.number(below: 2)) : .becomeReady(other)
         }

@@ -124,6 +124,8 @@ extension BridgeWorld {
         case .setWidth(let queue, let width):
             queues[queue].setWidth(width)
             model.setWidth(queue, width)
+        case .addAgain(let number): return addAgain(number)
+        case .closeCycle(let number, let other): return closeCycle(number, over: other)
         case .cancelAll(let queue):
             queues[queue].cancelAll()
             for number in subjects.indices
@@ -132,6 +134,32 @@ extension BridgeWorld {
             }
         }
         return true
+    }
+
+    private func addAgain(_ number: Int) -> Bool {
+        let operation = model.operations[number]
+        // An `OperationQueue` does not tell of one that it is about to start.
+        if !operation.isAdded || model.queues[operation.queue].isFoundations { return false }
+        expectRefusal("adding \(number) again") { try subjects[number].operation.addAgain() }
+        return true
+    }
+
+    /// Only `addDependency` of ours can refuse, and it looks at the edges that were there before anything was added.
+    private func closeCycle(_ number: Int, over other: Int) -> Bool {
+        guard model.operations[number].isOurs, number < other else { return false }
+        let isDirect = program.operations[other].dependencies.contains(number)
+        guard isDirect, model.isPendingPath([other, number]) else { return false }
+        expectRefusal("a cycle of \(number) and \(other)") {
+            try subjects[number].operation.addDependency(subjects[other].operation)
+        }
+        return true
+    }
+
+    private func expectRefusal(_ call: String, _ make: () throws -> Void) {
+        do {
+            try make()
+            model.complain("\(call) was not refused")
+        } catch {}
     }
 
     private func add(_ numbers: [Int]) throws -> Bool {
