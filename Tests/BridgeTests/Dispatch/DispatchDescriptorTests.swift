@@ -13,7 +13,11 @@ private final class Pipe: @unchecked Sendable {  // A test closes an end only wh
     init() {
         var ends: [Int32] = [-1, -1]
         precondition(pipe(&ends) == 0)
-        for end in ends { _ = fcntl(end, F_SETFL, O_NONBLOCK) }
+        for end in ends {
+            _ = fcntl(end, F_SETFL, O_NONBLOCK)
+            // What a process inherits that is to have few files leaves it none.
+            _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+        }
         (readEnd, writeEnd) = (ends[0], ends[1])
     }
 
