@@ -26,12 +26,13 @@ public struct SeedTally: Sendable, CustomStringConvertible {
 /// A seed whose program fails, and the smallest program that was found to fail too.
 public struct SeedFailure: Error, CustomStringConvertible {
     public let seed: UInt64
+    public let eventsBetweenLooks: Int
     public let report: Report
     public let shrunk: Report
 
     public var description: String {
         """
-        SIMULATION_SEED=\(seed) runs this alone:
+        SIMULATION_SEED=\(seed) runs this alone, among others with \(eventsBetweenLooks) events between two looks:
         \(report)
 
         Shrunk:
@@ -43,12 +44,13 @@ public struct SeedFailure: Error, CustomStringConvertible {
 extension SeedTally {
     /// Runs the programs of seeds, up to the first that fails.
     ///
+    /// - Parameter eventsBetweenLooks: After how many events the library is compared with the model.
     /// - Throws: `SeedFailure`.
-    public init(of seeds: Range<UInt64>) throws(SeedFailure) {
+    public init(of seeds: Range<UInt64>, eventsBetweenLooks: Int = 1) throws(SeedFailure) {
         for seed in seeds {
             let program = Program(seed: seed)
-            let report = program.run()
-            if !report.violations.isEmpty { throw SeedFailure(seed: seed, program) }
+            let report = program.run(eventsBetweenLooks: eventsBetweenLooks)
+            if !report.violations.isEmpty { throw SeedFailure(seed: seed, program, eventsBetweenLooks) }
             self.seeds += 1
             operations += program.operations.count
             events += report.events
@@ -57,10 +59,11 @@ extension SeedTally {
 }
 
 extension SeedFailure {
-    fileprivate init(seed: UInt64, _ program: Program) {
+    fileprivate init(seed: UInt64, _ program: Program, _ eventsBetweenLooks: Int) {
         self.seed = seed
-        report = program.run(keepsTrace: true)
-        var shrinker = Shrinker { !$0.run().violations.isEmpty }
-        shrunk = shrinker.shrink(program).run(keepsTrace: true)
+        self.eventsBetweenLooks = eventsBetweenLooks
+        report = program.run(keepsTrace: true, eventsBetweenLooks: eventsBetweenLooks)
+        var shrinker = Shrinker { !$0.run(eventsBetweenLooks: eventsBetweenLooks).violations.isEmpty }
+        shrunk = shrinker.shrink(program).run(keepsTrace: true, eventsBetweenLooks: eventsBetweenLooks)
     }
 }

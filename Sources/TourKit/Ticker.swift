@@ -1,12 +1,19 @@
 import Foundation
 
 /// Calls a function again and again, on a thread of its own, until it is stopped.
+///
+/// A call that takes long is followed by a longer pause: it never takes more than a twentieth of a processor.
 struct Ticker: Sendable {
     private let stopping = DispatchSemaphore(value: 0)
 
-    init(every interval: DispatchTimeInterval, _ tick: @escaping @Sendable () -> Void) {
+    init(every interval: Duration, _ tick: @escaping @Sendable () -> Void) {
         Thread.detachNewThread { [stopping] in
-            repeat { tick() } while stopping.wait(timeout: .now() + interval) == .timedOut
+            var pause: Duration
+            repeat {
+                let start = ContinuousClock.now
+                tick()
+                pause = max(interval, (ContinuousClock.now - start) * 19)
+            } while stopping.wait(timeout: .now() + pause / .seconds(1)) == .timedOut
         }
     }
 

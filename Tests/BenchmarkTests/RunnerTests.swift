@@ -27,10 +27,12 @@ struct RunnerTests {
 
     @Test("What is slow is measured once where nothing else was asked for, and in every round otherwise")
     func slow() async throws {
-        let slow = Self.subject(.task) { _ = ContinuousClock().measure { Self.compute(for: .seconds(1.1)) } }
+        let slow = Self.subject(.task) { _ = ContinuousClock().measure { Self.compute(for: .milliseconds(60)) } }
         let quick = Self.subject(.operationQueue) {}
         let item = Case("slow", "", sizes: [20], subjects: [slow, quick])
-        let figures = try await Runner(Arguments([])).run([item]) { _ in }
+        var arguments = try Arguments([])
+        arguments.secondsPerSubject = 0.05
+        let figures = try await Runner(arguments).run([item]) { _ in }
         #expect(figures.map(\.rounds) == [1, 15])
         let all = try await Runner(Arguments(["--all", "--rounds", "2"])).run([item]) { _ in }
         #expect(all.map(\.rounds) == [2, 2])

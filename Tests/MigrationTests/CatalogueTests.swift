@@ -5,8 +5,15 @@ import TourKit
 
 @Suite("The catalogue of recipes and its source files")
 struct CatalogueTests {
+    private static let legacyFiles = Result { try list("Legacy") }
+    private static let portedFiles = Result { try list("Ported") }
+
     /// The source files of a side that hold recipes, without folder and extension, by their names.
     private static func files(_ side: String) throws -> [String: String] {
+        try (side == "Legacy" ? legacyFiles : portedFiles).get()
+    }
+
+    private static func list(_ side: String) throws -> [String: String] {
         let paths = try FileManager.default.subpathsOfDirectory(atPath: folder(side))
         let recipes = paths.filter { $0.hasSuffix(".swift") && $0.contains("/") }
         return Dictionary(

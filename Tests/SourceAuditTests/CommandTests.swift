@@ -28,7 +28,7 @@ struct CommandTests {
         var (output, errors) = ("", "")
         let command = AuditCommand(
             isTerminal: false, showsProgress: false, write: { output += $0 }, writeError: { errors += $0 })
-        return (command.run(arguments + ["--no-index"]), output, errors)
+        return (command.run(["--no-index"] + arguments), output, errors)
     }
 
     private func report(_ json: String) throws -> Report {
@@ -169,6 +169,7 @@ struct CommandTests {
             #expect(status == .wrongUsage && errors.contains("\(option) needs a value"), "\(option)")
         }
         #expect(run("--compare", "old.json").status == .wrongUsage)
+        #expect(run(folder.path, "--html").status == .wrongUsage)
         #expect(run(folder.path + "/none").status == .failure)
         #expect(run(folder.path, folder.path + "/none").status == .failure)
         #expect(run(folder.path, "--baseline", folder.path + "/none.json").status == .failure)

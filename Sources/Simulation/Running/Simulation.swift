@@ -21,10 +21,13 @@ public struct Report: Sendable, CustomStringConvertible {
 extension Program {
     /// Runs the program on the library and on the model, under the schedule of its seed.
     ///
-    /// - Parameter keepsTrace: Whether the report says all that happened.
-    public func run(keepsTrace: Bool = false) -> Report {
+    /// - Parameters:
+    ///   - keepsTrace: Whether the report says all that happened.
+    ///   - eventsBetweenLooks: After how many events the library is compared with the model, beside what comes of each.
+    ///     It is part of the schedule: to look at a queue has it take in what was added.
+    public func run(keepsTrace: Bool = false, eventsBetweenLooks: Int = 1) -> Report {
         let executor = SeededExecutor(seed: schedule)
-        let world = World(self, executor: executor, keepsTrace: keepsTrace)
+        let world = World(self, executor: executor, keepsTrace: keepsTrace, eventsBetweenLooks: eventsBetweenLooks)
         do {
             try executor.run(jobLimit: 100_000, whenIdle: world.unblock) { await world.runToEnd() }
             world.compareOutcomes()

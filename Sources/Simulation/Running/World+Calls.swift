@@ -33,9 +33,7 @@ extension World {
             real.shutDown(isCancelling ? .cancelling : .draining)
             model.shutDown(queue, isCancelling: isCancelling)
         }
-        compare()
-        compareQueues()
-        comparePriorities()
+        look()
     }
 
     private func add(_ numbers: [Int], to queue: Int) {
@@ -68,7 +66,7 @@ extension World {
             model.addHandler(to: number)
             operations[number].addCompletionHandler { [unowned self] _ in
                 note("handler of \(number)")
-                compare()
+                lookAtOperations()
                 model.handlerCalled(of: number)
             }
         }

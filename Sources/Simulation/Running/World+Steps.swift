@@ -10,9 +10,7 @@ extension World {
     func run(_ number: Int) async throws -> Int {
         note("begin \(number)")
         model.begin(number, levels: operations.map { Int($0.orderPriority.rawValue) })
-        compare()
-        compareQueues()
-        comparePriorities()
+        look()
         model.check(TaskOperation.current === operations[number], "another operation than \(number) is the current one")
         do {
             try await perform(program.operations[number].steps, in: number)
@@ -34,7 +32,7 @@ extension World {
 
     private func end(_ number: Int, _ outcome: Model.Outcome) {
         note("end \(number): \(outcome)")
-        compare()
+        lookAtOperations()
         model.end(number, outcome)
     }
 
@@ -103,7 +101,7 @@ extension World {
         }
         note("\(number) goes on after \(target)")
         model.endWait(begun, of: number)
-        compare()
+        lookAtOperations()
     }
 
     private func expectRefusal(

@@ -19,11 +19,13 @@ final class World: @unchecked Sendable {
     private(set) var events = 0
     private(set) var trace: [String] = []
     private let keepsTrace: Bool
+    private let eventsBetweenLooks: Int
 
-    init(_ program: Program, executor: SeededExecutor, keepsTrace: Bool) {
+    init(_ program: Program, executor: SeededExecutor, keepsTrace: Bool, eventsBetweenLooks: Int) {
         self.program = program
         self.executor = executor
         self.keepsTrace = keepsTrace
+        self.eventsBetweenLooks = eventsBetweenLooks
         model = Model(program)
         for (number, queue) in program.queues.enumerated() { queues.append(queue.isScope ? nil : made(number)) }
         for number in program.operations.indices { operations.append(made(number)) }
@@ -81,6 +83,21 @@ extension World {
             model.endWithoutInput(next, Model.Outcome(of: operations[next]))
         }
     }
+
+    /// The library and the model agree on everything that can be seen, if it is time for another look.
+    func look() {
+        if !isTimeToLook { return }
+        compare()
+        compareQueues()
+        comparePriorities()
+    }
+
+    /// The library and the model agree on where everything stands, if it is time for another look.
+    func lookAtOperations() {
+        if isTimeToLook { compare() }
+    }
+
+    private var isTimeToLook: Bool { events.isMultiple(of: eventsBetweenLooks) }
 
     /// The library and the model agree on where everything stands.
     func compare() {

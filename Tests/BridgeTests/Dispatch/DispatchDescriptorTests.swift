@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import TaskOperationsBridge
+import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
@@ -12,7 +13,11 @@ private final class Pipe: @unchecked Sendable {  // A test closes an end only wh
     init() {
         var ends: [Int32] = [-1, -1]
         precondition(pipe(&ends) == 0)
-        for end in ends { _ = fcntl(end, F_SETFL, O_NONBLOCK) }
+        for end in ends {
+            _ = fcntl(end, F_SETFL, O_NONBLOCK)
+            // What a process inherits that is to have few files leaves it none.
+            _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+        }
         (readEnd, writeEnd) = (ends[0], ends[1])
     }
 
@@ -192,7 +197,7 @@ struct DispatchDescriptorTests {
     }
 
     /// In processes of their own, as the limit is the process's.
-    @Test("more waits than the process may have open files come to their ends")
+    @Test("more waits than the process may have open files come to their ends", .prompt)
     func moreWaitsThanFiles() async {
         await #expect(processExitsWith: .success) {
             let tests = DispatchDescriptorTests()
@@ -206,7 +211,7 @@ struct DispatchDescriptorTests {
         }
     }
 
-    @Test("waits come to their ends if the limit is lowered below what is open")
+    @Test("waits come to their ends if the limit is lowered below what is open", .prompt)
     func loweredLimit() async {
         await #expect(processExitsWith: .success) {
             let tests = DispatchDescriptorTests()

@@ -1,15 +1,18 @@
 import Dispatch
 import Foundation
 import TaskOperationsBridge
+import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("The exit of processes as a sequence")
+/// Each test is a process of its own: the monitor of exit tests waits for any child, and spins while one that is not
+/// its own has exited and was not reaped.
+@Suite("The exit of processes as a sequence", .prompt)
 struct DispatchProcessTests {
-    private let line = Data("\n".utf8)
+    private static let line = Data("\n".utf8)
 
     /// Starts a process that exits with a status when it gets a line. Nobody reaps it.
-    private func spawn(status: Int) throws -> (identifier: pid_t, input: FileHandle) {
+    private static func spawn(status: Int) throws -> (identifier: pid_t, input: FileHandle) {
         var ends: [Int32] = [-1, -1]
         #expect(pipe(&ends) == 0)
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
@@ -30,53 +33,58 @@ struct DispatchProcessTests {
     }
 
     /// The status that a process exited with.
-    private func reap(_ identifier: pid_t) -> Int32? {
+    private static func reap(_ identifier: pid_t) -> Int32? {
         var status: Int32 = 0
         return waitpid(identifier, &status, 0) == identifier ? (status >> 8) & 0xff : nil
     }
 
     @Test("the exit of a child comes once, and its status is left for the parent")
-    func exit() async throws {
-        let (identifier, input) = try spawn(status: 7)
-        let exits = try DispatchSource.processExit(identifier: identifier)
-        let seen = Recorder<pid_t>()
-        let waiting = Task.immediate {
-            for try await exited in exits { seen.record(exited) }
+    func exit() async {
+        await #expect(processExitsWith: .success) {
+            let (identifier, input) = try Self.spawn(status: 7)
+            let exits = try DispatchSource.processExit(identifier: identifier)
+            let seen = Recorder<pid_t>()
+            let waiting = Task.immediate {
+                for try await exited in exits { seen.record(exited) }
+            }
+            #expect(seen.events.isEmpty)
+            try input.write(contentsOf: Self.line)
+            try await waiting.value
+            #expect(seen.events == [identifier])
+            #expect(Self.reap(identifier) == 7)
         }
-        #expect(seen.events.isEmpty)
-        try input.write(contentsOf: line)
-        try await waiting.value
-        #expect(seen.events == [identifier])
-        #expect(reap(identifier) == 7)
     }
 
     @Test("a process that has exited before, and was not reaped, is announced")
-    func exitedBefore() async throws {
-        let (identifier, input) = try spawn(status: 0)
-        let first = try DispatchSource.processExit(identifier: identifier)
-        try input.write(contentsOf: line)
-        for try await _ in first {}
-        var exits: [pid_t] = []
-        for try await exited in try DispatchSource.processExit(identifier: identifier) { exits.append(exited) }
-        #expect(exits == [identifier])
-        #expect(reap(identifier) == 0)
+    func exitedBefore() async {
+        await #expect(processExitsWith: .success) {
+            let (identifier, input) = try Self.spawn(status: 0)
+            let first = try DispatchSource.processExit(identifier: identifier)
+            try input.write(contentsOf: Self.line)
+            for try await _ in first {}
+            var exits: [pid_t] = []
+            for try await exited in try DispatchSource.processExit(identifier: identifier) { exits.append(exited) }
+            #expect(exits == [identifier])
+            #expect(Self.reap(identifier) == 0)
+        }
     }
 
     @Test("cancelling the task ends the iteration, and leaves the process alone")
-    func cancellation() async throws {
-        let (identifier, input) = try spawn(status: 3)
-        let exits = try DispatchSource.processExit(identifier: identifier)
-        let waiting = Task.immediate {
-            for try await _ in exits { return "exited" }
-            return "ended"
+    func cancellation() async {
+        await #expect(processExitsWith: .success) {
+            let (identifier, input) = try Self.spawn(status: 3)
+            let exits = try DispatchSource.processExit(identifier: identifier)
+            let waiting = Task.immediate {
+                for try await _ in exits { return "exited" }
+                return "ended"
+            }
+            waiting.cancel()
+            #expect(try await waiting.value == "ended")
+            try input.write(contentsOf: Self.line)
+            #expect(Self.reap(identifier) == 3)
         }
-        waiting.cancel()
-        #expect(try await waiting.value == "ended")
-        try input.write(contentsOf: line)
-        #expect(reap(identifier) == 3)
     }
 
-    /// In a process of its own: Foundation's handling of children and the monitor of exit tests are each other's bane.
     @Test("a process of Foundation is announced, and Foundation has its status")
     func foundationProcess() async {
         await #expect(processExitsWith: .success) {
@@ -95,12 +103,14 @@ struct DispatchProcessTests {
     }
 
     @Test("a process that does not exist is an error that says so")
-    func noProcess() throws {
-        let (identifier, input) = try spawn(status: 0)
-        try input.write(contentsOf: line)
-        #expect(reap(identifier) == 0)
-        let error = #expect(throws: SystemCallError.self) { try DispatchSource.processExit(identifier: identifier) }
-        #expect(error?.code == ESRCH)
+    func noProcess() async {
+        await #expect(processExitsWith: .success) {
+            let (identifier, input) = try Self.spawn(status: 0)
+            try input.write(contentsOf: Self.line)
+            #expect(Self.reap(identifier) == 0)
+            let error = #expect(throws: SystemCallError.self) { try DispatchSource.processExit(identifier: identifier) }
+            #expect(error?.code == ESRCH)
+        }
     }
 }
 

@@ -55,7 +55,7 @@ struct DispatchSignalTests {
         }
     }
 
-    @Test("a number that is not a signal's stops the process with a message")
+    @Test("a number that is not a signal's stops the process with a message", .prompt)
     func noSignal() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = await DispatchSource.signalEvents(signal: 999)

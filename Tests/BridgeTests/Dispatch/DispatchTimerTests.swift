@@ -1,5 +1,6 @@
 import Dispatch
 import TaskOperations
+import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
@@ -84,7 +85,7 @@ struct DispatchTimerTests {
         for _ in 0..<100 { _ = DispatchSource.timerEvents(deadline: .now(), repeating: .milliseconds(1)) }
     }
 
-    @Test("an interval of nothing stops the process with a message")
+    @Test("an interval of nothing stops the process with a message", .prompt)
     func noInterval() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = DispatchSource.timerEvents(deadline: .now(), repeating: .nanoseconds(0))

@@ -1,13 +1,14 @@
 import Dispatch
 import Foundation
 import TaskOperations
+import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
 @testable import TaskOperationsBridge
 
 #if os(Linux) || os(macOS)
-    @Suite("Bad use of a bridged queue stops with a message that says what to do")
+    @Suite("Bad use of a bridged queue stops with a message that says what to do", .prompt)
     struct BridgedOperationQueueMisuseTests {
         private static func message(_ result: ExitTest.Result?) -> String {
             String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)

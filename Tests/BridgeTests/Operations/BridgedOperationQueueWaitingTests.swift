@@ -2,6 +2,7 @@ import Dispatch
 import Foundation
 import TaskOperations
 import TaskOperationsBridge
+import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
@@ -43,7 +44,9 @@ struct BridgedOperationQueueWaitingTests {
 
     #if os(Linux) || os(macOS)
         /// In a process of its own, as no test's time limit can be told without the pool.
-        @Test("every thread of the cooperative pool can block until what was cancelled before its start has ended")
+        @Test(
+            "every thread of the cooperative pool can block until what was cancelled before its start has ended",
+            .prompt)
         func waitingForCancelled() async {
             await #expect(processExitsWith: .success) {
                 let runs = ConcurrencyMeter()
@@ -64,7 +67,9 @@ struct BridgedOperationQueueWaitingTests {
             }
         }
 
-        @Test("every thread of the cooperative pool can block until the face of what has ended before is finished")
+        @Test(
+            "every thread of the cooperative pool can block until the face of what has ended before is finished",
+            .prompt)
         func waitingForFace() async {
             await #expect(processExitsWith: .success) {
                 await onAllThreadsOfPool {

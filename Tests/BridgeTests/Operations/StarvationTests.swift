@@ -2,6 +2,7 @@ import Dispatch
 import Foundation
 import TaskOperations
 import TaskOperationsBridge
+import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
@@ -12,7 +13,7 @@ struct StarvationTests {
         /// all their steps. If the operations held threads of the pool, neither would ever go on. In a process of its
         /// own, so that no other test's tasks are on the pool.
         @Test(
-            "500 operations block in main() until tasks on the pool have gone on a thousand times",
+            "500 operations block in main() until tasks on the pool have gone on a thousand times", .prompt,
             .timeLimit(.minutes(10)))
         func tasksGoOn() async {
             await #expect(processExitsWith: .success) {

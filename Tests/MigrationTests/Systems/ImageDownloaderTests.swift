@@ -1,9 +1,10 @@
 import Foundation
 import MigrationExamplesSupport
+import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("The image downloader, on both sides", .timeLimit(.minutes(10)))
+@Suite("The image downloader, on both sides", .prompt, .timeLimit(.minutes(10)))
 struct ImageDownloaderTests {
     private let temporary: TemporaryFolder
     private let server: FileServer

@@ -1,9 +1,10 @@
 import Foundation
 import MigrationExamplesSupport
+import TaskOperationsExpectations
 import Testing
 import TourKit
 
-@Suite("The whole systems over all kinds of folders", .timeLimit(.minutes(10)))
+@Suite("The whole systems over all kinds of folders", .prompt, .timeLimit(.minutes(10)))
 struct SystemTests {
     private let temporary: TemporaryFolder
 

@@ -6,8 +6,9 @@ import Testing
 /// right one, and the queue gets from it to its end by what is sure to happen.
 ///
 /// The number of states grows with the power of what can happen, so the ordinary run takes few operations with much
-/// happening, and more operations with little happening. Set TASK_OPERATIONS_DEEP for these at every width, and
-/// EXPLORED_OPERATIONS to 3 or 4, in a build with optimisation, for every pair of kinds with that many.
+/// happening, and of plans with more operations and little happening one in some. Set TASK_OPERATIONS_DEEP for all of
+/// these at every width, and EXPLORED_OPERATIONS to 3 or 4, in a build with optimisation, for every pair of kinds with
+/// that many.
 @Suite("SchedulerState, through every order of events", .computing)
 struct ExplorationTests {
     private static let kinds = SmallQueue.Kind.allCases
@@ -33,12 +34,16 @@ struct ExplorationTests {
         try explore(
             "3 operations, \(kind)",
             ExplorationScope(
-                operations: 3, kinds: [kind], widths: kind == .widths ? 1...3 : Self.widths, levelChanges: 1))
+                operations: 3, kinds: [kind], widths: kind == .widths ? 1...3 : Self.widths, levelChanges: 1,
+                oneIn: isDeep ? 1 : 3))
     }
 
     @Test("Four operations, one barrier at most, that are added, start and end")
     func fourOperations() throws {
-        try explore("4 operations", ExplorationScope(operations: 4, kinds: [], widths: Self.widths, mostBarriers: 1))
+        try explore(
+            "4 operations",
+            ExplorationScope(
+                operations: 4, kinds: [], widths: Self.widths, mostBarriers: 1, oneIn: isDeep ? 1 : 4))
     }
 
     @Test("More operations", .enabled(if: exploredOperations != nil), arguments: pairs)

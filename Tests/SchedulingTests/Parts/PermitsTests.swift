@@ -1,3 +1,4 @@
+import TaskOperationsExpectations
 import Testing
 
 @testable import TaskOperations
@@ -32,7 +33,7 @@ struct PermitsTests {
         #expect(permits.available == .max - 7)
     }
 
-    @Test("More than there is cannot be taken")
+    @Test("More than there is cannot be taken", .prompt)
     func takingTooMuch() async {
         await #expect(processExitsWith: .failure) {
             var permits = Permits(capacity: 1)
@@ -40,7 +41,7 @@ struct PermitsTests {
         }
     }
 
-    @Test("More than was taken cannot be given back")
+    @Test("More than was taken cannot be given back", .prompt)
     func givingBackTooMuch() async {
         await #expect(processExitsWith: .failure) {
             var permits = Permits(capacity: 1)

@@ -1,4 +1,5 @@
 import TaskOperations
+import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
@@ -199,7 +200,7 @@ extension CallbackOperationTests {
         #expect(reports(naming: "twice").count == 1)
     }
 
-    @Test("without a handler, a report is a line on standard error")
+    @Test("without a handler, a report is a line on standard error", .prompt)
     func reportedOnStandardError() async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             let operation = TaskOperation<Int>(name: "loud") { completion in

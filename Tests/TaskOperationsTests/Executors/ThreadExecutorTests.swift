@@ -1,5 +1,6 @@
 import Foundation
 import TaskOperations
+import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
@@ -80,7 +81,7 @@ struct ThreadExecutorTests {
         #expect(try await executor.run { executor.isIsolatingCurrentContext() } == true)
     }
 
-    @Test("being on another thread is an end with a message for who assumes isolation")
+    @Test("being on another thread is an end with a message for who assumes isolation", .prompt)
     func assumeIsolatedElsewhere() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             ThreadExecutor(name: "database").checkIsolated()
@@ -143,7 +144,7 @@ extension ThreadExecutorTests {
         }
     }
 
-    @Test("a task that comes to the thread after its end stops the process with a message")
+    @Test("a task that comes to the thread after its end stops the process with a message", .prompt)
     func usedAfterShutdown() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let executor = ThreadExecutor(name: "gone")
@@ -153,7 +154,7 @@ extension ThreadExecutorTests {
         #expect(result.errorText.contains("\"gone\" after its shutdown"))
     }
 
-    @Test("a thread that would wait for its own end stops the process with a message")
+    @Test("a thread that would wait for its own end stops the process with a message", .prompt)
     func shutdownFromWithin() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let executor = ThreadExecutor(name: "self")

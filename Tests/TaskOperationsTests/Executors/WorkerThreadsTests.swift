@@ -121,7 +121,7 @@ extension WorkerThreadsTests {
         #expect(!threads.submit {})
     }
 
-    @Test("a stack size that the system does not have stops the process with a message")
+    @Test("a stack size that the system does not have stops the process with a message", .prompt)
     func badStackSize() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             try await ThreadExecutor(name: "tiny", stackSize: 1).run {}

@@ -1,4 +1,5 @@
 import TaskOperations
+import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
@@ -53,7 +54,7 @@ struct BadInputTests {
     }
 }
 
-@Suite("Bad input: a value that is never allowed stops with a message", .timeLimit(.minutes(10)))
+@Suite("Bad input: a value that is never allowed stops with a message", .prompt, .timeLimit(.minutes(10)))
 struct BadValueTests {
     @Test("A negative width, where a queue is made")
     func negativeWidth() async {

@@ -86,8 +86,9 @@ struct FailureTestsLocks {
         let (queue, calls) = (TaskOperationQueue(), ConcurrencyMeter())
         let executor = CallingExecutor {
             calls.enter()
+            let operation = queue.addOperation {}
             _ = queue.debugDescription
-            queue.addOperation {}
+            operation.cancel()  // so that few are described at once
         }
         let special = TaskOperationQueue(maxConcurrentOperationCount: 1, executor: executor)
         let awaited = TaskOperationQueue(maxConcurrentOperationCount: 1, executor: executor)

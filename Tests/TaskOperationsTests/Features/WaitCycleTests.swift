@@ -86,7 +86,7 @@ struct WaitCycleTests {
         try await queue.waitUntilAllOperationsAreFinished()
     }
 
-    @Test("Waiting for all in one's own queue is refused")
+    @Test("Waiting for all in one's own queue is refused", .prompt)
     func waitingForTheOwnQueue() async throws {
         // In a process of its own, as nothing could free the body if it were not refused.
         await #expect(processExitsWith: .success) {

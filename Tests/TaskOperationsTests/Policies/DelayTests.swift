@@ -119,7 +119,7 @@ struct DelayTests {
     }
 
     /// In a process of its own, as other tests need clocks too.
-    @Test("more clocks than can be told apart delay all the same")
+    @Test("more clocks than can be told apart delay all the same", .prompt)
     func tooManyClocks() async {
         await #expect(processExitsWith: .success) {
             try await DelayTests().delay(on: 1000)

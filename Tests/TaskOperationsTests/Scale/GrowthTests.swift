@@ -93,7 +93,7 @@ struct GrowthTests {
 // MARK: - What is measured
 
 private enum Size {
-    static let large = isDeep ? 100_000 : 20_000
+    static let large = isDeep ? 100_000 : 10_000
     static let small = large / 10
     static let largeCrowd = isDeep ? 20_000 : 8000
     static let smallCrowd = largeCrowd / 40

@@ -1,10 +1,10 @@
 import TaskOperationsExpectations
 
 /// As many operations as show that nothing is quadratic or recursive: a quadratic step would take minutes or hours,
-/// and a recursive one overflow the stack at a quarter of it. In debug builds fewer, as a million operations that
-/// depend on each other take more than twenty seconds there.
+/// and a recursive one overflow the stack of a test that computes at a quarter of it. In debug builds fewer, as a
+/// million operations that depend on each other take more than twenty seconds there.
 #if DEBUG
-    let many = isDeep ? 200_000 : 100_000
+    let many = isDeep ? 200_000 : 40_000
 #else
     let many = 1_000_000
 #endif

@@ -144,7 +144,7 @@ struct AsyncGroupTests {
         await group.wait()
     }
 
-    @Test("leaving more often than entering stops the process with a message")
+    @Test("leaving more often than entering stops the process with a message", .prompt)
     func overLeave() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let group = AsyncGroup()

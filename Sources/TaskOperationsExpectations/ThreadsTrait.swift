@@ -1,0 +1,69 @@
+internal import Dispatch
+internal import Foundation
+internal import TaskOperations
+package import Testing
+
+/// Whether the environment variable `TASK_OPERATIONS_DEEP` is set, as `.ci/run` sets it: what takes long is then
+/// tested at its full size.
+package let isDeep = ProcessInfo.processInfo.environment["TASK_OPERATIONS_DEEP"] != nil
+
+/// Runs tests on threads of their own.
+package struct ThreadsTrait: TestTrait, SuiteTrait, TestScoping {
+    fileprivate let threads: TestThreads
+
+    /// A suite that has the trait passes it on to its tests.
+    package var isRecursive: Bool { true }
+
+    package func provideScope(
+        for test: Test, testCase: Test.Case?, performing function: @concurrent @Sendable () async throws -> Void
+    ) async throws {
+        if testCase == nil { return try await function() }
+        try await withTaskExecutorPreference(threads) { try await function() }
+    }
+}
+
+extension Trait where Self == ThreadsTrait {
+    /// Keeps a test that computes for seconds without suspending off the cooperative pool, where it would keep every
+    /// other test waiting at each of its suspensions.
+    package static var computing: Self { Self(threads: .computing) }
+
+    /// Has a test go on as soon as it can, however busy the cooperative pool is. For tests that something spins for
+    /// until they go on: the monitor of exit tests from the end of a process until it is told what waits for it, and
+    /// Foundation's `URLSession` on Linux from a request until its response.
+    package static var prompt: Self { Self(threads: .prompt) }
+}
+
+/// Threads that take jobs in the order of their coming.
+private final class TestThreads: TaskExecutor {
+    static let computing = TestThreads(count: ProcessInfo.processInfo.activeProcessorCount, niceness: 10)
+    static let prompt = TestThreads(count: 2, niceness: 0)
+
+    private let jobs = Lock<[UnownedJob]>([])
+    private let arrivals = DispatchSemaphore(value: 0)
+
+    private init(count: Int, niceness: CInt) {
+        for _ in 0..<count {
+            let thread = Thread { self.serve(niceness: niceness) }
+            // Not much, so that recursion over what is being tested shows itself early.
+            thread.stackSize = 1 << 20
+            thread.start()
+        }
+    }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        jobs.withLock { $0.append(job) }
+        arrivals.signal()
+    }
+
+    private func serve(niceness: CInt) {
+        #if os(Linux)
+            // On Linux a thread has a niceness of its own.
+            setpriority(CInt(PRIO_PROCESS.rawValue), 0, niceness)
+        #endif
+        while true {
+            arrivals.wait()
+            jobs.withLock { $0.removeFirst() }.runSynchronously(on: asUnownedTaskExecutor())
+        }
+    }
+}

@@ -1,0 +1,224 @@
+import Foundation
+import TaskOperations
+import TaskOperationsTesting
+
+@testable import TaskOperationsBridge
+
+/// The queues and operations of a program beside their model. Between two steps everything comes to rest.
+///
+/// Queues of ours run all on the calling thread, in the order of the seed; a few things are done by other threads, which
+/// are waited for. So is all that an `OperationQueue` does.
+final class BridgeWorld {
+    private let program: BridgeProgram
+    private let executor: SeededExecutor
+    private let events = Recorder<BridgeModel.Event>()
+    private var eventsTaken = 0
+    private var subjects: [BridgeSubject] = []
+    private var queues: [AnyQueue] = []
+    /// What a queue of ours returned for an operation of Foundation.
+    private var runners: [Int: AnyTaskOperation] = [:]
+    private var model: BridgeModel
+    private var done: [String] = []
+
+    init(_ program: BridgeProgram) {
+        self.program = program
+        executor = SeededExecutor(seed: program.seed)
+        model = BridgeModel(program)
+        for queue in program.queues { queues.append(made(queue)) }
+        for (number, operation) in program.operations.enumerated() {
+            subjects.append(BridgeSubject(number, style: operation.style, events: events))
+        }
+    }
+
+    private func made(_ queue: BridgeProgram.Queue) -> AnyQueue {
+        if queue.kind == .ours {
+            return .ours(
+                TaskOperationQueue(
+                    maxConcurrentOperationCount: queue.width, isSuspended: queue.isSuspended, executor: executor))
+        }
+        let made = queue.kind.make(width: queue.width, isSuspended: queue.isSuspended)
+        if case .foundation(let bridged as BridgedOperationQueue) = made { bridged.executor.run(on: executor) }
+        return made
+    }
+
+    /// Takes all steps. Returns what was wrong, after what; empty if nothing was.
+    func run() throws -> [String] {
+        for (number, operation) in program.operations.enumerated() {
+            for other in operation.dependencies {
+                try subjects[number].operation.addDependency(subjects[other].operation)
+            }
+        }
+        for step in program.steps {
+            try take(step)
+            if !model.violations.isEmpty { return model.violations + done }
+        }
+        try finishAll()
+        if model.violations.isEmpty { letGo() }
+        return model.violations.isEmpty ? [] : model.violations + done
+    }
+
+    /// Does all that still keeps anything from its end.
+    private func finishAll() throws {
+        for queue in queues.indices { try take(.setSuspended(queue, false)) }
+        for number in subjects.indices {
+            try take(.becomeReady(number))
+            try take(.add([number]))
+        }
+        while let number = subjects.indices.first(where: { model.operations[$0].phase == .executing }) {
+            try take(.finish(number))
+            if !model.violations.isEmpty { return }
+        }
+        for number in subjects.indices where model.operations[number].phase != .finished {
+            model.complain("\(number) is not finished at the end: \(model.operations[number])")
+        }
+    }
+
+    /// What nobody has any more is freed.
+    private func letGo() {
+        let left = subjects.map { BridgeWitness($0.operation) } + queues.map { BridgeWitness($0) }
+        (subjects, queues, runners) = ([], [], [:])
+        if !waits({ left.allSatisfy { $0.object == nil } }) {
+            model.complain("not freed: \(left.indices.filter { left[$0].object != nil })")
+        }
+    }
+}
+
+// MARK: - Steps
+
+extension BridgeWorld {
+    private func take(_ step: BridgeProgram.Step) throws {
+        if try !perform(step) { return }
+        done.append("\(step)")
+        settle()
+    }
+
+    /// Returns false if there was nothing to do.
+    private func perform(_ step: BridgeProgram.Step) throws -> Bool {
+        switch step {
+        case .add(let numbers): return try add(numbers)
+        case .cancel(let number, let byRunner):
+            if byRunner, let runner = runners[number] { runner.cancel() } else { subjects[number].operation.cancel() }
+            model.cancel(number)
+        case .becomeReady(let number):
+            if model.operations[number].isReady { return false }
+            subjects[number].becomeReady()
+            model.becomeReady(number)
+        case .finish(let number):
+            guard model.operations[number].phase == .executing, let finish = subjects[number].finish else {
+                return false
+            }
+            finish()
+        case .link(let number, let other):
+            if number == other || !model.isPending(number) || model.operations[number].isCancelled { return false }
+            try subjects[number].operation.addDependency(subjects[other].operation)
+            model.link(number, to: other)
+        case .unlink(let number, let other):
+            // On Linux, an operation of Foundation from which an unfinished dependency was removed waits for ever.
+            let operation = model.operations[number]
+            if !model.isPending(number) || !operation.isOurs || !operation.dependencies.contains(other) { return false }
+            try subjects[number].operation.removeDependency(subjects[other].operation)
+            model.unlink(number, from: other)
+        case .setSuspended(let queue, let isSuspended):
+            queues[queue].setSuspended(isSuspended)
+            model.setSuspended(queue, isSuspended)
+        case .setWidth(let queue, let width):
+            queues[queue].setWidth(width)
+            model.setWidth(queue, width)
+        case .addAgain(let number): return addAgain(number)
+        case .closeCycle(let number, let other): return closeCycle(number, over: other)
+        case .cancelAll(let queue):
+            queues[queue].cancelAll()
+            for number in subjects.indices
+            where model.operations[number].isAdded && program.operations[number].queue == queue {
+                model.cancel(number)
+            }
+        }
+        return true
+    }
+
+    private func addAgain(_ number: Int) -> Bool {
+        let operation = model.operations[number]
+        // An `OperationQueue` does not tell of one that it is about to start.
+        if !operation.isAdded || model.queues[operation.queue].isFoundations { return false }
+        expectRefusal("adding \(number) again") { try subjects[number].operation.addAgain() }
+        return true
+    }
+
+    /// Only `addDependency` of ours can refuse, and it looks at the edges that were there before anything was added.
+    private func closeCycle(_ number: Int, over other: Int) -> Bool {
+        guard model.operations[number].isOurs, number < other else { return false }
+        let isDirect = program.operations[other].dependencies.contains(number)
+        guard isDirect, model.isPendingPath([other, number]) else { return false }
+        expectRefusal("a cycle of \(number) and \(other)") {
+            try subjects[number].operation.addDependency(subjects[other].operation)
+        }
+        return true
+    }
+
+    private func expectRefusal(_ call: String, _ make: () throws -> Void) {
+        do {
+            try make()
+            model.complain("\(call) was not refused")
+        } catch {}
+    }
+
+    private func add(_ numbers: [Int]) throws -> Bool {
+        let queue = program.operations[numbers[0]].queue
+        let new = numbers.filter { number in
+            program.operations[number].queue == queue && !model.operations[number].isAdded
+                && !(model.operations[number].isOurs && model.operations[number].phase == .finished)
+        }
+        if new.isEmpty { return false }
+        for number in new { subjects[number].operation.prepare() }
+        let runners = try queues[queue].add(new.map { subjects[$0].operation })
+        for (number, runner) in zip(new, runners) {
+            self.runners[number] = runner
+        }
+        for number in new { model.add(number) }
+        return true
+    }
+}
+
+// MARK: - Coming to rest
+
+extension BridgeWorld {
+    /// Lets everything happen that has to, and complains of what else does, or of what does not come.
+    private func settle() {
+        let hasSettled = waits { self.takeEvents() }
+        guard !hasSettled, model.violations.isEmpty else { return }
+        let states = subjects.map { "\($0.operation), finished: \($0.operation.isFinished)" }
+        model.complain("does not come to rest: \(model.operations) \(states)")
+    }
+
+    /// Returns whether nothing is left to come.
+    private func takeEvents() -> Bool {
+        for number in subjects.indices where subjects[number].operation.isFinished {
+            model.wasFinishedByFoundation(number)
+        }
+        let all = events.events
+        for event in all[eventsTaken...] { model.happened(event) }
+        eventsTaken = all.count
+        if !model.violations.isEmpty { return true }
+        return model.isSettled
+            && subjects.indices.allSatisfy {
+                subjects[$0].operation.isFinished == (model.operations[$0].phase == .finished)
+            }
+    }
+
+    /// Runs what there is to run until something holds. Returns false if that takes too long.
+    private func waits(_ condition: () -> Bool) -> Bool {
+        let end = ContinuousClock.now + .seconds(20)
+        var looks = 0
+        while true {
+            try? executor.run {}
+            if condition() { return true }
+            looks += 1
+            if looks > 50 {
+                if ContinuousClock.now > end { return false }
+                usleep(50)
+            } else {
+                sched_yield()
+            }
+        }
+    }
+}
