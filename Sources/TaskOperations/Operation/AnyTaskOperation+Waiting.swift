@@ -95,14 +95,18 @@ extension AnyTaskOperation {
     }
 
     /// Waits for a target. If a body does so, the wait is an edge of the wait graph while it lasts.
+    ///
+    /// - Parameter goesOn: Asked at the end of the wait. If the body is about to end, it needs no permit any more, and is
+    ///   not held up until it has it back.
     static func whileAwaiting(
-        _ target: WaitNode, permit: PermitPolicy = .keptIfNotNeeded, wait: () async -> Void
+        _ target: WaitNode, permit: PermitPolicy = .keptIfNotNeeded, goesOn: () -> Bool = { true },
+        wait: () async -> Void
     ) async throws(TaskOperationError) {
-        guard let waiter = awaiting else { return await wait() }
+        guard let waiter = awaiting else { return await lendingAbandonedPermit(while: wait) }
         let entry = OperationLinks.Wait(target: target, isSuspended: permit != .kept, handedOn: nil)
         try waiter.begin(entry, permit)
         await wait()
-        await waiter.end(entry)
+        if goesOn() { await waiter.end(entry) }
     }
 
     /// What a wait does to the permit of the body.
@@ -224,7 +228,7 @@ extension OperationRecord {
     fileprivate mutating func remove(
         _ wait: OperationLinks.Wait
     ) -> (lender: (any OperationHost)?, keeper: (any OperationHost)?, change: Inheritance.Change?) {
-        guard phase == .executing, let links else { return (nil, nil, nil) }
+        guard phase == .executing, let links else { return (wait.isSuspended ? abandonedBodyHost : nil, nil, nil) }
         if links.permit == .lent, wait.isSuspended { return (host, nil, nil) }
         let change = links.removeWait(for: wait.target, isSuspended: wait.isSuspended)
         guard links.suspendedCount == 0, links.permit == .kept || links.permit == .lending else {
