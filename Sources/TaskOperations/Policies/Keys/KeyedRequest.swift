@@ -1,0 +1,98 @@
+/// What a requester has of an operation that it shares with others.
+///
+/// Releasing it changes nothing; `cancel()` leaves the operation.
+public final class KeyedRequest<Value: Sendable>: Sendable {
+    private struct State: Sendable {
+        var level: PriorityLevel
+        var isCancelled = false
+        /// The waits for the value that are in progress.
+        var waits: Set<Int> = []
+    }
+
+    private let shared: SharedOperation<Value>
+    private let state: Lock<State>
+
+    init(_ shared: SharedOperation<Value>, at level: PriorityLevel) {
+        self.shared = shared
+        state = Lock(State(level: level))
+    }
+
+    /// The operation, for those that depend on it. Cancelling it cancels it for all.
+    public var operation: TaskOperation<Value> { shared.operation }
+
+    /// Whether `cancel()` was called before the operation was finished.
+    public var isCancelled: Bool { state.withLock { $0.isCancelled } }
+
+    /// Leaves the operation. Who awaits the value of this request gets a `CancellationError` at once; others who asked
+    /// for the key are not concerned. If none is left, the operation is cancelled. A second time, or after the end,
+    /// nothing happens.
+    public func cancel() {
+        if operation.isFinished { return }
+        let (waits, effect) = state.withLock { state -> (Set<Int>, SharedOperation<Value>.Effect) in
+            if state.isCancelled { return ([], .none) }
+            state.isCancelled = true
+            return (state.waits, shared.leave(from: state.level))
+        }
+        for wait in waits { operation.leaveWait(wait) }
+        shared.carryOut(effect)
+    }
+
+    /// How urgent it is for this requester. The operation has the highest of the priorities of all that still want it.
+    public var priority: TaskPriority {
+        get { state.withLock { $0.level }.taskPriority }
+        set {
+            let level = PriorityLevel(newValue)
+            let effect = state.withLock { state -> SharedOperation<Value>.Effect in
+                if state.isCancelled || state.level == level { return .none }
+                defer { state.level = level }
+                return shared.move(from: state.level, to: level)
+            }
+            shared.carryOut(effect)
+        }
+    }
+}
+
+// MARK: - Waiting
+
+extension KeyedRequest {
+    /// Waits for the value, as `value` of an operation does. Cancelling the task ends the wait, and not the request.
+    ///
+    /// - Throws: What the body threw; `CancellationError` if the request, the operation or the task was cancelled before;
+    ///   `TaskOperationError.queueShutDown` if the queue takes nothing any more; `TaskOperationError.waitCycle` if a body
+    ///   awaits what cannot end before the body does.
+    public var value: Value {
+        get async throws {
+            try await wait(endsEarly: true).get()
+        }
+    }
+
+    /// Waits for the outcome. Cancelling the task does not end the wait; cancelling the request does.
+    public var result: Result<Value, any Error> {
+        get async {
+            do {
+                return try await wait(endsEarly: false)
+            } catch {
+                return .failure(error)
+            }
+        }
+    }
+
+    private func wait(endsEarly: Bool) async throws -> Result<Value, any Error> {
+        let number = Rank.next()
+        let hasLeft = state.withLock { state in
+            if !state.isCancelled { state.waits.insert(number) }
+            return state.isCancelled
+        }
+        if hasLeft { throw CancellationError() }
+        defer { _ = state.withLock { $0.waits.remove(number) } }
+        var isOver = operation.isFinished
+        if !isOver {
+            try await AnyTaskOperation.whileAwaiting(.operation(operation)) {
+                isOver = await operation.suspendUntilFinished(number: number, endsEarly: endsEarly) { isCancelled }
+            }
+        }
+        // The end of the operation that the last requester has left is not the end of its requests.
+        if !isOver || isCancelled { throw CancellationError() }
+        return operation.outcome!
+    }
+}
