@@ -14,18 +14,31 @@ final class GroupMembers: Sendable {
     /// Entered by each operation until it is known what has become of it. That can come after it has left the queue.
     private let pending = AsyncGroup()
 
+    private let progress: ProgressSum
+
     init(of operation: AnyTaskOperation, on queue: TaskOperationQueue, _ policy: GroupFailurePolicy) {
         self.operation = operation
         self.queue = queue
         self.policy = policy
+        let unit = operation.progressUnit
+        progress = ProgressSum(of: unit)
+        progress.register(for: queue.scheduler)
+        unit?.setParts(progress)
     }
 
     /// What operations have that are added without a priority.
     var priority: TaskPriority { operation.effectivePriority }
 
-    func willAdd() { pending.enter() }
+    func willAdd() {
+        pending.enter()
+        operation.joinSumOfQueue()
+        progress.countAddition()
+    }
 
-    func wasRefused() { pending.leave() }
+    func wasRefused() {
+        progress.countEnd(wasAdded: false)
+        pending.leave()
+    }
 
     func didAdd(_ operation: AnyTaskOperation) {
         if !operation.addHandlerUnlessFinished({ [self] in didEnd($0) }) { didEnd(operation) }
@@ -41,6 +54,8 @@ final class GroupMembers: Sendable {
                 if policy == .failFast { queue.scheduler.cancelAll(andAdded: true) }
             }
         }
+        operation.joinSumOfQueue()
+        progress.countEnd()
         pending.leave()
     }
 

@@ -7,6 +7,7 @@ public final class KeyedRequest<Value: Sendable>: Sendable {
         var isCancelled = false
         /// The waits for the value that are in progress.
         var waits: Set<Int> = []
+        var listeners = ProgressListeners()
     }
 
     private let shared: SharedOperation<Value>
@@ -28,12 +29,13 @@ public final class KeyedRequest<Value: Sendable>: Sendable {
     /// nothing happens.
     public func cancel() {
         if operation.isFinished { return }
-        let (waits, effect) = state.withLock { state -> (Set<Int>, SharedOperation<Value>.Effect) in
-            if state.isCancelled { return ([], .none) }
+        let (waits, listeners, effect) = state.withLock { state in
+            if state.isCancelled { return (Set<Int>(), [ProgressListener](), SharedOperation<Value>.Effect.none) }
             state.isCancelled = true
-            return (state.waits, shared.leave(from: state.level))
+            return (state.waits, state.listeners.all, shared.leave(from: state.level))
         }
         for wait in waits { operation.leaveWait(wait) }
+        for listener in listeners { listener.wake() }
         shared.carryOut(effect)
     }
 
@@ -95,4 +97,23 @@ extension KeyedRequest {
         if !isOver || isCancelled { throw CancellationError() }
         return operation.outcome!
     }
+}
+
+// MARK: - Progress
+
+extension KeyedRequest {
+    /// How far the shared operation has come. The sequence ends when the operation is finished or the request cancelled.
+    public var progress: ProgressUpdates {
+        ProgressUpdates { [self] in
+            operation.progressSources + [self]
+        } current: { [self] sources in
+            isCancelled ? nil : ProgressUnit.sum(of: sources)
+        }
+    }
+}
+
+extension KeyedRequest: ProgressSource {
+    func add(_ listener: ProgressListener) { state.withLock { $0.listeners.add(listener) } }
+
+    func remove(_ listener: ProgressListener) { state.withLock { $0.listeners.remove(listener) } }
 }
