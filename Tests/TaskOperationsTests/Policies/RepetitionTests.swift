@@ -155,7 +155,7 @@ struct RepetitionTests {
         var endless = RepetitionSchedule(every: .seconds(Int64.max), missed: .caughtUp)
         for _ in 0..<20 { endless.roundEnded(at: .zero) }
         #expect(endless.due > .seconds(Int64.max))
-        var tiny = RepetitionSchedule(every: Duration(attoseconds: 1), missed: .skipped)
+        var tiny = RepetitionSchedule(every: .nanoseconds(1) / 1_000_000_000, missed: .skipped)
         tiny.roundEnded(at: .seconds(Int64.max))
         #expect(tiny.due == .seconds(Int64.max))
     }

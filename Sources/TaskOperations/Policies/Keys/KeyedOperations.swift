@@ -14,11 +14,10 @@
 /// if a cancelled body is still about to end; one that comes just as the operation finishes gets its outcome, or begins
 /// anew. Nothing is cached.
 ///
-/// A call is constant time, however many ask. Keys are compared and hashed under a lock: their `==` and `hash(into:)`
-/// must not call back.
+/// A call is constant time, however many ask, if keys have hash values of their own.
 public final class KeyedOperations<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private let queue: TaskOperationQueue
-    private let table = KeyedTable<Key, Value>()
+    private let table = KeyedTable()
 
     /// Creates an empty table.
     ///
@@ -31,7 +30,11 @@ public final class KeyedOperations<Key: Hashable & Sendable, Value: Sendable>: S
     public var count: Int { table.count }
 
     /// The operation of a key that is shared now.
-    public subscript(key: Key) -> TaskOperation<Value>? { table[key]?.operation }
+    public subscript(key: Key) -> TaskOperation<Value>? {
+        (table.chain(key.hashValue).shared(for: key)?.operation).map {
+            unsafeDowncast($0, to: TaskOperation<Value>.self)
+        }
+    }
 
     /// Asks for a key: joins its operation, or makes one and adds it to the queue.
     ///
@@ -59,14 +62,14 @@ public final class KeyedOperations<Key: Hashable & Sendable, Value: Sendable>: S
     public func request(
         _ key: Key, priority: TaskPriority = .medium, operation make: () -> TaskOperation<Value>
     ) -> KeyedRequest<Value> {
-        let level = PriorityLevel(priority)
-        var made: SharedOperation<Value>?
+        let (level, hash) = (PriorityLevel(priority), key.hashValue)
+        var made: SharedOperation?
         while true {
-            let present = table[key]
-            if let present, present.join(at: level) { return KeyedRequest(present, at: level) }
-            let new = made ?? newOperation(for: key, make, at: level)
+            let chain = table.chain(hash)
+            if let present = chain.shared(for: key), present.join(at: level) { return KeyedRequest(present, at: level) }
+            let new = made ?? share(make(), for: key, hash, at: level)
             made = new
-            if table.replace(present, by: new, for: key) {
+            if table.set(new, for: key, hash, in: chain) {
                 queue.addNew(new.operation)
                 return KeyedRequest(new, at: level)
             }
@@ -89,13 +92,12 @@ public final class KeyedOperations<Key: Hashable & Sendable, Value: Sendable>: S
         }
     }
 
-    private func newOperation(
-        for key: Key, _ make: () -> TaskOperation<Value>, at level: PriorityLevel
-    ) -> SharedOperation<Value> {
-        let operation = make()
+    private func share(
+        _ operation: TaskOperation<Value>, for key: Key, _ hash: Int, at level: PriorityLevel
+    ) -> SharedOperation {
         operation.priority = level.taskPriority
-        let new = SharedOperation(operation, requestedAt: level) { [table] shared in table.remove(shared, for: key) }
-        operation.addHandler { _ in new.remove() }
-        return new
+        let shared = SharedOperation(operation, requestedAt: level) { [table] in table.remove($0, for: key, hash) }
+        operation.addHandler { _ in shared.remove() }
+        return shared
     }
 }

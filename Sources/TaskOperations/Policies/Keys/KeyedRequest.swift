@@ -2,24 +2,16 @@
 ///
 /// Releasing it changes nothing; `cancel()` leaves the operation.
 public final class KeyedRequest<Value: Sendable>: Sendable {
-    private struct State: Sendable {
-        var level: PriorityLevel
-        var isCancelled = false
-        /// The waits for the value that are in progress.
-        var waits: Set<Int> = []
-        var listeners = ProgressListeners()
-    }
+    private let shared: SharedOperation
+    private let state: Lock<KeyedRequestState>
 
-    private let shared: SharedOperation<Value>
-    private let state: Lock<State>
-
-    init(_ shared: SharedOperation<Value>, at level: PriorityLevel) {
+    init(_ shared: SharedOperation, at level: PriorityLevel) {
         self.shared = shared
-        state = Lock(State(level: level))
+        state = Lock(KeyedRequestState(level: level))
     }
 
     /// The operation, for those that depend on it. Cancelling it cancels it for all.
-    public var operation: TaskOperation<Value> { shared.operation }
+    public var operation: TaskOperation<Value> { unsafeDowncast(shared.operation, to: TaskOperation<Value>.self) }
 
     /// Whether `cancel()` was called before the operation was finished.
     public var isCancelled: Bool { state.withLock { $0.isCancelled } }
@@ -28,13 +20,13 @@ public final class KeyedRequest<Value: Sendable>: Sendable {
     /// for the key are not concerned. If none is left, the operation is cancelled. A second time, or after the end,
     /// nothing happens.
     public func cancel() {
-        if operation.isFinished { return }
+        if shared.operation.isFinished { return }
         let (waits, listeners, effect) = state.withLock { state in
-            if state.isCancelled { return (Set<Int>(), [ProgressListener](), SharedOperation<Value>.Effect.none) }
+            if state.isCancelled { return (Set<Int>(), [ProgressListener](), SharedOperation.Effect.none) }
             state.isCancelled = true
             return (state.waits, state.listeners.all, shared.leave(from: state.level))
         }
-        for wait in waits { operation.leaveWait(wait) }
+        for wait in waits { shared.operation.leaveWait(wait) }
         for listener in listeners { listener.wake() }
         shared.carryOut(effect)
     }
@@ -44,7 +36,7 @@ public final class KeyedRequest<Value: Sendable>: Sendable {
         get { state.withLock { $0.level }.taskPriority }
         set {
             let level = PriorityLevel(newValue)
-            let effect = state.withLock { state -> SharedOperation<Value>.Effect in
+            let effect = state.withLock { state -> SharedOperation.Effect in
                 if state.isCancelled || state.level == level { return .none }
                 defer { state.level = level }
                 return shared.move(from: state.level, to: level)
@@ -64,7 +56,8 @@ extension KeyedRequest {
     ///   awaits what cannot end before the body does.
     public var value: Value {
         get async throws {
-            try await wait(endsEarly: true).get()
+            if !shared.operation.isFinished { try await wait(endsEarly: true) }
+            return try outcome() as! Value
         }
     }
 
@@ -72,31 +65,43 @@ extension KeyedRequest {
     public var result: Result<Value, any Error> {
         get async {
             do {
-                return try await wait(endsEarly: false)
+                if !shared.operation.isFinished { try await wait(endsEarly: false) }
+                return .success(try outcome() as! Value)
             } catch {
                 return .failure(error)
             }
         }
     }
 
-    private func wait(endsEarly: Bool) async throws -> Result<Value, any Error> {
-        let number = Rank.next()
+    private func wait(endsEarly: Bool) async throws {
+        let (number, operation) = (Rank.next(), shared.operation)
         let hasLeft = state.withLock { state in
             if !state.isCancelled { state.waits.insert(number) }
             return state.isCancelled
         }
         if hasLeft { throw CancellationError() }
         defer { _ = state.withLock { $0.waits.remove(number) } }
-        var isOver = operation.isFinished
-        if !isOver {
-            try await AnyTaskOperation.whileAwaiting(.operation(operation)) {
-                isOver = await operation.suspendUntilFinished(number: number, endsEarly: endsEarly) { isCancelled }
-            }
+        var isOver = true
+        try await AnyTaskOperation.whileAwaiting(.operation(operation)) {
+            isOver = await operation.suspendUntilFinished(number: number, endsEarly: endsEarly) { isCancelled }
         }
-        // The end of the operation that the last requester has left is not the end of its requests.
-        if !isOver || isCancelled { throw CancellationError() }
-        return operation.outcome!
+        if !isOver { throw CancellationError() }
     }
+
+    /// What came of the operation, which is finished. That of one which the last requester has left is nobody's.
+    private func outcome() throws -> any Sendable {
+        if isCancelled { throw CancellationError() }
+        return try shared.operation.record.withLock { $0.outcome }?.result.get() ?? ()
+    }
+}
+
+/// What may change of a request.
+private struct KeyedRequestState: Sendable {
+    var level: PriorityLevel
+    var isCancelled = false
+    /// The waits for the value that are in progress.
+    var waits: Set<Int> = []
+    var listeners = ProgressListeners()
 }
 
 // MARK: - Progress
