@@ -59,7 +59,9 @@ let package = Package(
         .systemLibrary(name: "CAllocator"),
         .executableTarget(
             name: "benchmark",
-            dependencies: ["TaskOperations", "TaskOperationsBridge", "TaskOperationsTesting", "CAllocator"],
+            dependencies: [
+                "TaskOperations", "TaskOperationsBridge", "TaskOperationsTesting", "SourceAudit", "CAllocator",
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "SchedulingTests",

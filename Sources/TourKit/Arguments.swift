@@ -9,7 +9,7 @@ package enum Arguments: Equatable {
         usage: tour [FOLDER] [--json] [--recipe NAME]...
                tour --list
 
-        Does each recipe of Migration.md twice over the files of FOLDER, once with Foundation and Dispatch and once
+        Does each recipe of the guide twice over the files of FOLDER, once with Foundation and Dispatch and once
         with TaskOperations, and compares the results. FOLDER is the Sources of this package where none is given.
         Links to folders are not followed.
 

@@ -2,7 +2,7 @@ import MigrationExamplesLegacy
 import MigrationExamplesPorted
 
 extension Recipe {
-    /// Every recipe, in the order in which the tour and Migration.md show them.
+    /// Every recipe, in the order in which the tour shows them.
     package static let catalogue = operations + dispatch + threads + systems
 
     private static let operations = [

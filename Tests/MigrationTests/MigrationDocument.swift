@@ -15,20 +15,37 @@ struct MigrationDocument {
                     $0 == " " ? "-" : $0
                 })
         }
-
-        /// The regions of recipes that it shows, as `(Legacy, waiting)`.
-        var regions: [(side: Substring, name: Substring)] {
-            text.matches(of: /<!-- (Legacy|Ported)\/\w+\/\w+\.swift: ([\w-]+) -->/).map { ($0.1, $0.2) }
-        }
     }
 
     static let package = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
+    static let recipeFolder = "Sources/MigrationExamples/Recipes"
 
+    /// The path in the package.
+    let path: String
     let text: String
 
-    init(_ name: String = "Migration.md") throws {
-        text = try String(contentsOf: Self.package.appending(path: name), encoding: .utf8)
+    init(_ path: String = "Migration.md") throws {
+        self.path = path
+        text = try String(contentsOf: Self.package.appending(path: path), encoding: .utf8)
+    }
+
+    /// The paths of the recipes' pages, one a recipe.
+    static var recipePaths: [String] {
+        get throws {
+            let files = try FileManager.default.subpathsOfDirectory(atPath: package.appending(path: recipeFolder).path)
+            return files.filter { $0.hasSuffix(".md") }.sorted().map { "\(recipeFolder)/\($0)" }
+        }
+    }
+
+    /// The paths of all that is written for people who move, and of what leads there.
+    static var paths: [String] {
+        get throws {
+            let folder = try FileManager.default.contentsOfDirectory(
+                atPath: package.appending(path: "Documentation").path)
+            let documentation = folder.filter { $0.hasSuffix(".md") }.sorted().map { "Documentation/\($0)" }
+            return try ["README.md", "Migration.md"] + documentation + recipePaths
+        }
     }
 
     /// The sections, code blocks left where they are: a line in one of them is no heading.
@@ -51,9 +68,32 @@ struct MigrationDocument {
         }
     }
 
-    /// The sections that show a recipe.
-    var recipes: [Section] { sections.filter { $0.level == 3 && !$0.regions.isEmpty } }
+    /// What a link with a `#` can name: headings, and what is marked as `<a id="…">`.
+    var anchors: [String] { sections.map(\.anchor) + text.matches(of: /<a id="([\w-]+)">/).map { String($0.1) } }
+
+    /// The regions of recipes that it shows, as `(Legacy, Operations/Waiting.swift, waiting)`.
+    var regions: [(side: Substring, file: Substring, name: Substring)] {
+        text.matches(of: /<!-- (Legacy|Ported)\/(\w+\/\w+\.swift): ([\w-]+) -->/).map { ($0.1, $0.2, $0.3) }
+    }
+
+    /// The code that it shows.
+    var code: String {
+        text.matches(of: /(?s)```swift\n(.*?)```/).map { String($0.1) }.joined(separator: "\n")
+    }
 
     /// The targets of the links, code blocks and all.
     var links: [String] { text.matches(of: /\]\(([^)\s]+)\)/).map { String($0.1) } }
+
+    /// The path in the package of what a link leads to, and the heading there.
+    func target(of link: String) -> (path: String, anchor: String?) {
+        let parts = link.split(separator: "#", omittingEmptySubsequences: false).map(String.init)
+        let folder = Self.package.appending(path: path).deletingLastPathComponent()
+        let target = parts[0].isEmpty ? path : Self.path(folder.appending(path: parts[0]))
+        return (target, parts.count == 2 ? parts[1] : nil)
+    }
+
+    /// A path in the package, without its `..`.
+    private static func path(_ url: URL) -> String {
+        String(url.standardizedFileURL.path.dropFirst(package.standardizedFileURL.path.count + 1))
+    }
 }

@@ -3,43 +3,53 @@ import MigrationExamplesSupport
 import Testing
 import TourKit
 
-/// Migration.md shows regions of sources that compile and run. A comment before a code block names the region:
-/// `<!-- Ported/Operations/Waiting.swift: waiting -->`.
-@Suite("Migration.md")
+/// Migration.md and the pages of the recipes show regions of sources that compile and run. A comment before a code
+/// block names the region: `<!-- Ported/Operations/Waiting.swift: waiting -->`.
+@Suite("The guide")
 struct MigrationDocumentTests {
-    private static let document = MigrationDocument.package.appending(path: "Migration.md")
     private static let sources = MigrationDocument.package.appending(path: "Sources/MigrationExamples")
 
-    @Test("Every code block is its region. To rewrite them: TASK_OPERATIONS_REWRITE=1 swift test --filter Migration.md")
+    @Test(
+        "Every code block is its region. To rewrite them: TASK_OPERATIONS_REWRITE=1 swift test --filter MigrationTests")
     func codeBlocksAreRegions() throws {
-        let text = try String(contentsOf: Self.document, encoding: .utf8)
-        let rewritten = try Self.rewritten(text)
-        if ProcessInfo.processInfo.environment["TASK_OPERATIONS_REWRITE"] != nil {
-            try rewritten.write(to: Self.document, atomically: true, encoding: .utf8)
-        } else {
-            #expect(text == rewritten)
-        }
-    }
-
-    @Test("Every region of the recipes is shown")
-    func everyRegionIsShown() throws {
-        let text = try String(contentsOf: Self.document, encoding: .utf8)
-        for path in try Self.recipePaths() {
-            let source = try String(contentsOf: Self.sources.appending(path: path), encoding: .utf8)
-            for region in try SourceRegion.regions(in: source) {
-                #expect(text.contains("<!-- \(path): \(region.name) -->"))
+        for path in try MigrationDocument.paths {
+            let text = try MigrationDocument(path).text
+            let rewritten = try Self.rewritten(text)
+            if ProcessInfo.processInfo.environment["TASK_OPERATIONS_REWRITE"] != nil {
+                guard text != rewritten else { continue }
+                let file = MigrationDocument.package.appending(path: path)
+                try rewritten.write(to: file, atomically: true, encoding: .utf8)
+            } else {
+                #expect(text == rewritten, "\(path)")
             }
         }
     }
 
-    @Test("Every recipe has one section, and every section that shows code one recipe")
-    func recipesAndSections() throws {
-        let names = Set(Recipe.catalogue.map(\.name))
-        let shown = try MigrationDocument().recipes.map { section in
-            Set(section.regions.map { String($0.name) }.filter(names.contains))
+    @Test("Every region of the recipes is shown on a page")
+    func everyRegionIsShown() throws {
+        let shown = try Set(
+            MigrationDocument.recipePaths.flatMap { path in
+                try MigrationDocument(path).regions.map { "\($0.side)/\($0.file): \($0.name)" }
+            })
+        for path in try Self.sourcePaths() {
+            let source = try String(contentsOf: Self.sources.appending(path: path), encoding: .utf8)
+            for region in try SourceRegion.regions(in: source) { #expect(shown.contains("\(path): \(region.name)")) }
         }
-        for names in shown { #expect(names.count == 1) }
-        #expect(shown.flatMap { $0 }.sorted() == names.sorted())
+    }
+
+    @Test("Every recipe has one page, in the folder of its family, and every page one recipe")
+    func recipesAndPages() throws {
+        let names = Set(Recipe.catalogue.map(\.name))
+        var shown: [String] = []
+        for path in try MigrationDocument.recipePaths {
+            let document = try MigrationDocument(path)
+            let recipes = Set(document.regions.map { String($0.name) }.filter(names.contains))
+            #expect(recipes.count == 1, "\(path) shows \(recipes)")
+            shown += recipes
+            let family = path.split(separator: "/").dropLast().last!
+            #expect(document.regions.allSatisfy { $0.file.hasPrefix("\(family)/") }, "\(path)")
+        }
+        #expect(shown.sorted() == names.sorted())
     }
 
     @Test("Every recipe is told in all its parts, and both sides are shown where they belong")
@@ -48,48 +58,64 @@ struct MigrationDocumentTests {
             "**When you have this.**", "Before:", "<!-- Legacy/", "After:", "<!-- Ported/", "**What changes.**",
             "**In steps.**", "**Pitfalls.**",
         ]
-        for section in try MigrationDocument().recipes {
-            var rest = section.text[...]
+        for path in try MigrationDocument.recipePaths {
+            let document = try MigrationDocument(path)
+            #expect(document.sections.map(\.level) == [1], "\(path)")
+            var rest = document.text[...]
             for part in parts {
                 let range = rest.firstRange(of: part)
-                #expect(range != nil, "\(section.title) has no \(part), or not in its place")
+                #expect(range != nil, "\(path) has no \(part), or not in its place")
                 if let range { rest = rest[range.upperBound...] }
             }
         }
     }
 
-    @Test("How to choose leads to every recipe")
-    func choice() throws {
-        let document = try MigrationDocument()
-        let choice = try #require(document.sections.first { $0.title == "How to choose" })
-        for recipe in document.recipes {
-            #expect(choice.text.contains("](#\(recipe.anchor))"), "no row for \(recipe.title)")
+    @Test("A page can be read at one sitting, and the guide too")
+    func lengths() throws {
+        for path in try MigrationDocument.recipePaths {
+            let lines = try MigrationDocument(path).text.split(separator: "\n", omittingEmptySubsequences: false).count
+            #expect((30...130).contains(lines - 1), "\(path) has \(lines - 1) lines")
+        }
+        let lines = try MigrationDocument().text.split(separator: "\n", omittingEmptySubsequences: false).count
+        #expect(lines - 1 <= 400)
+    }
+
+    @Test("A page names the modules that its port imports beside the library")
+    func imports() throws {
+        for path in try MigrationDocument.recipePaths {
+            let document = try MigrationDocument(path)
+            let sources = document.links.map { document.target(of: $0).path }.filter { $0.contains("/Ported/") }
+            for source in sources {
+                let text = try String(contentsOf: MigrationDocument.package.appending(path: source), encoding: .utf8)
+                for module in ["Synchronization", "TaskOperationsBridge"] where text.contains("import \(module)\n") {
+                    #expect(document.text.contains("`\(module)`"), "\(path) does not name \(module)")
+                }
+            }
         }
     }
 
-    @Test("Every link within the package finds its file and its heading", arguments: ["README.md", "Migration.md"])
-    func linksResolve(name: String) throws {
-        let links = try MigrationDocument(name).links.filter { !$0.contains("://") }
-        #expect(links.count >= 10)
-        for link in links {
-            let parts = link.split(separator: "#", omittingEmptySubsequences: false).map(String.init)
-            let target = parts[0].isEmpty ? name : parts[0]
-            let path = MigrationDocument.package.appending(path: target).path
-            #expect(FileManager.default.fileExists(atPath: path), "no file \(target)")
-            guard parts.count == 2 else { continue }
-            let anchors = try MigrationDocument(target).sections.map(\.anchor)
-            #expect(anchors.contains(parts[1]), "no heading \(link)")
+    @Test("A page says what the helpers of its snippets are before the first of them")
+    func helpers() throws {
+        let folder = Self.sources.appending(path: "Support")
+        let files = try FileManager.default.subpathsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".swift") }
+        let helpers = try files.flatMap { file in
+            let source = try String(contentsOf: folder.appending(path: file), encoding: .utf8)
+            return source.matches(of: /(?m)^public (?:final )?(?:class|struct|actor) (\w+)/).map { String($0.1) }
         }
-    }
-
-    @Test("No two headings of Migration.md are called alike, so that links are plain")
-    func headings() throws {
-        let anchors = try MigrationDocument().sections.map(\.anchor)
-        #expect(Set(anchors).count == anchors.count)
+        #expect(helpers.contains("Journal"))
+        for path in try MigrationDocument.paths where path != "README.md" {
+            let document = try MigrationDocument(path)
+            guard !document.regions.isEmpty else { continue }
+            let introduction = document.text.prefix(upTo: document.text.firstRange(of: "```swift")!.lowerBound)
+            for helper in helpers + ["input"] where try document.code.contains(Regex("\\b\(helper)\\b")) {
+                let isTold = try introduction.contains(Regex("`\(helper)[`.]"))
+                #expect(isTold, "\(path) does not say what \(helper) is")
+            }
+        }
     }
 
     /// The source files of both sides' recipes, as `Ported/Operations/Waiting.swift`.
-    private static func recipePaths() throws -> [String] {
+    private static func sourcePaths() throws -> [String] {
         try FileManager.default.subpathsOfDirectory(atPath: sources.path).sorted().filter {
             $0.hasSuffix(".swift") && $0.wholeMatch(of: /(?:Legacy|Ported)\/\w+\/\w+\.swift/) != nil
         }

@@ -43,10 +43,33 @@ struct CommandTests {
         let (status, output, _) = run(folder.path)
         #expect(status == .success)
         #expect(output.hasPrefix("1 site to move in 1 file"))
-        #expect(output.contains("1:9       OperationQueue()  #the-width"))
+        #expect(output.contains("1:9       OperationQueue()  Operations/maxConcurrentOperationCount"))
         #expect(output.contains("wave 1  1 site, effort 1"))
         #expect(!output.contains("\u{1B}"))
         #expect(run(folder.path, "--color").output.contains("\u{1B}[1m"))
+    }
+
+    @Test("A long row of the same pattern is one line of the table")
+    func runs() throws {
+        let folder = try Folder(["A.swift": (1...20).map { "var a\($0) = \($0)\n" }.joined() + Self.queue])
+        let output = run(folder.path).output
+        #expect(output.contains("  and 19 more to 20:5\n  21:9 "))
+        #expect(output.contains("1:5 ") && !output.contains("2:5 "))
+    }
+
+    @Test("What strict checking asks for is a wave of its own, when all else has moved")
+    func lastWave() throws {
+        let folder = try Folder([
+            "A.swift": "enum A { static var count = 1 }\n", "B.swift": "enum B { static let lock = NSLock() }\n",
+            "C.swift": "let c = (A.count, B.lock)\n" + Self.queue,
+        ])
+        let report = try report(run(folder.path, "--json").output)
+        let waves = report.waves.map { $0.files.map { ($0.path as NSString).lastPathComponent } }
+        #expect(waves == [["C.swift"], ["B.swift"], ["A.swift"]])
+        #expect(run(folder.path).output.contains("wave 3  1 site, effort 3, when all else has moved"))
+        try folder.write("let c = (A.count, B.lock)\n", to: "C.swift")
+        try folder.write("enum B { static let lock = 1 }\n", to: "B.swift")
+        #expect(try self.report(run(folder.path, "--json").output).waves.map(\.number) == [1])
     }
 
     @Test("JSON is a report that can be read again, and is the same every time")
@@ -106,7 +129,7 @@ struct CommandTests {
         let (status, output, _) = run("--compare", old, new)
         #expect(status == .success)
         #expect(output.contains("sites   2 → 1   50 % done"))
-        #expect(output.contains("2 gone, 1 new, 1 files finished"))
+        #expect(output.contains("2 gone, 1 new, 1 file finished"))
         #expect(output.contains("lock-condition"))
     }
 
@@ -141,7 +164,11 @@ struct CommandTests {
     func failures() throws {
         let folder = try Folder(["A.swift": Self.queue])
         #expect(run("--nonsense").status == .wrongUsage)
-        #expect(run(folder.path, "--html").status == .success)  // its value is the next option, a file name
+        for option in ["--html", "--baseline", "--compare", "--index-store", "--index-library"] {
+            let (status, _, errors) = run(folder.path, option)  // another option follows
+            #expect(status == .wrongUsage && errors.contains("\(option) needs a value"), "\(option)")
+        }
+        #expect(run("--compare", "old.json").status == .wrongUsage)
         #expect(run(folder.path + "/none").status == .failure)
         #expect(run(folder.path, folder.path + "/none").status == .failure)
         #expect(run(folder.path, "--baseline", folder.path + "/none.json").status == .failure)
@@ -164,6 +191,26 @@ struct CommandTests {
         #expect(messages.contains("Loop.swift: a link, which is not followed"))
         #expect(messages.contains("loop: a link, which is not followed"))
         #expect(messages.contains("Pipe.swift: no regular file"))
+    }
+
+    @Test("A file that is there and cannot be read is told, and the others are audited")
+    func unreadable() throws {
+        let folder = try Folder(["A.swift": Self.queue, "B.swift": Self.queue])
+        var path = folder.path + "/B.swift"
+        try FileManager.default.setAttributes([.posixPermissions: 0], ofItemAtPath: path)
+        // Permissions do not hold the superuser back; the first page of a process's memory does.
+        if FileManager.default.isReadableFile(atPath: path) {
+            path = "/proc/self/mem"
+            try FileManager.default.removeItem(atPath: folder.path + "/B.swift")
+        }
+        let (status, output, _) = run(folder.path, path, "--json")
+        let report = try report(output)
+        #expect(status == .success && report.files == 1 && report.findings.count == 1)
+        #expect(report.notes == [Note(path: path, message: "cannot be read")])
+        // Nothing is known to be done in what was not read.
+        try folder.write("let x = 1\n", to: "A.swift")
+        #expect(run(folder.path + "/A.swift", "--done").status == .success)
+        #expect(run(folder.path, path, "--done").status == .failure)
     }
 
     @Test("A file that vanishes between the two looks is told")

@@ -2,43 +2,30 @@ import Foundation
 
 @testable import SourceAudit
 
-/// Migration.md as far as the audit leads to it.
+/// The pages of the recipes, as far as the audit leads to them.
 struct Guide {
     struct Recipe {
-        let anchor: String
+        /// Its page, as patterns name it.
+        let name: String
         /// The sources that show how it was, as the audit names them.
         let legacyFiles: Set<String>
     }
 
-    static let package = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent()
+    static let package = GuideText.package
 
-    private(set) var anchors: Set<String> = []
-    private(set) var recipes: [Recipe] = []
+    /// Every page that there is.
+    let recipes: [Recipe]
 
     init() throws {
-        let text = try String(contentsOf: Self.package.appending(path: "Migration.md"), encoding: .utf8)
-        var isCode = false
-        var anchor = ""
-        var files: [String: Set<String>] = [:]
-        for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
-            if line.hasPrefix("```") { isCode.toggle() }
-            if !isCode, line.hasPrefix("#") {
-                anchor = Self.anchor(of: line)
-                anchors.insert(anchor)
+        let folder = Self.package.appending(path: "Sources/MigrationExamples/Recipes")
+        let pages = try FileManager.default.subpathsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".md") }
+        recipes = try pages.sorted().map { page in
+            let text = try String(contentsOf: folder.appending(path: page), encoding: .utf8)
+            let files = text.matches(of: /\(..\/..\/(Legacy\/\w+\/\w+\.swift)\)/).map {
+                Self.package.appending(path: "Sources/MigrationExamples/\($0.1)").path
             }
-            if let match = line.wholeMatch(of: /<!-- Legacy\/(\w+\/\w+\.swift): [\w-]+ -->/) {
-                let path = Self.package.appending(path: "Sources/MigrationExamples/Legacy/\(match.1)").path
-                files[anchor, default: []].insert(path)
-            }
+            return Recipe(name: String(page.dropLast(".md".count)), legacyFiles: Set(files))
         }
-        recipes = files.map { Recipe(anchor: $0.key, legacyFiles: $0.value) }.sorted { $0.anchor < $1.anchor }
-    }
-
-    /// What a link to a heading is called on GitHub.
-    private static func anchor(of line: Substring) -> String {
-        let title = line.drop { $0 == "#" || $0 == " " }.lowercased()
-        return String(title.filter { $0.isLetter || $0.isNumber || " -_".contains($0) }.map { $0 == " " ? "-" : $0 })
     }
 }
 

@@ -96,6 +96,26 @@ struct HostileSourceTests {
         #expect(large < small * 24 + 2_000_000, "\(piece): \(small) ns, then \(large) ns")
     }
 
+    private static let isDeep = ProcessInfo.processInfo.environment["TASK_OPERATIONS_DEEP"] != nil
+
+    @Test("A line of 10 MB is audited to its end", .enabled(if: isDeep))
+    func longLine() {
+        let source = String(repeating: "a.b(c); ", count: 1_250_000) + "let last = NSLock()"
+        let findings = Auditor.findings(in: Array(source.utf8), path: "a.swift")
+        #expect(findings.map(\.pattern.id) == ["lock-made"])
+        #expect(findings.first?.line == 1 && findings.first?.column == 10_000_012)
+        #expect(findings.allSatisfy { $0.source.utf8.count < 1000 })
+    }
+
+    @Test("A file of 100 MB is audited to its end", .enabled(if: isDeep))
+    func largeFile() {
+        let block = "func f() { a.b(c) }  // \(String(repeating: "x", count: 974))\n"
+        let source = String(repeating: block, count: 100_000) + "let last = NSLock()\n"
+        #expect(source.utf8.count > 99_000_000)
+        let findings = Auditor.findings(in: Array(source.utf8), path: "a.swift")
+        #expect(findings.map(\.line) == [100_001])
+    }
+
     /// What this thread has used, in nanoseconds.
     private static var processorTime: Int {
         var time = timespec()

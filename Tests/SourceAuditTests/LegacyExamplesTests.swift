@@ -3,22 +3,21 @@ import Testing
 
 @testable import SourceAudit
 
-/// The sources of the recipes are a code base whose right answers are known: Migration.md says which is which.
+/// The sources of the recipes are a code base whose right answers are known: the guide says which is which.
 @Suite("The audit of the recipes' own sources")
 struct LegacyExamplesTests {
     /// What no source shows: which operation is meant as the end of a graph, or as a condition; whether a callback may
     /// block; whether the list of a thread that takes work from one is paused and emptied.
     static let invisible: Set = [
-        "the-last-operation-of-a-graph", "conditions-of-an-operation", "user-callbacks-that-may-block",
-        "a-list-of-blocks-for-one-thread",
+        "Operations/LastOperation", "Operations/OperationCondition", "Threads/UserCallbacks", "Threads/ThreadWithList",
     ]
 
     @Test("Every recipe's pattern is found in its old source, and leads to its recipe")
     func everyRecipeIsFound() throws {
         let findings = try Example.findings(in: "Legacy")
-        for recipe in try Guide().recipes where !Self.invisible.contains(recipe.anchor) {
-            let anchors = Set(findings.filter { recipe.legacyFiles.contains($0.path) }.compactMap(\.pattern.recipe))
-            #expect(anchors.contains(recipe.anchor), "\(recipe.anchor) is not among \(anchors.sorted())")
+        for recipe in try Guide().recipes where !Self.invisible.contains(recipe.name) {
+            let found = Set(findings.filter { recipe.legacyFiles.contains($0.path) }.compactMap(\.pattern.recipe))
+            #expect(found.contains(recipe.name), "\(recipe.name) is not among \(found.sorted())")
         }
     }
 
@@ -48,19 +47,37 @@ struct LegacyExamplesTests {
 
 @Suite("Patterns and the guide")
 struct GuideTests {
-    @Test("Every pattern's recipe is a heading of Migration.md")
-    func recipesExist() throws {
-        let anchors = try Guide().anchors
+    @Test("Every pattern's recipe is a page, or a heading of one")
+    func recipesExist() {
         for pattern in Patterns.all {
-            if let recipe = pattern.recipe { #expect(anchors.contains(recipe), "\(pattern.id): no #\(recipe)") }
+            guard let recipe = pattern.recipe else { continue }
+            #expect(GuideText.sections([recipe])[recipe]?.isEmpty == false, "\(pattern.id): no \(recipe)")
         }
     }
 
-    @Test("Every recipe of Migration.md is reached by a pattern")
+    @Test("Every page of a recipe is reached by a pattern")
     func recipesAreReached() throws {
         let reached = Set(Patterns.all.compactMap(\.recipe))
-        for recipe in try Guide().recipes where !LegacyExamplesTests.invisible.contains(recipe.anchor) {
-            #expect(reached.contains(recipe.anchor), "nothing leads to #\(recipe.anchor)")
+        let recipes = try Guide().recipes
+        #expect(recipes.count > 80)
+        for recipe in recipes where !LegacyExamplesTests.invisible.contains(recipe.name) {
+            #expect(reached.contains(recipe.name), "nothing leads to \(recipe.name)")
+        }
+    }
+
+    @Test("What the guide shows of the audit's output is its output")
+    func output() throws {
+        let guide = try String(contentsOf: Guide.package.appending(path: "Migration.md"), encoding: .utf8)
+        let blocks = guide.matches(of: /(?s)<!-- audit: (\S+) -->\n```\n(.*?)```/)
+        #expect(!blocks.isEmpty)
+        for block in blocks {
+            let path = "Sources/MigrationExamples/\(block.1)"
+            var auditor = Auditor(paths: [Guide.package.appending(path: path).path])
+            auditor.usesIndex = false
+            let report = auditor.run()
+            let table = Table(report, new: nil, isSummary: false, isColored: false).text
+                .replacing(report.findings[0].file, with: path)
+            #expect(table.contains(block.2), "\(path):\n\(table)")
         }
     }
 

@@ -74,8 +74,11 @@ struct LexerTests {
 
     @Test("Numbers are one token each, and members of tuples are not joined")
     func numbers() {
-        let numbers = Self.texts("1.5e-3 0x1F.8p-2 1_000 a.0.1 1..<2 3.self") { $0 == .number }
-        #expect(numbers == ["1.5e-3", "0x1F.8p-2", "1_000", "0", "1", "1", "2", "3"])
+        let numbers = Self.texts("1.5e-3 0x1F.8p-2 0xA.e1fP-2 0xFF.description 1_000 a.0.1 1..<2 3.self") {
+            $0 == .number
+        }
+        #expect(
+            numbers == ["1.5e-3", "0x1F.8p-2", "0xA.e1fP-2", "0xFF", "1_000", "0", "1", "1", "2", "3"])
     }
 
     @Test("Lines are counted at every kind of break")

@@ -37,6 +37,91 @@ struct PatternTests {
         #expect(Example.findings(inSource: source).map(\.condition) == ["os(Linux)", "!(os(Linux))", ""])
     }
 
+    @Test("Key paths, optionals, implicit members and labels tell a type")
+    func hiddenTypes() {
+        let source = """
+            func ask(_ queue: OperationQueue) {}
+            class Owner {
+                let all: [Operation] = []
+                func f(_ file: Int?) {
+                    _ = all.filter(\\.isFinished)
+                    let made = file.map { _ in BlockOperation { } }
+                    made?.addDependency(all[0])
+                    dispatchPrecondition(condition: .onQueue(.main))
+                    ask(.main)
+                    let (count, done) = ([1, 2].count, DispatchSemaphore(value: 0))
+                    done.wait()
+                    count.wait()
+                }
+                func g(_ body: () -> Void) {
+                    guard case .some(let q) = self else { return }
+                    q.async(execute: body)
+                    q.async(body)
+                }
+            }
+            """
+        let other = "func ask(_ queue: RunLoop) {}"
+        let found = Example.findings(inSources: ["A.swift": source, "B.swift": other])
+        func lines(_ id: String) -> [Int] { found.filter { $0.pattern.id == id }.map(\.line) }
+        #expect(lines("operation-state") == [5])
+        #expect(lines("operation-dependency") == [7])
+        #expect(lines("dispatch-main-queue") == [8])
+        #expect(lines("queue-main") == [9])
+        #expect(lines("semaphore-wait") == [11])
+        #expect(lines("dispatch-async") == [16])
+    }
+
+    @Test("Of two aliases of a name, as in branches of #if, that of a system type counts")
+    func aliases() {
+        let source = """
+            #if os(Linux)
+            typealias Scheduler = OperationQueue
+            #else
+            typealias Scheduler = Other.Queue
+            #endif
+            func f(_ scheduler: Scheduler) { scheduler.cancelAllOperations() }
+            """
+        let found = Example.findings(inSource: source)
+        #expect(found.map(\.pattern.id) == ["queue-cancel"] && found.map(\.certainty) == [.certain])
+        let hidden = """
+            protocol Scheduler { func cancelAllOperations() }
+            func g(_ scheduler: Scheduler) { scheduler.cancelAllOperations() }
+            """
+        let both = Example.findings(inSources: ["A.swift": source, "B.swift": hidden])
+        #expect(both.map(\.path) == ["A.swift"])
+    }
+
+    @Test("What a protocol of the code base gives a system type is likely only")
+    func protocolMembers() {
+        let source = """
+            protocol Scheduler { func cancelAllOperations() }
+            extension OperationQueue: Scheduler {}
+            let queue = OperationQueue()
+            func f() { queue.cancelAllOperations(); queue.isSuspended = true }
+            """
+        let found = Example.findings(inSource: source).filter { $0.line == 4 }
+        #expect(found.map(\.pattern.id) == ["queue-cancel", "queue-suspended"])
+        #expect(found.map(\.certainty) == [.likely, .certain])
+    }
+
+    @Test(
+        "The owner of a symbol is read out of its name",
+        arguments: [
+            ("Foundation.Operation.cancel() -> ()", SystemType.operation, false),
+            ("Dispatch.DispatchQueue", .dispatchQueue, true),
+            ("(extension in Dispatch):__C.OS_dispatch_queue.async() -> ()", .dispatchQueue, false),
+            ("App.Work.isReady.getter : Swift.Bool", .operation, false),
+            ("App.Work.(State in _12AB).isReady.getter : Swift.Bool", nil, false),
+            ("App.Work.(Alias in _12AB)", nil, true), ("App.Work.State.isReady(App.Work.State) -> ()", nil, false),
+            ("App.(Work in _12AB).(secret in _12AB) : Swift.Int", .operation, false),
+            ("(extension in App):Foundation.OperationQueue.now : Swift.Int", .operationQueue, false),
+            ("(extension in App):Foundation.OperationQueue.Stride.now : Swift.Int", nil, false),
+        ])
+    func owners(name: String, owner: SystemType?, isType: Bool) {
+        let found = SymbolOwner.owner(ofDemangled: name) { $0 == "Work" ? .operation : nil }
+        #expect(found.owner == owner && found.isType == isType)
+    }
+
     @Test("Types are followed through files, bases, aliases, collections and closures")
     func types() {
         let sources = [

@@ -1,4 +1,4 @@
-/// A part of a source file that Migration.md shows.
+/// A part of a source file that the guide shows.
 ///
 /// In the source it stands between two comments, each on a line of its own:
 ///

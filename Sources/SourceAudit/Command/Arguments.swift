@@ -26,7 +26,11 @@ struct Arguments: Equatable {
     init(_ arguments: [String]) throws {
         var rest = arguments[...]
         func value(of option: String) throws -> String {
-            guard let value = rest.popFirst() else { throw Failure(message: "\(option) needs a value") }
+            // An option is no value: a file that is called as one is given as `./--name`.
+            guard let value = rest.first, !value.hasPrefix("-") else {
+                throw Failure(message: "\(option) needs a value")
+            }
+            rest.removeFirst()
             return value
         }
         var isOver = false
@@ -70,7 +74,7 @@ struct Arguments: Equatable {
                audit --compare OLD.json NEW.json
 
         Reads the Swift and Objective-C sources below the paths (the current folder, if there are none), and says what
-        there is to move to TaskOperations, by which recipe of Migration.md, and in what order.
+        there is to move to TaskOperations, by which recipe, and in what order.
 
           --json                  writes the report as JSON (Documentation/Audit.md has its schema)
           --sarif                 writes it as SARIF 2.1.0, for code-scanning sites and editors

@@ -78,6 +78,10 @@ public struct AuditCommand {
             return .failure
         }
         if arguments.mustBeDone && report.summary.sites > 0 { return .found }
+        if arguments.mustBeDone && report.notes.contains(where: { FileWalk.unread.contains($0.message) }) {
+            writeError("audit: not all sources could be read\n")
+            return .failure
+        }
         if let new, !new.isEmpty { return .found }
         return .success
     }

@@ -67,6 +67,7 @@ struct Index {
         let isInitializer = base == "init"
         let isUpper = base.first?.isUppercase ?? false
         guard isInitializer || isUpper || members.contains(base) else { return }
+        if SymbolOwner.isShared(occurrence.usr) { return }
         let (owner, isType) = owners.owner(of: occurrence.usr)
         let place = FileRecord.Place(line: occurrence.line, column: occurrence.column)
         facts.symbols[place, default: []].append(

@@ -31,23 +31,13 @@ final class IndexStore {
 
     deinit { functions.store_dispose(store) }
 
-    /// `lib/libIndexStore.so`, or `.dylib`, beside the `swift` that is first in PATH.
     private static func toolchainLibrary() -> String {
-        let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
-        for folder in path.split(separator: ":") {
-            let swift = URL(filePath: folder + "/swift").resolvingSymlinksInPath()
-            guard FileManager.default.isExecutableFile(atPath: swift.path) else { continue }
-            let root = swift.deletingLastPathComponent().deletingLastPathComponent()
-            for name in ["libIndexStore.so", "libIndexStore.dylib"] {
-                let library = root.appending(path: "lib/" + name).path
-                if FileManager.default.fileExists(atPath: library) { return library }
-            }
-        }
         #if canImport(Darwin)
-            return "libIndexStore.dylib"
+            let name = "libIndexStore.dylib"
         #else
-            return "libIndexStore.so"
+            let name = "libIndexStore.so"
         #endif
+        return Toolchain.library([name]) ?? name
     }
 
     /// An occurrence of a symbol.

@@ -20,6 +20,14 @@ struct SymbolOwner {
 
     init(_ codeBase: CodeBase) { self.codeBase = codeBase }
 
+    /// Whether a symbol is a member of the class that queues and sources have in common: which of them is meant, names
+    /// have to say.
+    static func isShared(_ usr: String) -> Bool {
+        ["s:8Dispatch0A6ObjectC", "c:objc(cs)OS_dispatch_object", "c:objc(pl)OS_dispatch_object"].contains {
+            usr.hasPrefix($0)
+        }
+    }
+
     mutating func owner(of usr: String) -> (owner: SystemType?, isType: Bool) {
         if let known = known[usr] { return known }
         let result = usr.hasPrefix("s:") ? swiftOwner(usr) : objectiveCOwner(usr)
@@ -42,21 +50,30 @@ struct SymbolOwner {
         let mangled = "$s" + usr.dropFirst(2)
         guard let pointer = index_store_demangle(mangled, mangled.utf8.count) else { return (nil, false) }
         defer { free(pointer) }
-        var text = Substring(String(cString: pointer))
+        return Self.owner(ofDemangled: String(cString: pointer)) { codeBase.systemType(codeBase.vocabulary[$0]) }
+    }
+
+    /// - Parameter ownType: The system type that a type of the code base is a kind of.
+    static func owner(
+        ofDemangled name: String, ownType: (String) -> SystemType?
+    ) -> (owner: SystemType?, isType: Bool) {
+        var text = name[...]
         if text.hasPrefix("static ") { text.removeFirst(7) }
+        // What a code base adds to a system type is a member of it, too: it moves with the type.
         if text.hasPrefix("(extension in "), let end = text.firstIndex(of: ":") {
             text = text[text.index(after: end)...]
         }
-        guard let module = Self.takeName(&text), text.first == "." else { return (nil, false) }
+        guard let module = takeName(&text), text.first == "." else { return (nil, false) }
         text.removeFirst()
-        guard let type = Self.takeName(&text), type.first?.isLetter ?? false else { return (nil, false) }
-        let owner =
-            Self.modules.contains(module) ? Self.otherNames[type] : codeBase.systemType(codeBase.vocabulary[type])
+        guard let type = takeName(&text), type.first?.isLetter ?? false else { return (nil, false) }
+        let owner = modules.contains(module) ? otherNames[type] : ownType(type)
         if text.isEmpty { return (owner, true) }
         // Generic arguments of the owner, then the member. A nested type's members are not the owner's.
         if text.first == "<", let end = text.firstIndex(of: ">") { text = text[text.index(after: end)...] }
-        guard text.first == ".", let first = text.dropFirst().first else { return (nil, false) }
-        return first.isUppercase ? (nil, false) : (owner, false)
+        guard text.first == "." else { return (nil, false) }
+        text.removeFirst()
+        guard let member = takeName(&text) else { return (owner, false) }
+        return member.first?.isUppercase ?? false ? (nil, text.isEmpty) : (owner, false)
     }
 
     /// Takes a name from the beginning: `Name`, or `(Name in _0123)` of a private one.

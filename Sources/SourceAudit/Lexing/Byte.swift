@@ -31,6 +31,8 @@ enum Byte {
 
     static func isDigit(_ byte: UInt8) -> Bool { byte &- 48 < 10 }
 
+    static func isHexDigit(_ byte: UInt8) -> Bool { isDigit(byte) || (byte | 32) &- 97 < 6 || byte == 95 }
+
     /// Whether a word can begin with the byte. All beyond ASCII can.
     @inline(__always)
     static func isWordStart(_ byte: UInt8) -> Bool {

@@ -120,7 +120,7 @@ struct Lexer {
             let byte = peek()
             if Byte.isWord(byte) {
                 position += 1
-            } else if byte == Byte.dot && Byte.isDigit(peek(1)) && !isAfterDot(start) {
+            } else if byte == Byte.dot && !isAfterDot(start) && (Byte.isDigit(peek(1)) || isHexFraction(start)) {
                 position += 1
             } else if byte == Byte.apostrophe && language == .objectiveC && Byte.isWord(peek(1)) {
                 position += 1
@@ -131,6 +131,14 @@ struct Lexer {
             }
         }
         add(.number, from: start, vocabulary.word(bytes, start, position))
+    }
+
+    /// Whether a dot at the position belongs to a number, as in `0xA.Ep1`; in `0xA.description` it does not.
+    private func isHexFraction(_ start: Int) -> Bool {
+        guard position - start > 2, bytes[start + 1] | 32 == UInt8(ascii: "x") else { return false }
+        var offset = 1
+        while Byte.isHexDigit(peek(offset)) { offset += 1 }
+        return offset > 1 && peek(offset) | 32 == UInt8(ascii: "p")
     }
 
     /// Whether a sign at the position belongs to a number, as in `1e-5`.

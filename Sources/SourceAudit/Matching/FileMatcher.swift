@@ -67,11 +67,15 @@ struct FileMatcher {
         }
         let fits = { (type: SystemType) in rules.contains { $0.types.contains(where: type.isKind) } }
         if file[index - 1] == .dot {
-            if let result = typer.receiver(ofDot: index - 1) {
-                guard let type = typer.systemType(result) else { return hiddenType(result, index, fits) }
+            if let result = typer.receiver(ofDot: index - 1) ?? typer.root(ofKeyPath: index - 1) {
+                guard let type = typer.systemType(result) else {
+                    return hiddenType(result, index, fits) ?? optionalType(result, index, fits)
+                }
                 guard fits(type) else { return nil }
-                // An extension of `Optional` may be meant, of which names say nothing.
-                let isOwn = codeBase.declares(file.word(index), in: Word(.optionalType))
+                // An extension of `Optional` may be meant, or of a protocol, of which names say nothing.
+                let isOwn =
+                    codeBase.declares(file.word(index), in: Word(.optionalType))
+                    || codeBase.declaresInProtocol(file.word(index), of: type)
                 return (type, result.isCertain && !isOwn ? .certain : .likely)
             }
             if let type = implicitType(index), fits(type) { return (type, .likely) }
@@ -95,6 +99,16 @@ struct FileMatcher {
         return (type, .likely)
     }
 
+    /// The type of what `map` made of an optional, which was taken for a list, if it is used as one value.
+    private func optionalType(
+        _ result: Typer.Result, _ index: Int, _ fits: (SystemType) -> Bool
+    ) -> (SystemType, Finding.Certainty)? {
+        guard result.type.layers == 1, file[index - 2] == .question,
+            let type = codeBase.systemType(result.type.element.name), fits(type)
+        else { return nil }
+        return (type, .likely)
+    }
+
     /// The type of `.main` in `queue: .main`, in `let queue: DispatchQueue = .main`, in `var queue: DispatchQueue
     /// { .main }`, and in a call of a function of the code base.
     private func implicitType(_ index: Int) -> SystemType? {
@@ -107,19 +121,27 @@ struct FileMatcher {
             return file.type(at: scope.head + 3).flatMap { codeBase.systemType($0.type.name) }
         case .openParen:
             guard file.isWord(before - 1) else { return nil }
-            return codeBase.parameter(Word(.underscore), of: file.word(before - 1)).flatMap {
-                codeBase.systemType($0.name)
-            }
+            if Self.queueConditions.contains(file.text(before - 1)) { return .dispatchQueue }
+            return parameter(Word(.underscore), of: file.word(before - 1)).flatMap { codeBase.systemType($0.name) }
         case .colon:
             let label = before - 1
             if let open = openParen(before: label), file.isWord(open - 1),
-                let type = codeBase.parameter(file.word(label), of: file.word(open - 1))
+                let type = parameter(file.word(label), of: file.word(open - 1))
             {
                 return codeBase.systemType(type.name)
             }
             return ["queue", "on"].contains(file.text(label)) ? .dispatchQueue : nil
         default: return nil
         }
+    }
+
+    /// What `dispatchPrecondition` asks.
+    private static let queueConditions: Set<String> = ["onQueue", "notOnQueue", "onQueueAsBarrier"]
+
+    /// The type of a parameter: of the file's own function if it has one of that name, or of the code base's.
+    private func parameter(_ label: Word, of function: Word) -> TypeReference? {
+        if let own = declarations.parameters[CodeBase.MemberKey(owner: function, name: label)] { return own }
+        return codeBase.parameter(label, of: function)
     }
 
     /// The parenthesis of the call that a label is in, if it is near.
@@ -143,6 +165,12 @@ struct FileMatcher {
         // There the same names are those of our own types, too.
         if declarations.imports.contains(Word(.taskOperations)) { return nil }
         if self.rules.telling.contains(word) { return codeBase.functions.contains(word) ? nil : rules[0].types[0] }
+        // Nothing but a queue of Dispatch takes work by these labels.
+        if word == Word(.async) || word == Word(.sync),
+            labels(index).contains(where: { file[$0] == .execute || file[$0] == .flags })
+        {
+            return .dispatchQueue
+        }
         let name = receiverName(index).lowercased()
         let isCalled = file[index + 1] == .openParen || file[index + 1] == .openBrace
         guard !name.isEmpty, isCalled || name == "operation" else { return nil }

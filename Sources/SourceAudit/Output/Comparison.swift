@@ -40,7 +40,8 @@ struct Comparison: Codable {
         var lines = [
             "sites   \(oldSites) → \(newSites)   \(share(oldSites, newSites))",
             "effort  \(oldEffort) → \(newEffort)   \(share(oldEffort, newEffort))",
-            "\(gone) gone, \(come.count) new, \(finishedFiles.count) files finished", "",
+            "\(gone) gone, \(come.count) new, \(finishedFiles.count) \(finishedFiles.count == 1 ? "file" : "files") finished",
+            "",
         ]
         lines += families.map { "\($0.name)  \($0.old) → \($0.new)" }
         if !finishedFiles.isEmpty { lines += ["", "Finished:"] + finishedFiles.map { "  " + $0 } }

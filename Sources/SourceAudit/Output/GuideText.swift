@@ -1,29 +1,60 @@
 import Foundation
 
-/// The recipes of Migration.md, as far as the file lies beside the sources that the audit was built from.
+/// The pages that recipes stand on, as far as they lie beside the sources that the audit was built from.
+///
+/// A recipe is named by its page, such as `Dispatch/concurrentPerform`, and by a heading if the page has several:
+/// `Documentation/Members#members-of-operation`.
 enum GuideText {
-    /// The text below each of the headings, without the heading, by its anchor.
-    static func sections(_ anchors: Set<String>) -> [String: String] {
-        let file = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().deletingLastPathComponent().appending(path: "Migration.md")
-        guard let text = try? String(contentsOf: file, encoding: .utf8) else { return [:] }
-        return sections(of: text, anchors)
+    /// The folder of the package that the audit was built from.
+    static let package = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent()
+
+    private static let recipes = "Sources/MigrationExamples/Recipes"
+    private static let families = ["Operations/", "Dispatch/", "Threads/", "Systems/"]
+
+    /// The path of a recipe's page in the package, with the heading behind `#` if the name has one.
+    static func path(of recipe: String) -> String {
+        let parts = recipe.split(separator: "#", maxSplits: 1)
+        let isPage = families.contains { recipe.hasPrefix($0) }
+        let file = (isPage ? "\(recipes)/" : "") + parts[0] + ".md"
+        return parts.count == 2 ? "\(file)#\(parts[1])" : file
     }
 
-    static func sections(of text: String, _ anchors: Set<String>) -> [String: String] {
-        var sections: [String: [Substring]] = [:]
-        var anchor: String?
+    /// The folder of the recipes as a person would open it, nil if it is not there.
+    static var folder: String? {
+        let path = package.appending(path: recipes).path
+        guard FileManager.default.fileExists(atPath: path) else { return nil }
+        let current = FileManager.default.currentDirectoryPath + "/"
+        return path.hasPrefix(current) ? String(path.dropFirst(current.count)) : path
+    }
+
+    /// The text of each of the recipes, without its heading, by their names.
+    static func sections(_ recipes: Set<String>) -> [String: String] {
+        Dictionary(
+            uniqueKeysWithValues: recipes.compactMap { recipe in section(recipe).map { (recipe, $0) } })
+    }
+
+    private static func section(_ recipe: String) -> String? {
+        let parts = path(of: recipe).split(separator: "#", maxSplits: 1)
+        let file = package.appending(path: String(parts[0]))
+        guard let text = try? String(contentsOf: file, encoding: .utf8) else { return nil }
+        return section(of: text, parts.count == 2 ? String(parts[1]) : nil)
+    }
+
+    /// What stands below a heading up to the next one, or below the first one of a text.
+    static func section(of text: String, _ anchor: String?) -> String? {
+        var lines: [Substring]?
         var isCode = false
         for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
             if line.hasPrefix("```") { isCode.toggle() }
             if !isCode, line.hasPrefix("#") {
-                let name = Self.anchor(of: line)
-                anchor = anchors.contains(name) ? name : nil
-            } else if let anchor, !line.hasPrefix("<!--") {
-                sections[anchor, default: []].append(line)
+                if lines != nil { break }
+                if anchor == nil || Self.anchor(of: line) == anchor { lines = [] }
+            } else if !line.hasPrefix("<!--") {
+                lines?.append(line)
             }
         }
-        return sections.mapValues { $0.joined(separator: "\n") }
+        return lines?.joined(separator: "\n")
     }
 
     /// What a link to a heading is called: in lower case, without punctuation, with hyphens for spaces.

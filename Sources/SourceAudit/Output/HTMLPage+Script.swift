@@ -109,9 +109,9 @@ extension HTMLPage {
             make("p", {}, make("span", { class: `tag e${pattern.effort}` }, efforts[pattern.effort]), " ",
               `step ${pattern.step}: ${steps[pattern.step] || ""}`)];
           if (pattern.recipe) {
-            parts.push(make("h4", {}, "Migration.md#" + pattern.recipe));
+            parts.push(make("h4", {}, pattern.recipe));
             if (recipes[pattern.recipe]) parts.push(...markdown(recipes[pattern.recipe]));
-          } else parts.push(make("p", {}, "Migration.md has no recipe for this."));
+          } else parts.push(make("p", {}, "There is no recipe for this."));
           byId("detail").replaceChildren(...parts);
           byId("detail").scrollTop = 0;
         }

@@ -5,8 +5,7 @@ struct HTMLPage {
     let text: String
 
     init(_ report: Report) {
-        let anchors = Set(report.patterns.compactMap(\.recipe))
-        let data = Contents(report: report, recipes: GuideText.sections(anchors))
+        let data = Contents(report: report, recipes: GuideText.sections(Set(report.patterns.compactMap(\.recipe))))
         text = Self.document
             .replacing("/*STYLE*/", with: Self.style)
             .replacing("/*SCRIPT*/", with: Self.script + Self.drawing)

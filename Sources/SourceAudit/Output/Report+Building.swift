@@ -27,7 +27,13 @@ private struct ReportBuilder {
     private let result: AuditResult
     private let left: [Finding]
     private let byFile: [Int: [Finding]]
+    /// The order in which files move. What strict checking asks for, and what is left of the bridge, holds no file up:
+    /// these steps come after all moves.
     private let order: Waves
+    /// The order of all files that have something left.
+    private let all: Waves
+    /// The wave of files in which nothing has to move.
+    private let last: Int
     /// For each file those with findings that use it.
     private let users: [[Int]]
     /// How often a line has been seen: the second one of a kind has a fingerprint of its own.
@@ -47,10 +53,14 @@ private struct ReportBuilder {
         let edges = result.uses.enumerated().map { number, uses in
             ReportBuilder.isTest(result.paths[number]) ? [:] : uses
         }
-        let counts = result.paths.indices.map { number in
+        let isLeft = result.paths.indices.map { number in
             !ReportBuilder.isTest(result.paths[number]) && files[number] != nil
         }
-        order = Waves(edges: edges, counts: counts)
+        all = Waves(edges: edges, counts: isLeft)
+        order = Waves(
+            edges: edges,
+            counts: isLeft.enumerated().map { $1 && files[$0]!.contains { !$0.pattern.step.isAfterMoves } })
+        last = (order.wave.max() ?? 0) + 1
     }
 
     static func isTest(_ path: String) -> Bool {
@@ -110,11 +120,17 @@ private struct ReportBuilder {
         return Report.FileRow(
             path: result.paths[number], sites: findings.count,
             effort: findings.reduce(0) { $0 + $1.pattern.effort.weight },
-            wave: isTest ? max(1, used.map { order.wave[$0] }.filter { $0 > 0 }.min() ?? 1) : order.wave[number],
-            layer: isTest ? (used.map { order.layer[$0] }.max() ?? 0) + 1 : order.layer[number],
+            wave: wave(number, findings, used),
+            layer: isTest ? (used.map { all.layer[$0] }.max() ?? 0) + 1 : all.layer[number],
             uses: used.map { result.paths[$0] }, usedBy: users[number].map { result.paths[$0] },
             steps: Set(findings.map(\.pattern.step.rawValue)).sorted(), hardest: hardest.pattern.id,
             types: typeRows(number, findings))
+    }
+
+    private func wave(_ number: Int, _ findings: [Finding], _ used: [Int]) -> Int {
+        if findings.allSatisfy({ $0.pattern.step.isAfterMoves }) { return last }
+        if !Self.isTest(result.paths[number]) { return order.wave[number] }
+        return max(1, used.map { order.wave[$0] }.filter { $0 > 0 }.min() ?? 1)
     }
 
     private func typeRows(_ number: Int, _ findings: [Finding]) -> [Report.TypeRow] {

@@ -88,7 +88,7 @@ struct SARIFLog {
         let patterns = Patterns.all.filter { used.contains($0.id) }
         let places = Dictionary(uniqueKeysWithValues: patterns.enumerated().map { ($1.id, $0) })
         let rules = patterns.map { pattern in
-            let recipe = pattern.recipe.map { " Recipe: Migration.md#\($0)" } ?? " There is no recipe."
+            let recipe = pattern.recipe.map { " Recipe: \(GuideText.path(of: $0))" } ?? " There is no recipe."
             return Rule(
                 id: pattern.id, shortDescription: Message(text: pattern.title),
                 help: Message(text: pattern.meaning + recipe),

@@ -49,6 +49,7 @@ struct Table {
         }
         let families = summary.families.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
         lines.append(families.map { "\($0.key) \($0.value)" }.joined(separator: ", "))
+        if let folder = GuideText.folder, report.summary.sites > 0 { lines.append("recipes: \(folder)") }
         if let first = report.waves.first {
             let names = first.files.prefix(5).map(\.path).joined(separator: ", ")
             let more = first.files.count > 5 ? " and \(first.files.count - 5) more" : ""
@@ -60,7 +61,7 @@ struct Table {
                 + report.patterns.map { row in
                     [
                         row.title, "\(row.sites)", "\(row.files)", effort(row.effort),
-                        row.recipe.map { "#" + $0 } ?? "no recipe",
+                        row.recipe ?? "no recipe",
                     ]
                 })
         return lines.filter { !$0.isEmpty || report.summary.sites > 0 }.joined(separator: "\n") + "\n"
@@ -79,25 +80,47 @@ struct Table {
     private func files(_ entries: [Report.Entry]) -> String {
         let byFile = Dictionary(grouping: entries, by: \.file)
         return byFile.sorted { $0.key < $1.key }.map { path, entries in
-            let lines = entries.map { entry in
+            var lines: [String] = []
+            for (entry, more) in Self.runs(entries) {
                 let place = "\(entry.line):\(entry.column)"
                 let row = patterns[entry.pattern] ?? Patterns.byID[entry.pattern].map(Report.PatternRow.init)
                 var text = "  \(pad(place, 9)) \(row?.title ?? entry.pattern)"
-                text += dim("  \(row?.recipe.map { "#" + $0 } ?? "no recipe")")
+                text += dim("  \(row?.recipe ?? "no recipe")")
                 if entry.certainty == "likely" { text += dim("  likely") }
                 if let condition = entry.condition { text += dim("  #if \(condition)") }
                 if let reason = entry.allowance { text += dim("  allowed: \(reason)") }
-                return text
+                lines.append(text)
+                if !more.isEmpty { lines.append(dim("  " + more)) }
             }
             return bold(path) + "\n" + lines.joined(separator: "\n") + "\n"
         }.joined(separator: "\n")
+    }
+
+    /// The entries, and what stands for those that are left out: a long row of the same pattern is one line.
+    private static func runs(_ entries: [Report.Entry]) -> [(entry: Report.Entry, more: String)] {
+        var runs: [[Report.Entry]] = []
+        for entry in entries {
+            if let last = runs.last?.last, last.pattern == entry.pattern, last.certainty == entry.certainty,
+                last.condition == entry.condition, last.allowance == entry.allowance
+            {
+                runs[runs.count - 1].append(entry)
+            } else {
+                runs.append([entry])
+            }
+        }
+        return runs.flatMap { run in
+            guard run.count > 8, let last = run.last else { return run.map { ($0, "") } }
+            return [(run[0], "and \(run.count - 1) more to \(last.line):\(last.column)")]
+        }
     }
 
     private func waves(_ waves: [Report.Wave]) -> String {
         guard !waves.isEmpty else { return "" }
         var text = "In waves: nothing that is left uses wave 1. A layer uses only the layers before it.\n"
         for wave in waves {
-            text += "\n" + bold("wave \(wave.number)") + "  \(count(wave.sites, "site")), effort \(wave.effort)\n"
+            let isLast = wave.files.allSatisfy { $0.steps.allSatisfy { $0 >= Pattern.Step.checking.rawValue } }
+            text += "\n" + bold("wave \(wave.number)") + "  \(count(wave.sites, "site")), effort \(wave.effort)"
+            text += isLast ? ", when all else has moved\n" : "\n"
             let table = wave.files.map { file in
                 [
                     "  " + file.path, count(file.sites, "site"), "effort \(file.effort)", "layer \(file.layer)",

@@ -29,6 +29,9 @@ public struct Pattern: Sendable {
         case checking = 7
         case bridge = 8
 
+        /// Whether a step waits until everything has moved, in a target at least.
+        var isAfterMoves: Bool { self == .checking || self == .bridge }
+
         public var title: String {
             switch self {
             case .queues: "Swap queues"
@@ -66,7 +69,7 @@ public struct Pattern: Sendable {
     public let family: Family
     /// What was found, as the old API calls it.
     public let title: String
-    /// The heading of Migration.md that tells how to port it, nil if there is no recipe.
+    /// The page that tells how to port it, as `Dispatch/concurrentPerform`, nil if there is no recipe.
     public let recipe: String?
     public let effort: Effort
     public let step: Step

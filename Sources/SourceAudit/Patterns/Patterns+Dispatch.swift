@@ -2,101 +2,101 @@ extension Patterns {
     /// Dispatch queues and what is submitted to them.
     static let dispatch: [Pattern] = [
         Pattern(
-            "dispatch-queue-target", .dispatch, "Queue with a target queue", recipe: "target-queues", .thought, .queues,
-            "A queue for each order, and an AsyncSemaphore for what is shared.",
-            .made([.dispatchQueue], when: [.label("target")]),
-            .member(["setTarget"], of: [.dispatchQueue, .source]), .function(["dispatch_set_target_queue"])),
+            "dispatch-queue-target", .dispatch, "Queue with a target queue", recipe: "Dispatch/setTarget", .thought,
+            .queues, "A queue for each order, and an AsyncSemaphore for what is shared.",
+            .made([.dispatchQueue], when: [.label("target")]), .member(["setTarget"], of: [.dispatchQueue, .source]),
+            .function(["dispatch_set_target_queue"])),
         Pattern(
-            "dispatch-queue-readers", .dispatch, "Concurrent queue with barriers", recipe: "readers-and-writers",
+            "dispatch-queue-readers", .dispatch, "Concurrent queue with barriers", recipe: "Dispatch/DispatchBarrier",
             .callers, .state, "An actor, or addBarrier.", .analysis),
         Pattern(
-            "dispatch-queue-concurrent", .dispatch, "Concurrent queue", recipe: "a-concurrent-queue", .callers, .queues,
-            "A TaskOperationQueue, or a task group.",
+            "dispatch-queue-concurrent", .dispatch, "Concurrent queue", recipe: "Dispatch/ConcurrentDispatchQueue",
+            .callers, .queues, "A TaskOperationQueue, or a task group.",
             .made([.dispatchQueue], when: [.mentions("concurrent")])),
         Pattern(
             "dispatch-queue-value", .dispatch, "Serial queue that is filled by async and asked by sync",
-            recipe: "sync-for-a-value", .callers, .state, "An actor, and await.", .analysis),
+            recipe: "Dispatch/DispatchQueue.sync", .callers, .state, "An actor, and await.", .analysis),
         Pattern(
-            "dispatch-queue-lock", .dispatch, "Serial queue in place of a lock", recipe: "a-serial-queue-as-a-lock",
+            "dispatch-queue-lock", .dispatch, "Serial queue in place of a lock", recipe: "Dispatch/SerialDispatchQueue",
             .callers, .state, "A Mutex, or an actor.", .analysis),
         Pattern(
-            "dispatch-queue-inactive", .dispatch, "Queue that is made inactive", recipe: "suspension", .rote, .queues,
-            "TaskOperationQueue(isSuspended: true).",
+            "dispatch-queue-inactive", .dispatch, "Queue that is made inactive", recipe: "Operations/isSuspended",
+            .rote, .queues, "TaskOperationQueue(isSuspended: true).",
             .made([.dispatchQueue], when: [.mentions("initiallyInactive")])),
         Pattern(
-            "dispatch-queue-serial", .dispatch, "Serial queue", recipe: "a-serial-queue", .callers, .queues,
-            "A TaskOperationQueue of width 1.", .made([.dispatchQueue]), .function(["dispatch_queue_create"])),
+            "dispatch-queue-serial", .dispatch, "Serial queue", recipe: "Operations/SerialOperationQueue", .callers,
+            .queues, "A TaskOperationQueue of width 1.", .made([.dispatchQueue]), .function(["dispatch_queue_create"])),
         Pattern(
-            "dispatch-barrier", .dispatch, "async(flags: .barrier)", recipe: "readers-and-writers", .callers, .state,
-            "An actor, or addBarrier.",
+            "dispatch-barrier", .dispatch, "async(flags: .barrier)", recipe: "Dispatch/DispatchBarrier", .callers,
+            .state, "An actor, or addBarrier.",
             .member(["async", "sync", "asyncAfter"], of: [.dispatchQueue], when: [.mentions("barrier")]),
             .function(["dispatch_barrier_async", "dispatch_barrier_sync", "dispatch_barrier_async_and_wait"])),
         Pattern(
-            "dispatch-sync-own-queue", .dispatch, "sync on the own queue", recipe: "sync-on-the-own-queue", .thought,
-            .state, "Never returns. A call within an actor does not wait.", .analysis),
+            "dispatch-sync-own-queue", .dispatch, "sync on the own queue",
+            recipe: "Dispatch/DispatchQueue.syncOnItself", .thought, .state,
+            "Never returns. A call within an actor does not wait.", .analysis),
         Pattern(
             "dispatch-back-to-main", .dispatch, "async to the background and back to main",
-            recipe: "async-to-the-background-and-back-to-main", .callers, .callers,
+            recipe: "Dispatch/DispatchQueue.global.async", .callers, .callers,
             "A @MainActor function that awaits an @concurrent one.",
             .member(["async"], of: [.dispatchQueue], when: [.on("main"), .inQueueBlock])),
         Pattern(
-            "dispatch-main", .dispatch, "DispatchQueue.main.async", recipe: "the-main-queue", .rote, .callers,
-            "@MainActor, or TaskOperationQueue.main.",
+            "dispatch-main", .dispatch, "DispatchQueue.main.async", recipe: "Dispatch/DispatchQueue.main", .rote,
+            .callers, "@MainActor, or TaskOperationQueue.main.",
             .member(["async", "asyncAndWait"], of: [.dispatchQueue], when: [.on("main")]),
             .function(["dispatch_get_main_queue", "dispatch_main", "dispatchMain", "dispatch_main_async_safe"])),
         Pattern(
-            "dispatch-main-sync", .dispatch, "DispatchQueue.main.sync", recipe: "perform-on-main", .thought, .callers,
-            "await MainActor.run { … }.", .member(["sync"], of: [.dispatchQueue], when: [.on("main")])),
+            "dispatch-main-sync", .dispatch, "DispatchQueue.main.sync", recipe: "Threads/performSelectorOnMainThread",
+            .thought, .callers, "await MainActor.run { … }.",
+            .member(["sync"], of: [.dispatchQueue], when: [.on("main")])),
         Pattern(
-            "dispatch-group-async", .dispatch, "async(group:)", recipe: "a-group-that-is-waited-for", .callers,
-            .callers,
-            "An operation, on which the next one depends.",
+            "dispatch-group-async", .dispatch, "async(group:)", recipe: "Dispatch/DispatchGroup.wait", .callers,
+            .callers, "An operation, on which the next one depends.",
             .member(["async"], of: [.dispatchQueue], when: [.label("group")]), .function(["dispatch_group_async"])),
         Pattern(
-            "dispatch-global", .dispatch, "DispatchQueue.global().async",
-            recipe: "async-to-the-background-and-back-to-main", .callers, .callers,
-            "queue.addOperation { … }, or an @concurrent function.",
+            "dispatch-global", .dispatch, "DispatchQueue.global().async", recipe: "Dispatch/DispatchQueue.global",
+            .callers, .callers, "queue.addOperation(priority:) { … }; with a BlockingExecutor if the block blocks.",
             .member(["async"], of: [.dispatchQueue], when: [.on("global")])),
         Pattern(
-            "dispatch-after", .dispatch, "asyncAfter", recipe: "after", .rote, .leaves,
+            "dispatch-after", .dispatch, "asyncAfter", recipe: "Dispatch/asyncAfter", .rote, .leaves,
             "queue.addOperation(delay:), or Task.sleep.", .member(["asyncAfter", "schedule"], of: [.dispatchQueue]),
             .function(["dispatch_after", "dispatch_after_f"])),
         Pattern(
-            "dispatch-async", .dispatch, "queue.async", recipe: "adding-operations", .callers, .leaves,
+            "dispatch-async", .dispatch, "queue.async", recipe: "Operations/addOperations", .callers, .leaves,
             "queue.addOperation { … }.", .member(["async"], of: [.dispatchQueue]),
             .function(["dispatch_async", "dispatch_async_f"])),
         Pattern(
-            "dispatch-sync", .dispatch, "queue.sync", recipe: "sync-for-a-value", .callers, .callers,
+            "dispatch-sync", .dispatch, "queue.sync", recipe: "Dispatch/DispatchQueue.sync", .callers, .callers,
             "An actor, and await; or try await queue.run { … }.",
             .member(["sync", "asyncAndWait"], of: [.dispatchQueue]),
             .function(["dispatch_sync", "dispatch_sync_f", "dispatch_async_and_wait"])),
         Pattern(
-            "dispatch-global-queue", .dispatch, "DispatchQueue.global(qos:)", recipe: "global-queues-and-priorities",
+            "dispatch-global-queue", .dispatch, "DispatchQueue.global(qos:)", recipe: "Dispatch/DispatchQueue.global",
             .rote, .queues, "priority: of the operation.",
             .member(["global"], of: [.dispatchQueue], when: [.label("qos")]),
             .member(["global"], of: [.dispatchQueue], when: [.last]), .function(["dispatch_get_global_queue"])),
         Pattern(
-            "dispatch-main-queue", .dispatch, "DispatchQueue.main", recipe: "the-main-queue", .rote, .callers,
-            "@MainActor, or TaskOperationQueue.main.", .member(["main"], of: [.dispatchQueue], when: [.last])),
+            "dispatch-main-queue", .dispatch, "DispatchQueue.main", recipe: "Dispatch/DispatchQueue.main", .rote,
+            .callers, "@MainActor, or TaskOperationQueue.main.", .member(["main"], of: [.dispatchQueue], when: [.last])),
         Pattern(
-            "dispatch-apply", .dispatch, "concurrentPerform", recipe: "apply", .callers, .callers,
+            "dispatch-apply", .dispatch, "concurrentPerform", recipe: "Dispatch/concurrentPerform", .callers, .callers,
             "concurrentPerform(over:width:stride:) of the bridge, or a task group.",
             .member(["concurrentPerform"], of: [.dispatchQueue]), .function(["dispatch_apply", "dispatch_apply_f"])),
         Pattern(
-            "dispatch-once", .dispatch, "dispatch_once", recipe: "once", .rote, .state,
-            "A static let, or an AsyncOnce.",
-            .function(["dispatch_once", "dispatch_once_f", "pthread_once"])),
+            "dispatch-once", .dispatch, "dispatch_once", recipe: "Dispatch/dispatch_once", .rote, .state,
+            "A static let, or an AsyncOnce.", .function(["dispatch_once", "dispatch_once_f", "pthread_once"])),
         Pattern(
-            "dispatch-suspend", .dispatch, "suspend(), resume(), activate() of a queue", recipe: "suspension", .rote,
-            .queues, "isSuspended, which does not count.",
+            "dispatch-suspend", .dispatch, "suspend(), resume(), activate() of a queue",
+            recipe: "Operations/isSuspended", .rote, .queues, "isSuspended, which does not count.",
             .member(["suspend", "resume", "activate"], of: [.dispatchQueue])),
         Pattern(
-            "dispatch-specific", .dispatch, "setSpecific, getSpecific", recipe: "thread-local-values-and-task-locals",
-            .callers, .queues, "A task local, carried by carrying:.",
+            "dispatch-specific", .dispatch, "setSpecific, getSpecific", recipe: "Threads/threadDictionary", .callers,
+            .queues, "A task local, carried by carrying:.",
             .member(["setSpecific", "getSpecific"], of: [.dispatchQueue]),
             .function(["dispatch_queue_set_specific", "dispatch_get_specific", "dispatch_queue_get_specific"])),
         Pattern(
-            "dispatch-precondition", .dispatch, "dispatchPrecondition", recipe: "calls-of-dispatch", .rote, .state,
+            "dispatch-precondition", .dispatch, "dispatchPrecondition",
+            recipe: "Documentation/Members#calls-of-dispatch", .rote, .state,
             "@MainActor or an actor, which the compiler checks; assertIsolated().",
             .function(["dispatchPrecondition", "dispatch_assert_queue"])),
         Pattern(
@@ -104,26 +104,26 @@ extension Patterns {
             "Read in a body with a BlockingExecutor, or by DispatchSource.readEvents.", .made([.dispatchIO]),
             .member(["read", "write", "setLimit", "setInterval", "close", "barrier"], of: [.dispatchIO])),
         Pattern(
-            "dispatch-label", .dispatch, "label, qos of a queue", recipe: "calls-of-dispatch", .rote, .queues,
-            "name: and priority:.", .member(["label", "qos"], of: [.dispatchQueue])),
+            "dispatch-label", .dispatch, "label, qos of a queue", recipe: "Documentation/Members#calls-of-dispatch",
+            .rote, .queues, "name: and priority:.", .member(["label", "qos"], of: [.dispatchQueue])),
     ]
 
     /// `DispatchGroup`.
     static let groups: [Pattern] = [
         Pattern(
-            "group-made", .groups, "DispatchGroup()", recipe: "a-group-that-is-waited-for", .callers, .callers,
+            "group-made", .groups, "DispatchGroup()", recipe: "Dispatch/DispatchGroup.wait", .callers, .callers,
             "withTaskOperationQueue, a task group, or an AsyncGroup.", .made([.group]),
             .function(["dispatch_group_create"])),
         Pattern(
-            "group-enter", .groups, "enter() and leave()", recipe: "group-enter-and-leave-around-callbacks", .callers,
-            .callers, "addOperation(callback:) for each, or an AsyncGroup.",
-            .member(["enter", "leave"], of: [.group]), .function(["dispatch_group_enter", "dispatch_group_leave"])),
+            "group-enter", .groups, "enter() and leave()", recipe: "Dispatch/DispatchGroup.enter", .callers, .callers,
+            "addOperation(callback:) for each, or an AsyncGroup.", .member(["enter", "leave"], of: [.group]),
+            .function(["dispatch_group_enter", "dispatch_group_leave"])),
         Pattern(
-            "group-notify", .groups, "notify(queue:) of a group", recipe: "a-group-that-notifies", .callers, .callers,
-            "queue.addOperation(dependencies:).", .member(["notify"], of: [.group]),
+            "group-notify", .groups, "notify(queue:) of a group", recipe: "Dispatch/DispatchGroup.notify", .callers,
+            .callers, "queue.addOperation(dependencies:).", .member(["notify"], of: [.group]),
             .function(["dispatch_group_notify"])),
         Pattern(
-            "group-wait", .groups, "wait() of a group", recipe: "a-group-that-is-waited-for", .thought, .callers,
+            "group-wait", .groups, "wait() of a group", recipe: "Dispatch/DispatchGroup.wait", .thought, .callers,
             "A task group, or await group.finished().", .member(["wait"], of: [.group]),
             .function(["dispatch_group_wait"])),
     ]

@@ -3,67 +3,60 @@ extension Patterns {
     static let locks: [Pattern] = [
         Pattern(
             "lock-two-sections", .locks, "A check and an action in two critical sections",
-            recipe: "tickets-without-a-lock", .thought, .state,
+            recipe: "Threads/UnguardedState", .thought, .state,
             "One method of an actor without an await in it. Others can come between the two.", .analysis),
         Pattern(
-            "lock-cached", .locks, "A value that is computed once behind a lock", recipe: "once", .callers, .state,
-            "A static let, a lazy value of an actor, or an AsyncOnce.", .analysis),
+            "lock-cached", .locks, "A value that is computed once behind a lock", recipe: "Dispatch/dispatch_once",
+            .callers, .state, "A static let, a lazy value of an actor, or an AsyncOnce.", .analysis),
         Pattern(
             "lock-synchronized-function", .locks, "A recursive lock as @synchronized",
-            recipe: "tickets-with-synchronized", .thought, .state,
-            "A Mutex with methods that do not call each other, or an actor.",
-            .made([.recursiveLock])),
+            recipe: "Threads/objc_sync_enter", .thought, .state,
+            "A Mutex with methods that do not call each other, or an actor.", .made([.recursiveLock])),
         Pattern(
-            "lock-made", .locks, "NSLock", recipe: "tickets-with-a-lock", .callers, .state, "A Mutex, or an actor.",
+            "lock-made", .locks, "NSLock", recipe: "Threads/NSLock", .callers, .state, "A Mutex, or an actor.",
             .made([.lock])),
         Pattern(
-            "lock-condition", .locks, "NSCondition, pthread_cond_t", recipe: "tickets-with-a-condition", .thought,
-            .state, "An actor that keeps continuations, or an AsyncStream.",
-            .made([.condition, .conditionVariable]),
+            "lock-condition", .locks, "NSCondition, pthread_cond_t", recipe: "Threads/NSCondition", .thought, .state,
+            "An actor that keeps continuations, or an AsyncStream.", .made([.condition, .conditionVariable]),
             .function(["pthread_cond_init"])),
         Pattern(
             "lock-condition-order", .locks, "NSConditionLock, or a condition that orders threads",
-            recipe: "a-condition-that-orders-threads", .thought, .state, "Dependencies, or after:.",
-            .made([.conditionLock]),
+            recipe: "Threads/NSConditionLock", .thought, .state, "Dependencies, or after:.", .made([.conditionLock]),
             .member(["lock", "unlock", "condition", "tryLock"], of: [.conditionLock])),
         Pattern(
-            "lock-condition-in-order", .locks, "Threads that wait for their number",
-            recipe: "a-condition-that-orders-threads", .thought, .state, "Dependencies, or after:.", .analysis),
+            "lock-condition-in-order", .locks, "Threads that wait for their number", recipe: "Threads/NSConditionLock",
+            .thought, .state, "Dependencies, or after:.", .analysis),
         Pattern(
-            "lock-unfair", .locks, "os_unfair_lock, OSAllocatedUnfairLock, OSSpinLock", recipe: "tickets-with-a-lock",
+            "lock-unfair", .locks, "os_unfair_lock, OSAllocatedUnfairLock, OSSpinLock", recipe: "Threads/NSLock",
             .callers, .state, "A Mutex, or an actor.", .made([.unfairLock, .unfairLockStructure]),
-            .function(
-                [
-                    "os_unfair_lock_lock", "os_unfair_lock_unlock", "os_unfair_lock_trylock", "OSSpinLockLock",
-                    "OSSpinLockUnlock", "OSSpinLockTry",
-                ])),
+            .function([
+                "os_unfair_lock_lock", "os_unfair_lock_unlock", "os_unfair_lock_trylock", "OSSpinLockLock",
+                "OSSpinLockUnlock", "OSSpinLockTry",
+            ])),
         Pattern(
-            "lock-pthread", .locks, "pthread_mutex_t, pthread_rwlock_t", recipe: "tickets-with-a-lock", .callers,
-            .state, "A Mutex, or an actor; for readers and writers an actor, or addBarrier.",
-            .made([.mutex, .readWriteLock]),
-            .function(
-                [
-                    "pthread_mutex_init", "pthread_mutex_lock", "pthread_mutex_trylock", "pthread_mutex_unlock",
-                    "pthread_mutex_destroy", "pthread_rwlock_init", "pthread_rwlock_rdlock", "pthread_rwlock_wrlock",
-                    "pthread_rwlock_unlock", "pthread_rwlock_destroy",
-                ])),
+            "lock-pthread", .locks, "pthread_mutex_t, pthread_rwlock_t", recipe: "Threads/NSLock", .callers, .state,
+            "A Mutex, or an actor; for readers and writers an actor, or addBarrier.", .made([.mutex, .readWriteLock]),
+            .function([
+                "pthread_mutex_init", "pthread_mutex_lock", "pthread_mutex_trylock", "pthread_mutex_unlock",
+                "pthread_mutex_destroy", "pthread_rwlock_init", "pthread_rwlock_rdlock", "pthread_rwlock_wrlock",
+                "pthread_rwlock_unlock", "pthread_rwlock_destroy",
+            ])),
         Pattern(
-            "lock-synchronized", .locks, "@synchronized, objc_sync_enter", recipe: "tickets-with-synchronized",
-            .callers, .state, "A Mutex, or an actor.", .function(["objc_sync_enter", "objc_sync_exit"])),
+            "lock-synchronized", .locks, "@synchronized, objc_sync_enter", recipe: "Threads/objc_sync_enter", .callers,
+            .state, "A Mutex, or an actor.", .function(["objc_sync_enter", "objc_sync_exit"])),
         Pattern(
-            "lock-without-defer", .locks, "lock() whose unlock() is not in a defer", recipe: "tickets-with-a-lock",
-            .callers, .state, "withLock of a Mutex leaves it on every path.", .analysis),
+            "lock-without-defer", .locks, "lock() whose unlock() is not in a defer", recipe: "Threads/NSLock", .callers,
+            .state, "withLock of a Mutex leaves it on every path.", .analysis),
         Pattern(
-            "lock-condition-used", .locks, "lock, wait, signal of a condition", recipe: "tickets-with-a-condition",
-            .callers, .state, "Goes with the condition.",
+            "lock-condition-used", .locks, "lock, wait, signal of a condition", recipe: "Threads/NSCondition", .callers,
+            .state, "Goes with the condition.",
             .member(["lock", "unlock", "wait", "signal", "broadcast", "withLock", "try"], of: [.condition]),
-            .function(
-                [
-                    "pthread_cond_wait", "pthread_cond_timedwait", "pthread_cond_signal", "pthread_cond_broadcast",
-                    "pthread_cond_destroy",
-                ])),
+            .function([
+                "pthread_cond_wait", "pthread_cond_timedwait", "pthread_cond_signal", "pthread_cond_broadcast",
+                "pthread_cond_destroy",
+            ])),
         Pattern(
-            "lock-used", .locks, "lock(), unlock(), withLock", recipe: "tickets-with-a-lock", .rote, .state,
+            "lock-used", .locks, "lock(), unlock(), withLock", recipe: "Threads/NSLock", .rote, .state,
             "Goes with the lock: withLock of a Mutex.",
             .member(
                 [
@@ -75,33 +68,37 @@ extension Patterns {
     /// What several patterns together are.
     static let systems: [Pattern] = [
         Pattern(
-            "system-downloader", .systems, "A table of the operations that run", recipe: "the-image-downloader",
+            "system-downloader", .systems, "A table of the operations that run", recipe: "Systems/ImageDownloader",
             .thought, .graphs, "An actor in front of a queue.", .analysis),
         Pattern(
-            "system-manager", .systems, "A shared manager that downloads batches", recipe: "the-photo-manager",
-            .thought,
-            .graphs, "An actor, and one of four batches.", .analysis),
+            "system-manager", .systems, "A shared manager that downloads batches", recipe: "Systems/PhotoManager",
+            .thought, .graphs, "An actor, and one of four batches.", .analysis),
         Pattern(
-            "system-sellers", .systems, "Threads that share a stock behind a lock", recipe: "the-ticket-office",
+            "system-sellers", .systems, "Threads that share a stock behind a lock", recipe: "Systems/TicketOffice",
             .thought, .state, "An actor.", .analysis),
     ]
 
     /// What strict checking will ask for.
     static let checking: [Pattern] = [
         Pattern(
-            "checking-result", .checking, "Result of an operation that is not Sendable", recipe: nil, .callers,
-            .checking, "What a body returns has to be Sendable.", .analysis),
+            "checking-result", .checking, "Result of an operation that is not Sendable",
+            recipe: "Migration#step-0-whatever-you-have", .callers, .checking,
+            "What a body returns has to be Sendable.", .analysis),
         Pattern(
-            "checking-closure", .checking, "Stored closure that is called on a queue", recipe: nil, .callers, .checking,
+            "checking-closure", .checking, "Stored closure that is called on a queue",
+            recipe: "Migration#what-the-compiler-says-on-the-way", .callers, .checking,
             "Make it @Sendable, and what it captures Sendable.", .analysis),
         Pattern(
-            "checking-static", .checking, "static var that nothing guards", recipe: nil, .callers, .checking,
+            "checking-static", .checking, "static var that nothing guards",
+            recipe: "Migration#what-the-compiler-says-on-the-way", .callers, .checking,
             "static let, an actor, a Mutex, or @MainActor.", .analysis),
         Pattern(
-            "checking-global", .checking, "Global var that nothing guards", recipe: nil, .callers, .checking,
+            "checking-global", .checking, "Global var that nothing guards",
+            recipe: "Migration#what-the-compiler-says-on-the-way", .callers, .checking,
             "A let, an actor, a Mutex, or @MainActor.", .analysis),
         Pattern(
-            "checking-open-class", .checking, "Open class with variables", recipe: nil, .callers, .checking,
+            "checking-open-class", .checking, "Open class with variables",
+            recipe: "Migration#what-the-compiler-says-on-the-way", .callers, .checking,
             "A subclass can be anything: it cannot be Sendable. Close it, or isolate it.", .analysis),
     ]
 
@@ -109,21 +106,22 @@ extension Patterns {
     static let ported: [Pattern] = [
         Pattern(
             "ported-await-on-width-1", .ported, "await of an operation in a body of a queue of width 1",
-            recipe: "a-serial-queue", .thought, .bridge,
+            recipe: "Operations/SerialOperationQueue", .thought, .bridge,
             "The body lends its place out meanwhile: state must not be half changed over it.", .analysis),
         Pattern(
-            "ported-blocking-body", .ported, "Blocking call in a body", recipe: "a-pool-of-threads", .callers, .bridge,
-            "It takes a thread of the cooperative pool away: a BlockingExecutor.", .analysis),
+            "ported-blocking-body", .ported, "Blocking call in a body", recipe: "Operations/BlockingOperations",
+            .callers, .bridge, "It takes a thread of the cooperative pool away: a BlockingExecutor.", .analysis),
         Pattern(
-            "ported-bridged-queue", .ported, "BridgedOperationQueue", recipe: "a-bridged-queue", .callers, .bridge,
-            "A TaskOperationQueue when nothing old is added any more.", .made([.bridgedQueue]),
+            "ported-bridged-queue", .ported, "BridgedOperationQueue", recipe: "Migration#a-bridged-queue", .callers,
+            .bridge, "A TaskOperationQueue when nothing old is added any more.", .made([.bridgedQueue]),
             .function(["BridgedOperationQueue"])),
         Pattern(
-            "ported-blocking-wait", .ported, "waitUntilFinishedBlocking", recipe: "waiting", .thought, .callers,
-            "await, when the caller is async.",
+            "ported-blocking-wait", .ported, "waitUntilFinishedBlocking", recipe: "Operations/waitUntilFinished",
+            .thought, .callers, "await, when the caller is async.",
             .function(["waitUntilFinishedBlocking", "waitUntilAllOperationsAreFinishedBlocking"])),
         Pattern(
-            "ported-legacy-dependencies", .ported, "legacyDependencies:, asOperation", recipe: "dependencies", .rote,
-            .bridge, "dependencies:, when the other end has moved.", .function(["legacyDependencies", "asOperation"])),
+            "ported-legacy-dependencies", .ported, "legacyDependencies:, asOperation",
+            recipe: "Operations/addDependency", .rote, .bridge, "dependencies:, when the other end has moved.",
+            .function(["legacyDependencies", "asOperation"])),
     ]
 }

@@ -2,126 +2,129 @@ extension Patterns {
     /// `Operation`, its subclasses and its members.
     static let operations: [Pattern] = [
         Pattern(
-            "operation-subclass", .operations, "Operation subclass with main()", recipe: "a-synchronous-subclass",
+            "operation-subclass", .operations, "Operation subclass with main()", recipe: "Operations/Operation.main",
             .callers, .leaves, "Becomes a TaskOperationBody; what main() writes becomes what it returns.", .analysis),
         Pattern(
             "operation-subclass-asynchronous", .operations, "Operation subclass with start() and states",
-            recipe: "an-asynchronous-subclass", .thought, .leaves,
+            recipe: "Operations/isAsynchronous", .thought, .leaves,
             "Becomes an async body, or a TaskOperation(callback:); its states go.", .analysis),
         Pattern(
             "operation-state-machine", .operations, "Base class with a state enumeration",
-            recipe: "the-state-machine-by-hand", .thought, .leaves,
+            recipe: "Operations/willChangeValue", .thought, .leaves,
             "Goes without a replacement when its last subclass has moved.", .analysis),
         Pattern(
             "operation-subclass-derived", .operations, "Subclass of an Operation class of the code base",
-            recipe: "the-state-machine-by-hand", .callers, .leaves,
+            recipe: "Operations/willChangeValue", .callers, .leaves,
             "Becomes a body of its own; what it shares with its base becomes functions.", .analysis),
         Pattern(
-            "operation-subclass-generic", .operations, "Generic Operation subclass", recipe: "an-invocation-operation",
-            .callers, .leaves, "TaskOperation is generic over its result; the subclass becomes a function.", .analysis),
+            "operation-subclass-generic", .operations, "Generic Operation subclass",
+            recipe: "Operations/NSInvocationOperation", .callers, .leaves,
+            "TaskOperation is generic over its result; the subclass becomes a function.", .analysis),
         Pattern(
-            "operation-overrides-cancel", .operations, "cancel() overridden", recipe: "cancellation-of-a-network-call",
+            "operation-overrides-cancel", .operations, "cancel() overridden", recipe: "Operations/Operation.cancel",
             .callers, .leaves, "Becomes withTaskCancellationHandler, or completion.onCancel.", .analysis),
         Pattern(
-            "operation-overrides-ready", .operations, "isReady overridden", recipe: "conditions-of-an-operation",
-            .thought, .graphs,
-            "Readiness is derived from dependencies here: say what it waits for as one.", .analysis),
+            "operation-overrides-ready", .operations, "isReady overridden", recipe: "Operations/OperationCondition",
+            .thought, .graphs, "Readiness is derived from dependencies here: say what it waits for as one.", .analysis),
         Pattern(
-            "operation-overrides-completion", .operations, "completionBlock overridden", recipe: "completion", .callers,
-            .leaves, "Handlers are added, not set: addCompletionHandler.", .analysis),
+            "operation-overrides-completion", .operations, "completionBlock overridden",
+            recipe: "Operations/completionBlock", .callers, .leaves,
+            "Handlers are added, not set: addCompletionHandler.", .analysis),
         Pattern(
-            "operation-delegate", .operations, "Operation with a delegate",
-            recipe: "the-download-operation-with-a-delegate", .callers, .leaves,
-            "What the delegate is told becomes what the body returns.", .analysis),
+            "operation-delegate", .operations, "Operation with a delegate", recipe: "Systems/DownloadOperation",
+            .callers, .leaves, "What the delegate is told becomes what the body returns.", .analysis),
         Pattern(
-            "operation-error-property", .operations, "Operation that keeps its error", recipe: "errors", .callers,
-            .leaves, "Throw instead; whoever needs the value fails with it.", .analysis),
+            "operation-error-property", .operations, "Operation that keeps its error",
+            recipe: "Operations/ErrorProperty", .callers, .leaves,
+            "Throw instead; whoever needs the value fails with it.", .analysis),
         Pattern(
             "operation-input-property", .operations, "Operation that reads another's result",
-            recipe: "passing-results", .callers, .graphs, "after: passes the value, typed.", .analysis),
+            recipe: "Operations/ResultProperty", .callers, .graphs, "after: passes the value, typed.", .analysis),
         Pattern(
             "operation-releases", .operations, "Operation that lets go of what it worked on",
-            recipe: "keeping-and-releasing", .rote, .leaves, "A finished operation keeps its outcome only.", .analysis),
+            recipe: "Operations/StoredOperations", .rote, .leaves, "A finished operation keeps its outcome only.",
+            .analysis),
         Pattern(
             "operation-throws-when-cancelled", .operations, "Loop that throws when the operation is cancelled",
-            recipe: "downloads-with-a-cancellation", .callers, .leaves,
-            "Task.checkCancellation() between the chunks.", .analysis),
+            recipe: "Operations/CancelledDownloads", .callers, .leaves, "Task.checkCancellation() between the chunks.",
+            .analysis),
         Pattern(
-            "operation-extension", .operations, "extension Operation", recipe: "an-extension-of-operation", .callers,
-            .leaves,
-            "Write the extension for AnyTaskOperation, or for the body's protocol.", .analysis),
+            "operation-extension", .operations, "extension Operation", recipe: "Operations/OperationExtension",
+            .callers, .leaves, "Write the extension for AnyTaskOperation, or for the body's protocol.", .analysis),
         Pattern(
-            "operation-cast", .operations, "Cast of an operation to a subclass", recipe: "passing-results", .callers,
-            .graphs, "The result has a type here: capture the operation itself.", .analysis),
+            "operation-cast", .operations, "Cast of an operation to a subclass", recipe: "Operations/ResultProperty",
+            .callers, .graphs, "The result has a type here: capture the operation itself.", .analysis),
         Pattern(
-            "operation-dependency-cycle", .operations, "Dependencies that close a cycle", recipe: "a-cycle", .thought,
-            .graphs, "addDependency throws dependencyCycle with the names on it.", .analysis),
+            "operation-dependency-cycle", .operations, "Dependencies that close a cycle",
+            recipe: "Operations/addDependencyCycle", .thought, .graphs,
+            "addDependency throws dependencyCycle with the names on it.", .analysis),
         Pattern(
             "operation-dependencies-across-queues", .operations, "Dependencies between operations of two queues",
-            recipe: "dependencies-across-queues", .rote, .graphs, "The same here.", .analysis),
+            recipe: "Operations/addDependencyAcrossQueues", .rote, .graphs, "The same here.", .analysis),
         Pattern(
             "operation-graph", .operations, "Several kinds of operations that depend on each other",
-            recipe: "a-graph-of-dependencies", .thought, .graphs, "after: and dependencies: together.", .analysis),
+            recipe: "Operations/OperationGraph", .thought, .graphs, "after: and dependencies: together.", .analysis),
         Pattern(
-            "invocation-operation", .operations, "NSInvocationOperation", recipe: "an-invocation-operation", .callers,
-            .leaves, "A method reference as the body.", .function(["NSInvocationOperation", "InvocationOperation"])),
+            "invocation-operation", .operations, "NSInvocationOperation", recipe: "Operations/NSInvocationOperation",
+            .callers, .leaves, "A method reference as the body.",
+            .function(["NSInvocationOperation", "InvocationOperation"])),
         Pattern(
-            "block-operation", .operations, "BlockOperation", recipe: "a-block-operation", .rote, .leaves,
+            "block-operation", .operations, "BlockOperation", recipe: "Operations/BlockOperation", .rote, .leaves,
             "TaskOperation { … }, or queue.addOperation { … }.", .made([.blockOperation])),
         Pattern(
-            "operation-made", .operations, "Operation()", recipe: "a-block-operation", .rote, .leaves,
+            "operation-made", .operations, "Operation()", recipe: "Operations/BlockOperation", .rote, .leaves,
             "A TaskOperation {} that others depend on.", .made([.operation])),
         Pattern(
-            "operation-many-blocks", .operations, "addExecutionBlock", recipe: "many-blocks-in-one-operation", .callers,
+            "operation-many-blocks", .operations, "addExecutionBlock", recipe: "Operations/addExecutionBlock", .callers,
             .leaves, "addBody, or a task group in one body.",
             .member(["addExecutionBlock", "executionBlocks"], of: [.operation]), .message(["addExecutionBlock"])),
         Pattern(
-            "operation-dependency", .operations, "addDependency", recipe: "dependencies", .rote, .graphs,
+            "operation-dependency", .operations, "addDependency", recipe: "Operations/addDependency", .rote, .graphs,
             "dependencies:, or after: if a value goes along the edge.",
             .member(["addDependency", "removeDependency"], of: [.operation], when: [.called]),
             .message(["addDependency", "removeDependency"])),
         Pattern(
-            "operation-dependencies", .operations, "dependencies", recipe: "members-of-operation", .callers, .graphs,
-            "The same for reading, but empty after the end.",
+            "operation-dependencies", .operations, "dependencies", recipe: "Documentation/Members#members-of-operation",
+            .callers, .graphs, "The same for reading, but empty after the end.",
             .member(["dependencies"], of: [.operation])),
         Pattern(
-            "operation-priority", .operations, "queuePriority", recipe: "priority", .rote, .leaves,
-            "priority: of the operation.",
-            .member(["queuePriority"], of: [.operation]), .message(["setQueuePriority"])),
+            "operation-priority", .operations, "queuePriority", recipe: "Operations/queuePriority", .rote, .leaves,
+            "priority: of the operation.", .member(["queuePriority"], of: [.operation]), .message(["setQueuePriority"])),
         Pattern(
             "operation-quality", .operations, "qualityOfService of an operation or a queue",
-            recipe: "quality-of-service", .rote, .leaves, "priority: of each operation.",
+            recipe: "Operations/qualityOfService", .rote, .leaves, "priority: of each operation.",
             .member(["qualityOfService", "threadPriority"], of: [.operation, .operationQueue])),
         Pattern(
-            "operation-completion", .operations, "completionBlock", recipe: "completion", .callers, .leaves,
-            "addCompletionHandler, or await.", .member(["completionBlock"], of: [.operation]),
+            "operation-completion", .operations, "completionBlock", recipe: "Operations/completionBlock", .callers,
+            .leaves, "addCompletionHandler, or await.", .member(["completionBlock"], of: [.operation]),
             .message(["setCompletionBlock"])),
         Pattern(
-            "operation-cancel", .operations, "cancel() of an operation", recipe: "cancelling", .rote, .leaves,
-            "The same; the body's task is cancelled.", .member(["cancel"], of: [.operation], when: [.called])),
+            "operation-cancel", .operations, "cancel() of an operation", recipe: "Operations/cancelAllOperations",
+            .rote, .leaves, "The same; the body's task is cancelled.",
+            .member(["cancel"], of: [.operation], when: [.called])),
         Pattern(
-            "operation-start", .operations, "start() by hand", recipe: "starting-by-hand", .callers, .leaves,
+            "operation-start", .operations, "start() by hand", recipe: "Operations/start", .callers, .leaves,
             "try operation.start(), or await the body.", .member(["start", "main"], of: [.operation], when: [.called])),
         Pattern(
-            "operation-wait", .operations, "waitUntilFinished()", recipe: "waiting", .thought, .callers,
-            "await operation.value; until then waitUntilFinishedBlocking.",
+            "operation-wait", .operations, "waitUntilFinished()", recipe: "Operations/waitUntilFinished", .thought,
+            .callers, "await operation.value; until then waitUntilFinishedBlocking.",
             .member(["waitUntilFinished"], of: [.operation]), .message(["waitUntilFinished"])),
         Pattern(
             "operation-asks-cancelled", .operations, "isCancelled asked in an operation",
-            recipe: "cancellation-inside-a-loop", .rote, .leaves, "Task.isCancelled, or Task.checkCancellation().",
+            recipe: "Operations/isCancelled", .rote, .leaves, "Task.isCancelled, or Task.checkCancellation().",
             .member(["isCancelled"], of: [.operation], when: [.inOperation]),
             .message(["isCancelled"], when: [.inOperation])),
         Pattern(
             "operation-state", .operations, "isFinished, isExecuting, isReady, isCancelled asked",
-            recipe: "members-of-operation", .rote, .leaves, "The same, for reading.",
+            recipe: "Documentation/Members#members-of-operation", .rote, .leaves, "The same, for reading.",
             .member(
                 ["isFinished", "isExecuting", "isReady", "isCancelled", "isAsynchronous", "isConcurrent"],
                 of: [.operation], when: [.not(.assigned)])),
         Pattern(
-            "operation-observed", .operations, "Key-value observing of states", recipe: "observing-states", .callers,
-            .leaves, "await, or addCompletionHandler.", .analysis),
+            "operation-observed", .operations, "Key-value observing of states", recipe: "Operations/observeValue",
+            .callers, .leaves, "await, or addCompletionHandler.", .analysis),
         Pattern(
-            "operation-name", .operations, "name of an operation", recipe: "members-of-operation", .rote, .leaves,
-            "name: where it is made.", .member(["name"], of: [.operation])),
+            "operation-name", .operations, "name of an operation", recipe: "Documentation/Members#members-of-operation",
+            .rote, .leaves, "name: where it is made.", .member(["name"], of: [.operation])),
     ]
 }

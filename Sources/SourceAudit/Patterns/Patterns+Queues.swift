@@ -2,85 +2,87 @@ extension Patterns {
     /// `OperationQueue`, its subclasses and its members.
     static let queues: [Pattern] = [
         Pattern(
-            "queue-subclass", .queues, "OperationQueue subclass", recipe: "a-subclass-of-operationqueue", .thought,
-            .queues,
-            "What it overrides is not called by a queue of ours: wrap a queue instead.", .analysis),
+            "queue-subclass", .queues, "OperationQueue subclass", recipe: "Operations/OperationQueueSubclass", .thought,
+            .queues, "What it overrides is not called by a queue of ours: wrap a queue instead.", .analysis),
         Pattern(
-            "queue-serial", .queues, "OperationQueue of width 1", recipe: "a-serial-queue", .callers, .state,
-            "An actor for the state, with a queue of width 1 if order matters.",
+            "queue-serial", .queues, "OperationQueue of width 1", recipe: "Operations/SerialOperationQueue", .callers,
+            .state, "An actor for the state, with a queue of width 1 if order matters.",
             .member(["maxConcurrentOperationCount"], of: [.operationQueue], when: [.assignedNumber("1")])),
         Pattern(
-            "queue-pool", .queues, "OperationQueue as a pool of threads", recipe: "a-pool-of-threads", .callers,
-            .queues,
-            "The width, and a BlockingExecutor for bodies that block.",
+            "queue-pool", .queues, "OperationQueue as a pool of threads", recipe: "Operations/BlockingOperations",
+            .callers, .queues, "The width, and a BlockingExecutor for bodies that block.",
             .member(["maxConcurrentOperationCount"], of: [.operationQueue], when: [.assigned, .named("pool")]),
             .member(["maxConcurrentOperationCount"], of: [.operationQueue], when: [.assigned, .named("thread")])),
         Pattern(
-            "queue-width", .queues, "maxConcurrentOperationCount", recipe: "the-width", .rote, .queues, "The same.",
+            "queue-width", .queues, "maxConcurrentOperationCount", recipe: "Operations/maxConcurrentOperationCount",
+            .rote, .queues, "The same.",
             .member(["maxConcurrentOperationCount", "defaultMaxConcurrentOperationCount"], of: [.operationQueue]),
             .message(["setMaxConcurrentOperationCount"])),
         Pattern(
-            "queue-made", .queues, "OperationQueue()", recipe: "the-width", .rote, .queues,
+            "queue-made", .queues, "OperationQueue()", recipe: "Operations/maxConcurrentOperationCount", .rote, .queues,
             "BridgedOperationQueue() at first, a TaskOperationQueue when nothing old is added any more.",
             .made([.operationQueue])),
         Pattern(
-            "queue-add-many-sizes", .queues, "Operations added over a stride", recipe: "the-size-of-the-work", .rote,
-            .leaves, "The same, or concurrentPerform(over:stride:).", .analysis),
+            "queue-add-many-sizes", .queues, "Operations added over a stride", recipe: "Operations/ChunkedOperations",
+            .rote, .leaves, "The same, or concurrentPerform(over:stride:).", .analysis),
         Pattern(
-            "queue-add-batches", .queues, "addOperations that waits, in a loop", recipe: "batches", .callers, .callers,
-            "An AsyncSemaphore, or nothing: waiting operations are small.",
+            "queue-add-batches", .queues, "addOperations that waits, in a loop", recipe: "Operations/BatchedOperations",
+            .callers, .callers, "An AsyncSemaphore, or nothing: waiting operations are small.",
             .member(["addOperations"], of: [.operationQueue], when: [.mentions("true"), .inLoop])),
         Pattern(
-            "queue-add-and-wait", .queues, "addOperations(_:waitUntilFinished: true)", recipe: "adding-operations",
-            .callers, .callers, "try queue.addOperations(…), then await.",
+            "queue-add-and-wait", .queues, "addOperations(_:waitUntilFinished: true)",
+            recipe: "Operations/addOperations", .callers, .callers, "try queue.addOperations(…), then await.",
             .member(["addOperations"], of: [.operationQueue], when: [.mentions("true")])),
         Pattern(
-            "queue-add-block", .queues, "addOperation { … }", recipe: "a-block-operation", .rote, .leaves,
-            "The same, and it returns a value.",
-            .member(["addOperation"], of: [.operationQueue], when: [.closureOnly]), .message(["addOperationWithBlock"])),
+            "queue-add-block", .queues, "addOperation { … }", recipe: "Operations/BlockOperation", .rote, .leaves,
+            "The same, and it returns a value.", .member(["addOperation"], of: [.operationQueue], when: [.closureOnly]),
+            .message(["addOperationWithBlock"])),
         Pattern(
-            "queue-add", .queues, "addOperation", recipe: "adding-operations", .rote, .leaves,
+            "queue-add", .queues, "addOperation", recipe: "Operations/addOperations", .rote, .leaves,
             "try queue.addOperation(…).", .member(["addOperation", "addOperations"], of: [.operationQueue]),
             .message(["addOperation", "addOperations"])),
         Pattern(
-            "queue-barrier", .queues, "addBarrierBlock", recipe: "barriers", .rote, .leaves, "addBarrier { … }.",
-            .member(["addBarrierBlock"], of: [.operationQueue]), .message(["addBarrierBlock"])),
+            "queue-barrier", .queues, "addBarrierBlock", recipe: "Operations/addBarrierBlock", .rote, .leaves,
+            "addBarrier { … }.", .member(["addBarrierBlock"], of: [.operationQueue]), .message(["addBarrierBlock"])),
         Pattern(
-            "queue-cancel", .queues, "cancelAllOperations()", recipe: "cancelling", .rote, .leaves, "The same.",
-            .member(["cancelAllOperations"], of: [.operationQueue]), .message(["cancelAllOperations"])),
+            "queue-cancel", .queues, "cancelAllOperations()", recipe: "Operations/cancelAllOperations", .rote, .leaves,
+            "The same.", .member(["cancelAllOperations"], of: [.operationQueue]), .message(["cancelAllOperations"])),
         Pattern(
-            "queue-wait", .queues, "waitUntilAllOperationsAreFinished()", recipe: "waiting", .thought, .callers,
-            "The same with try await; until then the blocking one.",
+            "queue-wait", .queues, "waitUntilAllOperationsAreFinished()", recipe: "Operations/waitUntilFinished",
+            .thought, .callers, "The same with try await; until then the blocking one.",
             .member(["waitUntilAllOperationsAreFinished"], of: [.operationQueue]),
             .message(["waitUntilAllOperationsAreFinished"])),
         Pattern(
-            "queue-suspended", .queues, "isSuspended", recipe: "suspension", .rote, .queues, "The same.",
+            "queue-suspended", .queues, "isSuspended", recipe: "Operations/isSuspended", .rote, .queues, "The same.",
             .member(["isSuspended", "suspended"], of: [.operationQueue]), .message(["setSuspended"])),
         Pattern(
-            "queue-progress", .queues, "progress", recipe: "progress", .rote, .queues, "The same, with the bridge.",
-            .member(["progress"], of: [.operationQueue])),
+            "queue-progress", .queues, "progress", recipe: "Operations/OperationQueue.progress", .rote, .queues,
+            "The same, with the bridge.", .member(["progress"], of: [.operationQueue])),
         Pattern(
-            "queue-current", .queues, "OperationQueue.current", recipe: "members-of-operationqueue", .rote, .callers,
+            "queue-current", .queues, "OperationQueue.current",
+            recipe: "Documentation/Members#members-of-operationqueue", .rote, .callers,
             "TaskOperationQueue.current; BridgedOperationQueue.current in old code.",
             .member(["current", "currentQueue"], of: [.operationQueue], when: [.last])),
         Pattern(
-            "queue-main", .queues, "OperationQueue.main", recipe: "the-main-queue", .rote, .callers,
+            "queue-main", .queues, "OperationQueue.main", recipe: "Dispatch/DispatchQueue.main", .rote, .callers,
             "@MainActor on the body, or TaskOperationQueue.main.",
             .member(["main", "mainQueue"], of: [.operationQueue], when: [.last])),
         Pattern(
-            "queue-operations", .queues, "operations, operationCount", recipe: "members-of-operationqueue", .callers,
-            .queues, "The same; a bridged queue on Linux has stand-ins, so that casts fail.",
+            "queue-operations", .queues, "operations, operationCount",
+            recipe: "Documentation/Members#members-of-operationqueue", .callers, .queues,
+            "The same; a bridged queue on Linux has stand-ins, so that casts fail.",
             .member(["operations", "operationCount"], of: [.operationQueue])),
         Pattern(
-            "queue-underlying", .queues, "underlyingQueue", recipe: "members-of-operationqueue", .callers, .queues,
-            "TaskOperationQueue(underlyingQueue:), or an executor:.",
+            "queue-underlying", .queues, "underlyingQueue", recipe: "Documentation/Members#members-of-operationqueue",
+            .callers, .queues, "TaskOperationQueue(underlyingQueue:), or an executor:.",
             .member(["underlyingQueue"], of: [.operationQueue])),
         Pattern(
-            "queue-name", .queues, "name of an operation queue", recipe: "members-of-operationqueue", .rote, .queues,
-            "name: where it is made.", .member(["name"], of: [.operationQueue])),
+            "queue-name", .queues, "name of an operation queue",
+            recipe: "Documentation/Members#members-of-operationqueue", .rote, .queues, "name: where it is made.",
+            .member(["name"], of: [.operationQueue])),
         Pattern(
-            "queue-scheduler", .queues, "OperationQueue as a scheduler of Combine", recipe: "members-of-operationqueue",
-            .callers, .queues, "Delays are addOperation(delay:).",
-            .member(["schedule", "now", "minimumTolerance"], of: [.operationQueue])),
+            "queue-scheduler", .queues, "OperationQueue as a scheduler of Combine",
+            recipe: "Documentation/Members#members-of-operationqueue", .callers, .queues,
+            "Delays are addOperation(delay:).", .member(["schedule", "now", "minimumTolerance"], of: [.operationQueue])),
     ]
 }

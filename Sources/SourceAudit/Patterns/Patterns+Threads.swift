@@ -2,96 +2,97 @@ extension Patterns {
     /// Threads, what is performed on them, and values that belong to one.
     static let threads: [Pattern] = [
         Pattern(
-            "thread-subclass", .threads, "Thread subclass", recipe: "a-thread-that-blocks", .thought, .leaves,
+            "thread-subclass", .threads, "Thread subclass", recipe: "Threads/Thread.start", .thought, .leaves,
             "A BlockingExecutor if it blocks, a ThreadExecutor if it has a run loop.", .analysis),
         Pattern(
-            "thread-worker", .threads, "Thread that takes work from a list", recipe: "perform-on-a-thread",
-            .thought,
-            .leaves, "A ThreadExecutor.", .analysis),
+            "thread-worker", .threads, "Thread that takes work from a list", recipe: "Threads/performSelectorOnThread",
+            .thought, .leaves, "A ThreadExecutor.", .analysis),
         Pattern(
-            "thread-detach", .threads, "Thread.detachNewThread", recipe: "detach-a-thread", .callers, .leaves,
+            "thread-detach", .threads, "Thread.detachNewThread", recipe: "Threads/detachNewThread", .callers, .leaves,
             "Task.detached, or an operation; a BlockingExecutor if it blocks.",
-            .member(
-                ["detachNewThread", "detachNewThreadSelector", "detachNewThreadWithBlock"], of: [.thread]),
+            .member(["detachNewThread", "detachNewThreadSelector", "detachNewThreadWithBlock"], of: [.thread]),
             .message(["detachNewThreadSelector", "detachNewThreadWithBlock", "performSelectorInBackground"])),
         Pattern(
-            "thread-made", .threads, "Thread { … }", recipe: "a-thread-that-blocks", .callers, .leaves,
+            "thread-made", .threads, "Thread { … }", recipe: "Threads/Thread.start", .callers, .leaves,
             "A BlockingExecutor, with a thread or more of its own.", .made([.thread]), .function(["pthread_create"])),
         Pattern(
-            "thread-local", .threads, "threadDictionary, pthread_setspecific",
-            recipe: "thread-local-values-and-task-locals", .callers, .leaves, "@TaskLocal.",
-            .member(["threadDictionary"], of: [.thread]), .message(["threadDictionary"]),
+            "thread-local", .threads, "threadDictionary, pthread_setspecific", recipe: "Threads/threadDictionary",
+            .callers, .leaves, "@TaskLocal.", .member(["threadDictionary"], of: [.thread]),
+            .message(["threadDictionary"]),
             .function(["pthread_setspecific", "pthread_getspecific", "pthread_key_create"])),
         Pattern(
-            "thread-priority", .threads, "Priority or quality of service of a thread", recipe: "quality-of-service",
-            .rote, .leaves, "priority: of the operation.",
+            "thread-priority", .threads, "Priority or quality of service of a thread",
+            recipe: "Operations/qualityOfService", .rote, .leaves, "priority: of the operation.",
             .member(["setThreadPriority", "threadPriority", "qualityOfService"], of: [.thread])),
         Pattern(
-            "thread-sleep", .threads, "Thread.sleep", recipe: "after", .callers, .callers, "try await Task.sleep.",
-            .member(["sleep", "sleepForTimeInterval"], of: [.thread])),
+            "thread-sleep", .threads, "Thread.sleep", recipe: "Dispatch/asyncAfter", .callers, .callers,
+            "try await Task.sleep.", .member(["sleep", "sleepForTimeInterval"], of: [.thread])),
         Pattern(
-            "thread-main", .threads, "Thread.isMainThread", recipe: "perform-on-main", .callers, .callers,
-            "@MainActor: the compiler knows.", .member(["isMainThread", "main"], of: [.thread]),
+            "thread-main", .threads, "Thread.isMainThread", recipe: "Threads/performSelectorOnMainThread", .callers,
+            .callers, "@MainActor: the compiler knows.", .member(["isMainThread", "main"], of: [.thread]),
             .function(["pthread_main_np"])),
         Pattern(
             "thread-current", .threads, "Thread.current", recipe: nil, .callers, .callers,
             "A task moves between threads: ask for the task, the operation or the actor.",
             .member(["current", "callStackSymbols"], of: [.thread], when: [.last]), .function(["pthread_self"])),
         Pattern(
-            "thread-control", .threads, "start(), cancel(), name of a thread", recipe: "a-thread-that-blocks", .rote,
+            "thread-control", .threads, "start(), cancel(), name of a thread", recipe: "Threads/Thread.start", .rote,
             .leaves, "Goes with the thread.",
             .member(
                 ["start", "cancel", "isCancelled", "isFinished", "isExecuting", "name", "stackSize", "exit"],
                 of: [.thread]), .function(["pthread_join", "pthread_detach", "pthread_cancel"])),
         Pattern(
-            "perform-on-main", .threads, "performSelector(onMainThread:)", recipe: "perform-on-main", .rote, .callers,
-            "@MainActor.",
+            "perform-on-main", .threads, "performSelector(onMainThread:)",
+            recipe: "Threads/performSelectorOnMainThread", .rote, .callers, "@MainActor.",
             .function(["perform", "performSelector"], when: [.called, .label("onMainThread")]),
-            .function(["performSelectorOnMainThread"], when: [.called]),
-            .message(["performSelectorOnMainThread"])),
+            .function(["performSelectorOnMainThread"], when: [.called]), .message(["performSelectorOnMainThread"])),
         Pattern(
-            "perform-after-delay", .threads, "perform(_:with:afterDelay:)", recipe: "perform-after-a-delay", .callers,
-            .leaves, "Task.sleep, and the next line.", .function(["perform"], when: [.called, .label("afterDelay")]),
+            "perform-after-delay", .threads, "perform(_:with:afterDelay:)", recipe: "Threads/performAfterDelay",
+            .callers, .leaves, "Task.sleep, and the next line.",
+            .function(["perform"], when: [.called, .label("afterDelay")]),
             .message(["performSelector"], when: [.mentions("afterDelay")])),
         Pattern(
-            "perform-cancelled", .threads, "cancelPreviousPerformRequests", recipe: "perform-and-cancel", .callers,
-            .leaves, "task.cancel(), then a new one.", .function(["cancelPreviousPerformRequests"]),
-            .message(["cancelPreviousPerformRequestsWithTarget"])),
+            "perform-cancelled", .threads, "cancelPreviousPerformRequests",
+            recipe: "Threads/cancelPreviousPerformRequests", .callers, .leaves, "task.cancel(), then a new one.",
+            .function(["cancelPreviousPerformRequests"]), .message(["cancelPreviousPerformRequestsWithTarget"])),
         Pattern(
-            "perform-on-thread", .threads, "perform(_:on:with:waitUntilDone:)", recipe: "perform-on-a-thread", .thought,
-            .leaves, "A ThreadExecutor.", .function(["perform"], when: [.called, .label("waitUntilDone")]),
+            "perform-on-thread", .threads, "perform(_:on:with:waitUntilDone:)",
+            recipe: "Threads/performSelectorOnThread", .thought, .leaves, "A ThreadExecutor.",
+            .function(["perform"], when: [.called, .label("waitUntilDone")]),
             .message(["performSelector"], when: [.mentions("onThread")])),
         Pattern(
-            "perform-in-background", .threads, "performSelector(inBackground:)", recipe: "detach-a-thread", .callers,
-            .leaves, "Task.detached, or an operation.",
+            "perform-in-background", .threads, "performSelector(inBackground:)", recipe: "Threads/detachNewThread",
+            .callers, .leaves, "Task.detached, or an operation.",
             .function(["perform", "performSelector"], when: [.called, .label("inBackground")])),
     ]
 
     /// Timers and run loops.
     static let timers: [Pattern] = [
         Pattern(
-            "timer-rearmed", .timers, "One-shot timer that is made anew each time", recipe: "perform-and-cancel",
-            .callers, .leaves, "task.cancel(), then a new one.", .analysis),
+            "timer-rearmed", .timers, "One-shot timer that is made anew each time",
+            recipe: "Threads/cancelPreviousPerformRequests", .callers, .leaves, "task.cancel(), then a new one.",
+            .analysis),
         Pattern(
-            "timer", .timers, "Timer", recipe: "perform-after-a-delay", .callers, .leaves,
+            "timer", .timers, "Timer", recipe: "Threads/performAfterDelay", .callers, .leaves,
             "Task.sleep, and the next line; timerEvents if it repeats.", .made([.timer]),
             .member(["scheduledTimer"], of: [.timer]),
             .message(["scheduledTimerWithTimeInterval", "timerWithTimeInterval"])),
         Pattern(
-            "timer-control", .timers, "fire(), invalidate() of a timer", recipe: "perform-after-a-delay", .rote,
+            "timer-control", .timers, "fire(), invalidate() of a timer", recipe: "Threads/performAfterDelay", .rote,
             .leaves, "task.cancel().",
             .member(["fire", "invalidate", "isValid", "fireDate", "tolerance"], of: [.timer])),
         Pattern(
-            "run-loop", .timers, "RunLoop that is run or given work", recipe: "perform-on-a-thread", .thought, .callers,
-            "A ThreadExecutor, or nothing: an await leaves the thread free.",
+            "run-loop", .timers, "RunLoop that is run or given work", recipe: "Threads/performSelectorOnThread",
+            .thought, .callers, "A ThreadExecutor, or nothing: an await leaves the thread free.",
             .member(
                 ["run", "perform", "add", "limitDate", "acceptInput", "schedule", "cancelPerform"], of: [.runLoop]),
             .function([
                 "CFRunLoopRun", "CFRunLoopRunInMode", "CFRunLoopStop", "CFRunLoopAddTimer", "CFRunLoopPerformBlock",
             ])),
         Pattern(
-            "run-loop-named", .timers, "RunLoop.main, RunLoop.current", recipe: "perform-on-a-thread", .callers,
-            .callers, "@MainActor, or a ThreadExecutor.", .member(["main", "current"], of: [.runLoop], when: [.last]),
+            "run-loop-named", .timers, "RunLoop.main, RunLoop.current", recipe: "Threads/performSelectorOnThread",
+            .callers, .callers, "@MainActor, or a ThreadExecutor.",
+            .member(["main", "current"], of: [.runLoop], when: [.last]),
             .function(["CFRunLoopGetCurrent", "CFRunLoopGetMain"])),
     ]
 }

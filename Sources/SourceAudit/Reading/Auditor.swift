@@ -76,11 +76,11 @@ public struct Auditor {
     private static func read(_ path: String, _ notes: inout [Note]) -> [UInt8]? {
         guard let data = FileManager.default.contents(atPath: path) else {
             let isThere = FileManager.default.fileExists(atPath: path)
-            notes.append(Note(path: path, message: isThere ? "cannot be read" : "has vanished"))
+            notes.append(Note(path: path, message: isThere ? FileWalk.unreadFile : "has vanished"))
             return nil
         }
         guard data.count < Int(UInt32.max) else {
-            notes.append(Note(path: path, message: "has more than 4 GB"))
+            notes.append(Note(path: path, message: FileWalk.hugeFile))
             return nil
         }
         return [UInt8](data)

@@ -15,6 +15,12 @@ struct FileWalk {
 
     /// What is said of a path that was given and is not there.
     static let missing = "is not there, or cannot be looked at"
+    /// What is said of sources that are there and were not read.
+    static let unreadFile = "cannot be read"
+    static let unreadFolder = "a folder that cannot be read"
+    static let unseenFile = "cannot be looked at"
+    static let hugeFile = "has more than 4 GB"
+    static let unread: Set = [missing, unreadFile, unreadFolder, unseenFile, hugeFile]
 
     private(set) var paths: [String] = []
     private(set) var notes: [Note] = []
@@ -37,7 +43,7 @@ struct FileWalk {
                 continue
             }
             guard let names = try? FileManager.default.contentsOfDirectory(atPath: path.isEmpty ? "." : path) else {
-                notes.append(Note(path: path, message: "a folder that cannot be read"))
+                notes.append(Note(path: path, message: Self.unreadFolder))
                 continue
             }
             for name in names.sorted().reversed() where !Self.skipped.contains(name) {
@@ -53,7 +59,7 @@ struct FileWalk {
         case .typeDirectory: waiting.append((path, true))
         case .typeRegular: if isSource { waiting.append((path, false)) }
         case .typeSymbolicLink: notes.append(Note(path: path, message: "a link, which is not followed"))
-        case nil: if isSource { notes.append(Note(path: path, message: "cannot be looked at")) }
+        case nil: if isSource { notes.append(Note(path: path, message: Self.unseenFile)) }
         default: if isSource { notes.append(Note(path: path, message: "no regular file")) }
         }
     }

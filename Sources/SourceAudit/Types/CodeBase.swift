@@ -9,7 +9,7 @@ final class CodeBase {
     private struct Agreed<Value: Equatable> {
         var value: Value?
 
-        mutating func state(_ other: Value) { if value != other { value = nil } }
+        mutating func state(_ other: Value?) { if value != other { value = nil } }
     }
 
     let vocabulary: Vocabulary
@@ -45,14 +45,18 @@ final class CodeBase {
 
     func add(_ declarations: Declarations, of file: SourceFile) {
         for type in declarations.types { types[type.name, default: []].append(type) }
-        for alias in declarations.aliases { aliases[alias.name] = alias.type }
+        for (name, types) in declarations.aliases where aliases[name].map({ systemTypes[$0.name] == nil }) ?? true {
+            aliases[name] = meant(types)
+        }
         for function in declarations.functions {
             functions.insert(function.name)
             methods.insert(MemberKey(owner: function.owner, name: function.name))
             guard let result = function.result else { continue }
             results[MemberKey(owner: function.owner, name: function.name), default: Agreed(value: result)].state(result)
         }
-        for (key, type) in declarations.parameters { parameters[key, default: Agreed(value: type)].state(type) }
+        for (key, type) in declarations.parameters {
+            parameters[key, default: Agreed(value: type)].state(type)
+        }
         for (name, type) in declarations.payloads { payloads[name, default: Agreed(value: type)].state(type) }
         for variable in declarations.variables {
             guard let type = Typer.declaredType(of: variable, in: file) else { continue }
@@ -78,6 +82,13 @@ final class CodeBase {
     func declares(_ name: Word, in owner: Word) -> Bool {
         let key = MemberKey(owner: owner, name: name)
         return methods.contains(key) || members[key] != nil
+    }
+
+    /// Whether a protocol of the code base that it makes a system type conform to declares a function or variable.
+    func declaresInProtocol(_ name: Word, of type: SystemType) -> Bool {
+        (types[vocabulary[type.rawValue]] ?? []).contains { declaration in
+            declaration.supers.contains { declares(name, in: $0.name) }
+        }
     }
 
     /// The system type of a name that a type of the code base hides.
@@ -118,7 +129,8 @@ final class CodeBase {
         // No chain is longer in practice; the bound keeps hostile ones from the stack.
         for _ in 0..<64 {
             if let type = systemTypes[name], !hides(name) { return type }
-            if let alias = aliases[name], alias.layers == 0, alias.name != name {
+            // An alias in one file does not change what a type of the same name is in the others.
+            if let alias = alias(name), alias.layers == 0, alias.name != name {
                 name = alias.name
             } else if let parent = superclass(of: name), parent != name {
                 name = parent
@@ -147,5 +159,9 @@ final class CodeBase {
         return result
     }
 
-    func alias(_ name: Word) -> TypeReference? { aliases[name] }
+    /// What an alias of another file stands for, nil if a type of the code base has the name.
+    func alias(_ name: Word) -> TypeReference? { hides(name) ? nil : aliases[name] }
+
+    /// Of several types that an alias stands for, a system type if there is one.
+    func meant(_ types: [TypeReference]) -> TypeReference? { types.first { systemTypes[$0.name] != nil } ?? types.last }
 }

@@ -52,7 +52,7 @@ extension Declarations {
         guard file.isWord(index + 1), file[index + 2] == .equal, let type = file.type(at: index + 3) else { return }
         // Not that of a function, nor of a generic type.
         if file[type.end] == .arrow || file[type.end] == .less { return }
-        aliases.append((file.word(index + 1), type.type))
+        aliases[file.word(index + 1), default: []].append(type.type)
     }
 
     private mutating func readType(_ file: SourceFile, _ index: Int) {
@@ -100,6 +100,7 @@ extension Declarations {
 
     private mutating func readVariable(_ file: SourceFile, _ index: Int) {
         let name = index + 1
+        if file[name] == .openParen { return readTuple(file, name) }
         guard file.isWord(name) else { return }
         let scope = file.outline.scope(of: name)
         let isVariable = file[index] == .var
@@ -115,6 +116,26 @@ extension Declarations {
         case .equal: add(file.word(name), .expression(name + 2), scope, name, isVariable: isVariable)
         case .openBrace, .comma, .else: break  // `if let name {`: what it meant before
         default: add(file.word(name), .unknown, scope, name, isVariable: isVariable)
+        }
+    }
+
+    /// `let (a, b) = (x, y)`: each name has the value at its place.
+    private mutating func readTuple(_ file: SourceFile, _ open: Int) {
+        let close = file.partner(open)
+        guard close > open, file[close + 1] == .equal, file[close + 2] == .openParen else { return }
+        let isVariable = file[open - 1] == .var
+        var value = close + 3
+        let end = file.partner(close + 2)
+        for name in stride(from: open + 1, to: min(close, open + 32), by: 2) {
+            guard file.isWord(name), file[name + 1] == .comma || name + 1 == close, value < end else { return }
+            add(file.word(name), .expression(value), file.outline.scope(of: name), name, isVariable: isVariable)
+            while value < end, file[value] != .comma {
+                switch file[value] {
+                case .openParen, .openSquare, .openBrace: value = max(file.partner(value), value) + 1
+                default: value += 1
+                }
+            }
+            value += 1
         }
     }
 
@@ -159,7 +180,7 @@ extension Declarations {
                 break
             }
         }
-        functions.append((file.typeName(around: index), file.word(index + 1), result))
+        addFunction(file.word(index + 1), of: file.typeName(around: index), result)
     }
 
     /// The labels of a function's parameters, for the values that are given by a member of their type alone.
@@ -169,7 +190,7 @@ extension Declarations {
             let isFirst = position == start || file[position - 1] == .comma
             let colon = file[position + 1] == .colon ? position + 1 : position + 2
             if isFirst, file.isWord(position), file[colon] == .colon, let type = file.type(at: colon + 1) {
-                parameters.append((CodeBase.MemberKey(owner: function, name: file.word(position)), type.type))
+                addParameter(file.word(position), of: function, type.type)
             }
             switch file[position] {
             case .openParen, .openSquare, .openBrace: position = max(file.partner(position), position + 1)

@@ -57,12 +57,15 @@ struct Declarations {
     /// The places of variables by scope and name, in the order of the file.
     var variablesByKey: [Key: [Int]] = [:]
     /// What functions return, by the name of the type that they are in and their own.
-    var functions: [(owner: Word, name: Word, result: TypeReference?)] = []
-    /// The types of parameters by function and label.
-    var parameters: [(CodeBase.MemberKey, TypeReference)] = []
+    private(set) var functions: [(owner: Word, name: Word, result: TypeReference?)] = []
+    /// The same by both, nil where the file has two of them that differ.
+    private(set) var results: [CodeBase.MemberKey: TypeReference?] = [:]
+    /// The types of parameters by function and label, nil where the file has two of them that differ.
+    private(set) var parameters: [CodeBase.MemberKey: TypeReference?] = [:]
     /// What cases of enumerations carry first.
     var payloads: [(Word, TypeReference)] = []
-    var aliases: [(name: Word, type: TypeReference)] = []
+    /// What names stand for; several things in branches of `#if`.
+    var aliases: [Word: [TypeReference]] = [:]
     /// The modules that are imported.
     var imports: Set<Word> = []
 
@@ -76,6 +79,25 @@ struct Declarations {
     mutating func add(_ name: Word, _ source: Variable.Source, _ scope: Int, _ index: Int, isVariable: Bool = false) {
         variablesByKey[Key(scope: scope, name: name), default: []].append(variables.count)
         variables.append(Variable(name: name, source: source, scope: scope, index: index, isVariable: isVariable))
+    }
+
+    mutating func addParameter(_ label: Word, of function: Word, _ type: TypeReference) {
+        Self.state(type, CodeBase.MemberKey(owner: function, name: label), in: &parameters)
+    }
+
+    mutating func addFunction(_ name: Word, of owner: Word, _ result: TypeReference?) {
+        functions.append((owner, name, result))
+        if let result { Self.state(result, CodeBase.MemberKey(owner: owner, name: name), in: &results) }
+    }
+
+    private static func state(
+        _ type: TypeReference, _ key: CodeBase.MemberKey, in types: inout [CodeBase.MemberKey: TypeReference?]
+    ) {
+        if let known = types[key], known != type {
+            types[key] = .some(nil)
+        } else {
+            types[key] = .some(type)
+        }
     }
 
     /// The variable that a name means at a token, by the scopes around it, but for members of types.

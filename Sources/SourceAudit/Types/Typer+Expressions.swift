@@ -92,7 +92,9 @@ extension Typer {
     }
 
     private func resolve(_ reference: TypeReference) -> TypeReference {
-        guard let alias = codeBase.alias(reference.name) else { return reference }
+        // An alias of the file hides what others call so.
+        let own = declarations.aliases[reference.name].flatMap(codeBase.meant)
+        guard let alias = own ?? codeBase.alias(reference.name) else { return reference }
         return TypeReference(name: alias.name, layers: alias.layers + reference.layers)
     }
 
@@ -144,7 +146,11 @@ extension Typer {
             return element(ofClosure: file.outline.scopes[scope].open, isSecond: file.text(start) == "$1", depth)
         }
         if let owner = enclosingType(start), let found = ownMember(name, owner, isCall: isCall, depth) { return found }
-        if isCall { return codeBase.result(of: name, in: Vocabulary.none).map { Result(type: $0) } }
+        if isCall {
+            // A function of the file hides those of others that have its name.
+            let own = declarations.results[CodeBase.MemberKey(owner: Vocabulary.none, name: name)]
+            return (own ?? codeBase.result(of: name, in: Vocabulary.none)).map { Result(type: resolve($0)) }
+        }
         if let global = codeBase.member(name, of: Vocabulary.none) { return Result(type: global) }
         // A name that no scope knows: what all of that name are.
         return codeBase.anyVariable(name).map { Result(type: $0, isCertain: false) }

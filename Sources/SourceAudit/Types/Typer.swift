@@ -40,6 +40,17 @@ struct Typer {
         return type(from: start, to: dot, depth: depth + 1)
     }
 
+    /// The type of the elements that `\.member` of `filter(\.member)` is asked of, at its dot.
+    func root(ofKeyPath dot: Int) -> Result? {
+        guard file[dot - 1] == .backslash, file[dot - 2] == .openParen, file[dot - 4] == .dot else { return nil }
+        switch file[dot - 3] {
+        case .map, .compactMap, .flatMap, .filter, .allSatisfy, .contains, .first, .sorted: break
+        default: return nil
+        }
+        guard let list = receiver(ofDot: dot - 4), list.type.layers > 0 else { return nil }
+        return Result(type: list.type.element, isCertain: list.isCertain)
+    }
+
     func systemType(_ result: Result?) -> SystemType? {
         guard let result, result.type.layers == 0 else { return nil }
         return codeBase.systemType(result.type.name)

@@ -65,12 +65,14 @@ enum SubjectName: String, CaseIterable, Sendable {
     case task = "Task"
     /// An actor with a dictionary of tasks.
     case actorOfTasks = "actor-of-tasks"
+    /// What reads a code base that is to move.
+    case audit
     /// What arithmetic says.
     case ideal
 
     var isOurs: Bool {
         switch self {
-        case .taskOperationQueue, .asyncSemaphore, .bridgedOperationQueue, .keyedOperations: true
+        case .taskOperationQueue, .asyncSemaphore, .bridgedOperationQueue, .keyedOperations, .audit: true
         default: false
         }
     }

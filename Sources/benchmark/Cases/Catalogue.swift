@@ -33,6 +33,7 @@ enum Catalogue {
         .bridgedDependency,
         .bridgedRun,
         .bridgedAdding,
+        .audit,
     ]
 
     /// Those that are measured where nothing else is asked for.

@@ -68,6 +68,7 @@ private final class DigestOperation: Operation, @unchecked Sendable {
         read.contents = nil  // the operations live on until all are finished, the bytes need not
     }
 }
+// endregion
 
 // `inputs` is filled before this is ready, and `digests` is read by what depends on it only.
 private final class MergeOperation: Operation, @unchecked Sendable {
@@ -101,7 +102,6 @@ private final class ReportOperation: Operation, @unchecked Sendable {
         result = merge.digests.result
     }
 }
-// endregion
 
 /// As much of a file as is read, so that a folder of disk images does not fill the memory.
 private let sampleSize = 4 * 1024 * 1024

@@ -8,7 +8,6 @@ import MigrationExamplesSupport
 extension Legacy {
     /// Downloads pictures for a delegate. Of four downloads three are cancelled, each before another of its steps.
     public static func downloadOperation(_ input: RecipeInput) throws -> RecipeResult {
-        // region: download-operation
         let server = try input.server
         let session = URLSession(configuration: .patient)
         defer { session.finishTasksAndInvalidate() }
@@ -31,11 +30,9 @@ extension Legacy {
         let shown = DispatchQueue.main.sync { gallery.list.result }  // after all that was sent there before
         try input.cancellation.check()
         return shown.adding(["\(buffers.live) buffers held"])
-        // endregion
     }
 }
 
-// region: download-operation-delegate
 /// Is told of downloads that were not cancelled, on the main queue.
 protocol PictureDownloadDelegate: AnyObject {
     func pictureDownload(_ download: PictureDownloadOperation, didEndWith result: Result<Picture, Error>)
@@ -50,9 +47,7 @@ final class PictureGallery: PictureDownloadDelegate, @unchecked Sendable {
         list.add(download.file, result)
     }
 }
-// endregion
 
-// region: download-operation-class
 /// Downloads a picture, decodes it, and hands it to its delegate.
 final class PictureDownloadOperation: Operation, @unchecked Sendable {
     enum Step { case download, decode, report }
@@ -77,6 +72,7 @@ final class PictureDownloadOperation: Operation, @unchecked Sendable {
         self.buffers = buffers
     }
 
+    // region: download-operation
     override func main() {
         defer {
             buffer = nil
@@ -122,9 +118,9 @@ final class PictureDownloadOperation: Operation, @unchecked Sendable {
         defer { received = .failure(CancellationError()) }
         return try received.get()
     }
+    // endregion
 
     private func report(_ result: Result<Picture, Error>) {
         DispatchQueue.main.async { self.delegate?.pictureDownload(self, didEndWith: result) }
     }
 }
-// endregion

@@ -40,7 +40,6 @@ extension Legacy {
         // endregion
     }
 
-    // region: image-downloader-order
     /// The places of the URLs in the order in which their downloads start, one at a time.
     private static func startOrder(
         of urls: [URL], _ order: ImageDownloader.Order, _ priorities: [Operation.QueuePriority]
@@ -54,10 +53,8 @@ extension Legacy {
         downloader.waitUntilIdle()
         return downloader.started.map { urls.firstIndex(of: $0)! }
     }
-    // endregion
 }
 
-// region: image-downloader-class
 /// Downloads pictures, each once, however many ask for it at the same time.
 final class ImageDownloader: @unchecked Sendable {
     enum Order { case firstInFirstOut, lastInFirstOut }
@@ -180,4 +177,3 @@ final class ImageDownloadToken {
         leave()
     }
 }
-// endregion

@@ -1,7 +1,6 @@
 import Foundation
 import MigrationExamplesSupport
 
-// region: image-downloader-gallery
 /// What the readers got, from whatever thread it came.
 final class ImageGallery: @unchecked Sendable {
     private struct Place: Hashable {
@@ -54,4 +53,3 @@ final class ImageGallery: @unchecked Sendable {
         }
     }
 }
-// endregion

@@ -5,7 +5,6 @@ import MigrationExamplesSupport
     import FoundationNetworking
 #endif
 
-// region: image-downloader-operation
 /// One download: an asynchronous operation with its state by hand.
 final class ImageDownloadOperation: Operation, @unchecked Sendable {
     private enum State { case waiting, executing, finished }
@@ -75,9 +74,7 @@ final class ImageDownloadOperation: Operation, @unchecked Sendable {
         didChangeValue(forKey: "isFinished")
     }
 }
-// endregion
 
-// region: image-downloader-session
 /// The delegate of the session. It hands what comes to the operation that it is for.
 final class ImageDownloadSession: NSObject, URLSessionDataDelegate, @unchecked Sendable {
     private lazy var session = URLSession(configuration: .patient, delegate: self, delegateQueue: delegateQueue)
@@ -121,4 +118,3 @@ final class ImageDownloadSession: NSObject, URLSessionDataDelegate, @unchecked S
         lock.withLock { operations.removeValue(forKey: task.taskIdentifier) }?.end(task, error)
     }
 }
-// endregion

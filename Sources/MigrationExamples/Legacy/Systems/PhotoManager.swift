@@ -8,7 +8,6 @@ import MigrationExamplesSupport
 extension Legacy {
     /// Downloads a batch of photos in four ways, and shows an overview of them.
     public static func photoManager(_ input: RecipeInput) throws -> RecipeResult {
-        // region: photo-manager
         let server = try input.server
         let urls = input.pictures.map { server.url(of: $0) } + [server.url(path: "/there%20is%20none")]
         var facts: [String] = []
@@ -30,10 +29,8 @@ extension Legacy {
         screen.showOverview(of: album)
         screen.updates.wait()
         return RecipeResult((facts + screen.facts + [instances(), lostPhotos(album)]).joined(separator: ", "))
-        // endregion
     }
 
-    // region: photo-manager-once
     /// How many managers many threads get that ask at once.
     private static func instances() -> String {
         let lock = NSLock()
@@ -43,9 +40,7 @@ extension Legacy {
         }
         return "\(managers.count) manager"
     }
-    // endregion
 
-    // region: photo-manager-readers
     /// How many photos are not there for who reads after adding them, while others read and add.
     private static func lostPhotos(_ album: PhotoAlbum) -> String {
         let (photos, copy) = (album.photos, PhotoAlbum())
@@ -57,10 +52,9 @@ extension Legacy {
         }
         return "\(lost) lost"
     }
-    // endregion
 }
 
-// region: photo-manager-class
+// region: photo-manager
 /// Downloads photos for everybody, with one session.
 final class PhotoManager {
     static let shared = PhotoManager()

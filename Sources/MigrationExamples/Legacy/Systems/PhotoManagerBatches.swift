@@ -1,7 +1,6 @@
 import Foundation
 import MigrationExamplesSupport
 
-// region: photo-manager-batches
 extension PhotoManager {
     enum Way: CaseIterable { case loop, groupWaited, groupNotified, applied }
 
@@ -53,6 +52,7 @@ extension PhotoManager {
         }
     }
 
+    // region: photo-manager-batches
     /// Nobody waits.
     private func downloadAndNotify(_ urls: [URL], into album: PhotoAlbum, _ completion: @escaping (Error?) -> Void) {
         let group = DispatchGroup()
@@ -66,6 +66,7 @@ extension PhotoManager {
         }
         group.notify(queue: .main) { completion(errors.first) }
     }
+    // endregion
 
     /// As many threads as there are processors wait for one download each.
     private func downloadByApply(_ urls: [URL], into album: PhotoAlbum, _ completion: @escaping (Error?) -> Void) {
@@ -108,4 +109,3 @@ private final class FirstError: @unchecked Sendable {
         lock.withLock { error = error ?? new }
     }
 }
-// endregion

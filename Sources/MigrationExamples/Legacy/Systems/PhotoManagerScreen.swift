@@ -1,7 +1,6 @@
 import Foundation
 import MigrationExamplesSupport
 
-// region: photo-manager-screen
 /// What the user sees. Changed on the main queue only.
 final class PhotoScreen: @unchecked Sendable {
     /// Entered for each change that is to come.
@@ -34,4 +33,3 @@ final class PhotoScreen: @unchecked Sendable {
         DispatchQueue.main.sync { ["prompt \(prompt)", "overview \(overview.map { "\($0.digest)" } ?? "missing")"] }
     }
 }
-// endregion

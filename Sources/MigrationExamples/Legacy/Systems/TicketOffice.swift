@@ -4,7 +4,6 @@ import MigrationExamplesSupport
 extension Legacy {
     /// Two sellers sell a ticket for each file. An office without care sells its last ticket twice.
     public static func ticketOffice(_ input: RecipeInput) throws -> RecipeResult {
-        // region: ticket-office
         let office = TicketOffice(stock: input.files)
         let sellers = DispatchGroup()
         for name in ["east", "west"] {
@@ -21,11 +20,10 @@ extension Legacy {
         sellers.wait()
         try input.cancellation.check()
         return office.report.adding(["without care \(CarelessOffice.soldOfOne()) of 1"])
-        // endregion
     }
 }
 
-// region: ticket-office-class
+// region: ticket-office
 /// What both sellers share. Taking a ticket is one step under the lock, and printing it is none.
 final class TicketOffice: @unchecked Sendable {
     private let lock = NSLock()
@@ -61,7 +59,6 @@ final class TicketOffice: @unchecked Sendable {
 }
 // endregion
 
-// region: ticket-office-careless
 /// Looks and takes in two steps. Each has the lock, or this would be a data race on top; the two together have not.
 final class CarelessOffice: @unchecked Sendable {
     private let lock = NSLock()
@@ -96,7 +93,6 @@ final class CarelessOffice: @unchecked Sendable {
         return office.lock.withLock { office.sold }
     }
 }
-// endregion
 
 /// How much of a file is printed on its ticket.
 private let ticketSize = 64 * 1024

@@ -8,13 +8,13 @@ extension Ported {
         try await withTaskOperationQueue(name: "downloads", maxConcurrentOperationCount: 3) { queue in
             // The largest comes after the first half of the others, and the second half after it.
             let (before, largest, after) = input.filesAroundLargest
-            var downloads = before.map { file in (file, queue.addOperation(Download(file))) }
+            var downloads = before.map { file in (file, queue.addOperation(Download(file: file))) }
             if let largest {
-                let download = Download(largest) { received in
+                let download = Download(file: largest) { received in
                     if received * 2 >= largest.chunkCount { queue.cancelAllOperations() }
                 }
                 let middle = TaskOperation(dependencies: downloads.map(\.1), download)
-                let last = after.map { file in (file, TaskOperation(dependencies: [middle], Download(file))) }
+                let last = after.map { file in (file, TaskOperation(dependencies: [middle], Download(file: file))) }
                 downloads += [(largest, middle)] + last
                 try queue.addOperations([middle] + last.map(\.1))
             }
@@ -31,13 +31,8 @@ extension Ported {
 // region: cancelled-downloads-operation
 /// Checks for cancellation between the chunks.
 private struct Download: TaskOperationBody {
-    private let file: InputFile
-    private let onChunk: @Sendable (Int) -> Void
-
-    init(_ file: InputFile, onChunk: @escaping @Sendable (Int) -> Void = { _ in }) {
-        self.file = file
-        self.onChunk = onChunk
-    }
+    let file: InputFile
+    var onChunk: @Sendable (Int) -> Void = { _ in }
 
     func main() async throws -> Digest {
         var hasher = SHA256()

@@ -9,7 +9,6 @@ import TaskOperations
 extension Ported {
     /// Downloads pictures for a delegate. Of four downloads three are cancelled, each before another of its steps.
     public static func downloadOperation(_ input: RecipeInput) async throws -> RecipeResult {
-        // region: download-operation
         let server = try input.server
         let session = URLSession(configuration: .patient)
         defer { session.finishTasksAndInvalidate() }
@@ -29,11 +28,9 @@ extension Ported {
         }
         try Task.checkCancellation()
         return await gallery.list.result.adding(["\(buffers.live) buffers held"])
-        // endregion
     }
 }
 
-// region: download-operation-delegate
 /// Is told of downloads that were not cancelled, on the main actor.
 @MainActor
 protocol PictureDownloadDelegate: AnyObject, Sendable {
@@ -49,9 +46,7 @@ final class PictureGallery: PictureDownloadDelegate {
         list.add(file, result)
     }
 }
-// endregion
 
-// region: download-operation-class
 /// Downloads a picture, decodes it, and hands it to its delegate.
 struct PictureDownload: TaskOperationBody {
     enum Step { case download, decode, report }
@@ -71,6 +66,7 @@ struct PictureDownload: TaskOperationBody {
         self.buffers = buffers
     }
 
+    // region: download-operation
     func main() async throws {
         do {
             let picture = try await picture()
@@ -96,5 +92,5 @@ struct PictureDownload: TaskOperationBody {
         willBegin(step)
         try Task.checkCancellation()
     }
+    // endregion
 }
-// endregion

@@ -53,7 +53,6 @@ extension Ported {
         // endregion
     }
 
-    // region: image-downloader-order
     /// The places of the URLs in the order in which their downloads start, one at a time.
     private static func startOrder(
         of urls: [URL], _ order: ImageDownloader.Order, _ priorities: [TaskPriority]
@@ -67,10 +66,8 @@ extension Ported {
         try await downloader.waitUntilIdle()
         return await downloader.started.map { urls.firstIndex(of: $0)! }
     }
-    // endregion
 }
 
-// region: image-downloader-class
 /// Downloads pictures, each once, however many ask for it at the same time.
 actor ImageDownloader {
     enum Order { case firstInFirstOut, lastInFirstOut }
@@ -214,4 +211,3 @@ struct ImageRequest<Value: Sendable>: Sendable {
         response.cancel()
     }
 }
-// endregion

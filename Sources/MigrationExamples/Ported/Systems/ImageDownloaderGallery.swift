@@ -1,6 +1,5 @@
 import MigrationExamplesSupport
 
-// region: image-downloader-gallery
 /// What the readers got.
 actor ImageGallery {
     private var list = DigestList()
@@ -39,4 +38,3 @@ actor ImageGallery {
             ] + facts)
     }
 }
-// endregion

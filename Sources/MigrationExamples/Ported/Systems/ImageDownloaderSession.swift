@@ -5,7 +5,6 @@ import MigrationExamplesSupport
     import FoundationNetworking
 #endif
 
-// region: image-downloader-session
 /// Transfers as sequences of what comes. Where nobody iterates any more, the transfer is cancelled.
 final class TransferSession: Sendable {
     enum Event: Sendable {
@@ -64,4 +63,3 @@ private final class TransferDelegate: NSObject, URLSessionDataDelegate, @uncheck
         lock.withLock { transfers.removeValue(forKey: task.taskIdentifier) }?.finish(throwing: error)
     }
 }
-// endregion

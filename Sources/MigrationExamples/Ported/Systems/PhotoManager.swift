@@ -9,7 +9,6 @@ import TaskOperations
 extension Ported {
     /// Downloads a batch of photos in four ways, and shows an overview of them.
     public static func photoManager(_ input: RecipeInput) async throws -> RecipeResult {
-        // region: photo-manager
         let server = try input.server
         let urls = input.pictures.map { server.url(of: $0) } + [server.url(path: "/there%20is%20none")]
         var facts: [String] = []
@@ -28,10 +27,8 @@ extension Ported {
         _ = try await (prompt, overview)
         facts += await screen.facts + [instances(), lostPhotos(album)]
         return RecipeResult(facts.joined(separator: ", "))
-        // endregion
     }
 
-    // region: photo-manager-once
     /// How many managers many tasks get that ask at once.
     private static func instances() async -> String {
         let managers = await withTaskGroup(of: ObjectIdentifier.self) { group in
@@ -40,9 +37,7 @@ extension Ported {
         }
         return "\(managers.count) manager"
     }
-    // endregion
 
-    // region: photo-manager-readers
     /// How many photos are not there for who reads after adding them, while others read and add.
     private static func lostPhotos(_ album: PhotoAlbum) async -> String {
         let (photos, copy, lost) = (await album.photos, PhotoAlbum(), PhotoAlbum())
@@ -52,10 +47,9 @@ extension Ported {
         }
         return "\(await lost.photos.count) lost"
     }
-    // endregion
 }
 
-// region: photo-manager-class
+// region: photo-manager
 /// Downloads photos for everybody, with one session.
 final class PhotoManager: Sendable {
     static let shared = PhotoManager()

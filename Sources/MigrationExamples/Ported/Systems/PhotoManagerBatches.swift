@@ -2,7 +2,6 @@ import Foundation
 import MigrationExamplesSupport
 import TaskOperations
 
-// region: photo-manager-batches
 extension PhotoManager {
     enum Way: CaseIterable { case loop, groupWaited, groupNotified, applied }
 
@@ -38,6 +37,7 @@ extension PhotoManager {
         return downloads.lazy.compactMap(\.failure).first
     }
 
+    // region: photo-manager-batches
     /// What is to be notified is an operation that depends on all, whatever becomes of them. It runs on the main
     /// actor, and can be awaited, cancelled and depended on like any other.
     private func downloadAndNotify<Value: Sendable>(
@@ -49,6 +49,7 @@ extension PhotoManager {
             notify(downloads.lazy.compactMap(\.failure).first)
         }
     }
+    // endregion
 
     /// As many tasks as the width says take one URL after the other.
     private func downloadByApply(_ urls: [URL], into album: PhotoAlbum) async -> (any Error)? {
@@ -72,4 +73,3 @@ private actor FirstError {
         first = first ?? error
     }
 }
-// endregion

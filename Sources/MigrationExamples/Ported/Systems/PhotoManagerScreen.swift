@@ -1,7 +1,6 @@
 import MigrationExamplesSupport
 import TaskOperations
 
-// region: photo-manager-screen
 /// What the user sees. The compiler has it changed on the main actor only.
 @MainActor
 final class PhotoScreen {
@@ -24,4 +23,3 @@ final class PhotoScreen {
         ["prompt \(prompt)", "overview \(overview.map { "\($0.digest)" } ?? "missing")"]
     }
 }
-// endregion

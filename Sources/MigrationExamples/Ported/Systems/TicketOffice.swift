@@ -4,7 +4,6 @@ import TaskOperations
 extension Ported {
     /// Two sellers sell a ticket for each file. An office without care sells its last ticket twice.
     public static func ticketOffice(_ input: RecipeInput) async throws -> RecipeResult {
-        // region: ticket-office
         let office = TicketOffice(stock: input.files)
         await withTaskOperationQueue(name: "sellers", maxConcurrentOperationCount: 2) { queue in
             for name in ["east", "west"] {
@@ -18,11 +17,10 @@ extension Ported {
         }
         try Task.checkCancellation()
         return await office.report.adding(["without care \(CarelessOffice.soldOfOne()) of 1"])
-        // endregion
     }
 }
 
-// region: ticket-office-class
+// region: ticket-office
 /// What both sellers share. Taking a ticket is one step, as there is no `await` in it; printing it happens outside.
 actor TicketOffice {
     private var stock: [InputFile]
@@ -51,7 +49,6 @@ actor TicketOffice {
 }
 // endregion
 
-// region: ticket-office-careless
 /// Looks and takes in two steps, with an `await` between them, where the other seller enters the actor.
 actor CarelessOffice {
     private var stock = 1
@@ -78,7 +75,6 @@ actor CarelessOffice {
         return await office.sold
     }
 }
-// endregion
 
 /// How much of a file is printed on its ticket.
 private let ticketSize = 64 * 1024

@@ -1,0 +1,92 @@
+import Foundation
+import Testing
+
+@testable import SourceAudit
+
+/// The lexer beside a second opinion: the toolchain's own tokens.
+///
+/// `AUDIT_CODE_BASE=/path TASK_OPERATIONS_DEEP=1 swift test --filter LexerAgreementTests` compares another code base.
+@Suite("The lexer beside the toolchain's")
+struct LexerAgreementTests {
+    private static let environment = ProcessInfo.processInfo.environment
+
+    @Test("Both find the same words", .enabled(if: environment["TASK_OPERATIONS_DEEP"] != nil))
+    func words() throws {
+        guard let sourceKit = SourceKit() else { return }
+        let roots = Self.environment["AUDIT_CODE_BASE"].map { [$0] }
+        let package = ["Sources", "Tests"].map { Guide.package.appending(path: $0).path }
+        var words = 0
+        var meant = 0
+        var differences: [String] = []
+        for path in FileWalk(roots ?? package).paths where path.hasSuffix(".swift") {
+            let absolute = URL(filePath: path).standardizedFileURL.path
+            guard let data = FileManager.default.contents(atPath: absolute) else { continue }
+            let bytes = [UInt8](data)
+            let ours = Ours(bytes)
+            let theirs = Self.words(of: sourceKit.pieces(of: absolute), bytes)
+            words += theirs.count
+            for start in ours.words.symmetricDifference(theirs).sorted() {
+                if ours.isMeant(start) {
+                    meant += 1
+                    continue
+                }
+                let line = bytes[..<start].count { $0 == Byte.newline } + 1
+                let text = String(decoding: bytes[start..<min(start + 20, bytes.count)], as: UTF8.self)
+                differences.append(
+                    "\(path):\(line) \(ours.words.contains(start) ? "ours" : "theirs"): \(text.debugDescription)")
+            }
+        }
+        print("\(words) words, \(meant) meant and \(differences.count) other differences")
+        #expect(words > 100_000)
+        #expect(differences.isEmpty, "\(differences.prefix(100).joined(separator: "\n"))")
+    }
+
+    private static let wordKinds: Set<Substring> = [
+        "keyword", "identifier", "typeidentifier", "attribute.builtin", "attribute.id", "argument", "parameter",
+    ]
+
+    /// Where words begin in pieces that are words, or that have some in them.
+    private static func words(of pieces: [SourceKit.Piece], _ bytes: [UInt8]) -> Set<Int> {
+        var words: Set<Int> = []
+        for piece in pieces where wordKinds.contains(piece.kind) {
+            for index in piece.range where Byte.isWordStart(bytes[index]) {
+                if index == piece.range.lowerBound || !Byte.isWord(bytes[index - 1]) { words.insert(index) }
+            }
+        }
+        return words
+    }
+}
+
+/// What the lexer finds in a source.
+private struct Ours {
+    /// Where words begin, without their backticks.
+    let words: Set<Int>
+    private let bytes: [UInt8]
+    private let tokens: [Token]
+
+    init(_ bytes: [UInt8]) {
+        var lexer = Lexer(bytes, .swift, Vocabulary())
+        lexer.run()
+        self.bytes = bytes
+        tokens = lexer.tokens
+        words = Set(
+            tokens.filter { $0.kind == .word }.map { token in
+                let start = Int(token.start)
+                return bytes[start] == Byte.backtick ? start + 1 : start
+            })
+    }
+
+    /// Whether a difference at a place is one of five that are meant.
+    func isMeant(_ start: Int) -> Bool {
+        // `yield` is a keyword in accessors, which sourcekitd does not tell.
+        if words.contains(start) { return bytes[start...].starts(with: "yield".utf8) }
+        let before = start > 0 ? bytes[start - 1] : 0
+        // A word with a number sign is one token of ours, which is no word; the string of an attribute, as in
+        // `@_cdecl("name")`, is a name to the compiler.
+        if before == Byte.hash || before == Byte.quote { return true }
+        // A name in backticks is one word, whatever is in it; and sourcekitd, which knows no language mode, takes a
+        // regular expression between single slashes for operators and names.
+        guard let token = tokens.last(where: { Int($0.start) <= start }) else { return false }
+        return token.kind == .regex || bytes[Int(token.start)] == Byte.backtick
+    }
+}
