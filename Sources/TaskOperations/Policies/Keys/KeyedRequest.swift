@@ -109,9 +109,7 @@ private struct KeyedRequestState: Sendable {
 extension KeyedRequest {
     /// How far the shared operation has come. The sequence ends when the operation is finished or the request cancelled.
     public var progress: ProgressUpdates {
-        ProgressUpdates { [self] in
-            operation.progressSources + [self]
-        } current: { [self] sources in
+        ProgressUpdates(sources: operation.progressSources + [self]) { [self] sources in
             isCancelled ? nil : ProgressUnit.sum(of: sources)
         }
     }

@@ -1,6 +1,6 @@
 extension AnyTaskOperation {
-    /// How far the operation has come, together with those that it depends on, directly or through others, when the
-    /// iteration begins: each counts the same, so that of a chain of three the first is a third of the last.
+    /// How far the operation has come, together with those that it depends on, directly or through others, when this is
+    /// asked for: each counts the same, so that of a chain of three the first is a third of the last.
     ///
     /// ```swift
     /// for await progress in image.progress { bar.fraction = progress.fraction }
@@ -9,13 +9,9 @@ extension AnyTaskOperation {
     /// An operation that reports nothing is at 0 until it is finished, and at 1 then, in whatever way that was: no bar
     /// stays behind after a cancellation. A group is where its operations are together.
     ///
-    /// Beginning an iteration is linear in the number of dependencies, and each element in that of those operations.
+    /// Asking is linear in the number of dependencies, and each element in that of those operations.
     public var progress: ProgressUpdates {
-        ProgressUpdates { [self] in
-            progressSources
-        } current: {
-            ProgressUnit.sum(of: $0)
-        }
+        ProgressUpdates(sources: progressSources) { ProgressUnit.sum(of: $0) }
     }
 
     /// How far the operation has come now, without those that it depends on.
@@ -120,10 +116,6 @@ extension TaskOperationQueue {
     public var progressUpdates: ProgressUpdates {
         let sum = observer { ProgressSum() }
         sum.register(for: scheduler)
-        return ProgressUpdates {
-            [sum]
-        } current: { _ in
-            sum.current
-        }
+        return ProgressUpdates(sources: [sum]) { _ in sum.current }
     }
 }

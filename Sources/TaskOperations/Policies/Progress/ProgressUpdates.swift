@@ -1,12 +1,12 @@
 /// How far something has come, as a sequence: where it stands now, then each change, and at last that it is finished.
 ///
 /// Changes that come faster than they are asked for are left out: each element is the latest. Cancelling the task ends
-/// the sequence. It can be iterated any number of times.
+/// the sequence. It can be iterated any number of times, also when all is finished.
 public struct ProgressUpdates: AsyncSequence, Sendable {
     public typealias Element = OperationProgress
     public typealias Failure = Never
 
-    let sources: @Sendable () -> [any ProgressSource]
+    let sources: [any ProgressSource]
     /// Where it stands, given the sources; nil if the sequence is to end without being finished.
     let current: @Sendable ([any ProgressSource]) -> OperationProgress?
 
@@ -38,17 +38,15 @@ public struct ProgressUpdates: AsyncSequence, Sendable {
 private final class ProgressSubscription: Sendable {
     let listener = ProgressListener()
     private let updates: ProgressUpdates
-    private let sources: [any ProgressSource]
 
     init(_ updates: ProgressUpdates) {
         self.updates = updates
-        sources = updates.sources()
-        for source in sources { source.add(listener) }
+        for source in updates.sources { source.add(listener) }
     }
 
     deinit {
-        for source in sources { source.remove(listener) }
+        for source in updates.sources { source.remove(listener) }
     }
 
-    var current: OperationProgress? { updates.current(sources) }
+    var current: OperationProgress? { updates.current(updates.sources) }
 }
