@@ -54,7 +54,6 @@ extension Ported {
         // endregion
     }
 
-    // region: image-downloader-order
     /// The places of the URLs in the order in which their downloads start, one at a time.
     private static func startOrder(
         of urls: [URL], _ order: ImageDownloader.Order, _ priorities: [TaskPriority]
@@ -68,10 +67,8 @@ extension Ported {
         try await downloader.waitUntilIdle()
         return downloader.started.map { urls.firstIndex(of: $0)! }
     }
-    // endregion
 }
 
-// region: image-downloader-class
 /// Downloads pictures, each once, however many ask for it at the same time.
 final class ImageDownloader: Sendable {
     enum Order { case firstInFirstOut, lastInFirstOut }
@@ -153,13 +150,10 @@ struct ImageRequest<Value: Sendable>: Sendable {
     fileprivate let response: TaskOperation<Value>
     let progress: ProgressUpdates
 
-    var result: Result<Value, any Error> {
-        get async { await response.result }
-    }
+    var result: Result<Value, any Error> { get async { await response.result } }
 
     func cancel() {
         download.cancel()
         response.cancel()
     }
 }
-// endregion

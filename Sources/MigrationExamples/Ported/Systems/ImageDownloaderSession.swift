@@ -5,8 +5,7 @@ import MigrationExamplesSupport
     import FoundationNetworking
 #endif
 
-/// Transfers as sequences of pieces, the first of which is empty. Where nobody iterates any more, the transfer is
-/// cancelled.
+/// Transfers as sequences of pieces. Where nobody iterates any more, the transfer is cancelled.
 final class TransferSession: Sendable {
     typealias Event = (piece: Data, response: URLResponse?)
 
