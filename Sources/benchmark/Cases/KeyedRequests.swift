@@ -48,9 +48,7 @@ extension Case {
         sizes: [100_000],
         subjects: [
             Subject(.keyedOperations) { count in
-                let queue = TaskOperationQueue(
-                    maxConcurrentOperationCount: TaskOperationQueue.unlimitedConcurrentOperationCount)
-                let keyed = KeyedOperations<Int, Int>(queue: queue)
+                let keyed = KeyedOperations<Int, Int>(queue: TaskOperationQueue(maxConcurrentOperationCount: 2))
                 return await benchmark.measure(count, on: keyed) { keyed in
                     await callers(count) { key in try await keyed.value(for: key) { await work(key) } }
                 }
