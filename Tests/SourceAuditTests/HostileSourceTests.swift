@@ -91,7 +91,7 @@ struct HostileSourceTests {
             _ = Self.audit(bytes, "a.swift")
             return Self.processorTime - began
         }
-        let least = isDeep ? 200 : 100
+        let least = Self.isDeep ? 200 : 100
         var (small, large) = (Int.max / 100, Int.max / 100)
         for _ in 0..<10 {
             (small, large) = (min(small, time(least)), min(large, time(8 * least)))

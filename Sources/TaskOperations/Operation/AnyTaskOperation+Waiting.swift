@@ -31,10 +31,10 @@ extension AnyTaskOperation {
         var isOver = true
         try await Self.whileAwaiting(.operation(self)) {
             isOver = await withTimeLimit(timeout, clock: clock) {
-                await suspendUntilFinished(number, endsEarly: true, isTimeUp: isTimeUp)
+                await suspendUntilFinished(number: number, endsEarly: true) { isTimeUp.isSet }
             } onTimeout: { [self] in
                 isTimeUp.set()
-                leave(number)
+                leaveWait(number)
             }
         }
         if isOver { return }
@@ -51,12 +51,12 @@ extension AnyTaskOperation {
     /// Suspends the task until the operation is finished.
     ///
     /// - Parameters:
-    ///   - number: The number of the wait.
+    ///   - number: What `leaveWait` ends the wait with; a number that no other wait has.
     ///   - endsEarly: Whether it ends when the task is cancelled.
-    ///   - isTimeUp: Set when its time is up, for a wait that has not begun by then.
+    ///   - hasLeft: Asked once the wait has begun: whether `leaveWait` was called before.
     /// - Returns: Whether the operation is finished.
     func suspendUntilFinished(
-        _ number: Int = Rank.next(), endsEarly: Bool, isTimeUp: Latch? = nil
+        number: Int = Rank.next(), endsEarly: Bool, hasLeft: () -> Bool = { false }
     ) async -> Bool {
         var isFinished = false
         await withTaskCancellationHandler {
@@ -64,13 +64,13 @@ extension AnyTaskOperation {
                 isFinished = await withCheckedContinuation { continuation in
                     arrive(continuation, number)
                     // If it was to end before it was there, nobody found it.
-                    if endsEarly, Task.isCancelled || isTimeUp?.isSet ?? false { leave(number) }
+                    if endsEarly && Task.isCancelled || hasLeft() { leaveWait(number) }
                 }
             } onEscalated: { [self] priority in
                 raiseWaiter(number, to: PriorityLevel(priority))
             }
         } onCancel: {
-            if endsEarly { leave(number) }
+            if endsEarly { leaveWait(number) }
         }
         return isFinished
     }
@@ -93,7 +93,8 @@ extension AnyTaskOperation {
         Inheritance.carryOut([.init(target: .operation(self), from: before, to: level)])
     }
 
-    private func leave(_ number: Int) {
+    /// Ends a wait, if it is in progress.
+    func leaveWait(_ number: Int) {
         guard let (continuation, level) = record.withLock({ $0.links?.waiters.remove(number) }) else { return }
         Inheritance.carryOut([.init(target: .operation(self), from: level, to: nil)])
         continuation.resume(returning: false)
@@ -126,14 +127,18 @@ extension AnyTaskOperation {
     }
 
     /// Waits for a target. If a body does so, the wait is an edge of the wait graph while it lasts.
+    ///
+    /// - Parameter goesOn: Asked at the end of the wait. If the body is about to end, it needs no permit any more, and is
+    ///   not held up until it has it back.
     static func whileAwaiting(
-        _ target: WaitNode, permit: PermitPolicy = .keptIfNotNeeded, wait: () async -> Void
+        _ target: WaitNode, permit: PermitPolicy = .keptIfNotNeeded, goesOn: () -> Bool = { true },
+        wait: () async -> Void
     ) async throws(TaskOperationError) {
-        guard let waiter = awaiting else { return await wait() }
+        guard let waiter = awaiting else { return await lendingAbandonedPermit(while: wait) }
         let entry = OperationLinks.Wait(target: target, isSuspended: permit != .kept, handedOn: nil)
         try waiter.begin(entry, permit)
         await wait()
-        await waiter.end(entry)
+        if goesOn() { await waiter.end(entry) }
     }
 
     /// What a wait does to the permit of the body.
@@ -255,7 +260,7 @@ extension OperationRecord {
     fileprivate mutating func remove(
         _ wait: OperationLinks.Wait
     ) -> (lender: (any OperationHost)?, keeper: (any OperationHost)?, change: Inheritance.Change?) {
-        guard phase == .executing, let links else { return (nil, nil, nil) }
+        guard phase == .executing, let links else { return (wait.isSuspended ? abandonedBodyHost : nil, nil, nil) }
         if links.permit == .lent, wait.isSuspended { return (host, nil, nil) }
         let change = links.removeWait(for: wait.target, isSuspended: wait.isSuspended)
         guard links.suspendedCount == 0, links.permit == .kept || links.permit == .lending else {
