@@ -136,7 +136,7 @@ extension AnyTaskOperation {
     ) async throws(TaskOperationError) {
         guard let waiter = awaiting else { return await lendingAbandonedPermit(while: wait) }
         let entry = OperationLinks.Wait(target: target, isSuspended: permit != .kept, handedOn: nil)
-        try waiter.begin(entry, permit)
+        guard try waiter.begin(entry, permit) else { return await lendingAbandonedPermit(while: wait) }
         await wait()
         if goesOn() { await waiter.end(entry) }
     }
@@ -155,7 +155,7 @@ extension AnyTaskOperation {
         guard let waiter = awaiting else { return await work() }
         let entry = OperationLinks.Wait(target: .end(host), isSuspended: false, handedOn: nil)
         do {
-            try waiter.begin(entry, .kept)
+            _ = try waiter.begin(entry, .kept)
         } catch {
             preconditionFailure("an empty queue waits for something: \(error)")
         }
@@ -164,15 +164,20 @@ extension AnyTaskOperation {
         return result
     }
 
-    /// Begins a wait of the body.
+    /// Begins a wait of the body. Returns false, and does nothing, if the operation was abandoned just now.
     ///
     /// - Throws: `TaskOperationError.waitCycle`.
-    private func begin(_ wait: OperationLinks.Wait, _ permit: PermitPolicy) throws(TaskOperationError) {
+    private func begin(_ wait: OperationLinks.Wait, _ permit: PermitPolicy) throws(TaskOperationError) -> Bool {
         wait.target.willBeAwaited()
-        while let cycle = insert(wait) {
+        var isAbandoned = false
+        while let cycle = insert(wait, &isAbandoned) {
             if Self.lendPermit(on: cycle) { continue }
             wait.target.isNoLongerAwaited()
             throw .waitCycle(Self.labels(of: cycle))
+        }
+        if isAbandoned {
+            wait.target.isNoLongerAwaited()
+            return false
         }
         let level = record.withLock { record -> PriorityLevel? in
             record.links?.handOn(record.effectiveLevel, to: wait.target)
@@ -188,13 +193,17 @@ extension AnyTaskOperation {
             remove(wait)
             throw error
         }
+        return true
     }
 
     /// Makes the edge of a wait, or returns the cycle that it would close.
-    private func insert(_ wait: OperationLinks.Wait) -> [WaitNode]? {
+    private func insert(_ wait: OperationLinks.Wait, _ isAbandoned: inout Bool) -> [WaitNode]? {
         WaitOrder.insert(from: .operation(self), to: [wait.target]) {
             record.withLock { record in
-                guard record.phase == .executing else { return true }
+                guard record.phase == .executing else {
+                    isAbandoned = true
+                    return true
+                }
                 if wait.target.rank >= rank.value { return false }
                 record.madeLinks().waits.append(wait)
                 return true

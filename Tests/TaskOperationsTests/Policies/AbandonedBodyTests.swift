@@ -175,6 +175,49 @@ struct AbandonedBodyTests {
         await until { freed.isOpen }
     }
 
+    @Test("bodies that wait, lend and are abandoned at random give every permit back, and each operation ends once")
+    func storm() async throws {
+        let (queue, elsewhere) = (TaskOperationQueue(maxConcurrentOperationCount: 2), TaskOperationQueue())
+        let (meter, ends) = (ConcurrencyMeter(), ConcurrencyMeter())
+        let operations = (0..<600).map { [clock] number in
+            let operation = queue.addOperation(
+                timeLimit: .seconds(1 + number % 3), deadline: .seconds(300), overrun: .abandon, clock: clock
+            ) {
+                for step in 0..<4 {
+                    await meter.measure { await Task.yield() }
+                    switch (number + step) % 4 {
+                    case 0: _ = await queue.addOperation { await meter.measure { await Task.yield() } }.result
+                    case 1: _ = await elsewhere.addOperation { await Task.yield() }.result
+                    case 2: await withPermitLent { await Task.yield() }
+                    default: await Task.yield()
+                    }
+                }
+            }
+            operation.addCompletionHandler { ends.enter() }
+            return operation
+        }
+        await withTaskGroup { group in
+            group.addTask { [clock] in
+                while queue.operationCount > 0 {
+                    clock.advance(by: .seconds(1))
+                    await Task.yield()
+                }
+            }
+            for (number, operation) in operations.enumerated() where number % 5 == 0 {
+                group.addTask { operation.cancel() }
+            }
+            for operation in operations { group.addTask { _ = await operation.result } }
+        }
+        try await queue.waitUntilAllOperationsAreFinished()
+        await until { ends.total == 600 }
+        #expect(meter.most <= 2)
+        let together = Gate()
+        for _ in 0..<2 { queue.addOperation { await together.pass() } }
+        await together.waitForArrivals(2)
+        together.open()
+        try await queue.waitUntilAllOperationsAreFinished()
+    }
+
     private func passLimit(_ gate: Gate) async {
         await gate.waitForArrivals(1)
         await until { clock.sleeperCount == 1 }

@@ -6,16 +6,16 @@
 
 /// What came of an operation whose body goes on.
 final class AbandonedOutcome: Outcome, @unchecked Sendable {
-    // `scheduler` is constant, and only asked for under no lock or to be returned from one; so is `binding`.
+    // Both are constant, and only asked for under no lock, or to be returned from one.
 
     /// Where the body still has its place.
     weak let scheduler: Scheduler?
-    /// How a task is known to be the body, or a child task of it.
-    let binding: BodyBinding
+    /// What the body executes in. It knows the body's tasks once that has begun, which can be after the abandonment.
+    weak let runner: OperationRunner?
 
-    init(_ failure: any Error, _ scheduler: Scheduler, _ binding: BodyBinding) {
+    init(_ failure: any Error, _ scheduler: Scheduler, _ runner: OperationRunner?) {
         self.scheduler = scheduler
-        self.binding = binding
+        self.runner = runner
         super.init(.failure(failure))
     }
 }
@@ -62,7 +62,7 @@ extension AnyTaskOperation {
             let (runner, waits) = (record.runner, record.links?.waits ?? [])
             record.isCancelled = true
             record.isRunnerWorn = true
-            let outcome = AbandonedOutcome(failure, scheduler, runner?.binding ?? .none)
+            let outcome = AbandonedOutcome(failure, scheduler, runner)
             return Abandonment(ending: record.end(outcome), runner: runner, waits: waits)
         }
         guard let abandonment else { return nil }
@@ -85,7 +85,8 @@ extension AnyTaskOperation {
     /// Where the calling task, or one of which it is a child, executes the abandoned body of this operation.
     private var schedulerOfAbandonedBody: Scheduler? {
         guard let outcome = record.withLock({ $0.outcome }) as? AbandonedOutcome else { return nil }
-        return outcome.binding == BodyBinding.current ? outcome.scheduler : nil
+        // Asked for by a task that has begun within the body, if it is the one.
+        return outcome.runner?.binding == BodyBinding.current ? outcome.scheduler : nil
     }
 }
 
