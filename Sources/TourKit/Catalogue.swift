@@ -3,7 +3,7 @@ import MigrationExamplesPorted
 
 extension Recipe {
     /// Every recipe, in the order in which the tour shows them.
-    package static let catalogue = operations + dispatch + threads + systems
+    package static let catalogue = operations + advanced + dispatch + threads + systems
 
     private static let operations = [
         Recipe("width-limited-batch", Legacy.widthLimitedBatch, Ported.widthLimitedBatch),
@@ -42,6 +42,18 @@ extension Recipe {
         Recipe("operation-conditions", Legacy.operationConditions, Ported.operationConditions),
         Recipe("operation-protocol", Legacy.operationProtocol, Ported.operationProtocol),
         Recipe("last-operation", Legacy.lastOperation, Ported.lastOperation),
+    ]
+
+    private static let advanced = [
+        Recipe("evaluated-condition", Legacy.evaluatedCondition, Ported.evaluatedCondition),
+        Recipe("mutual-exclusion", Legacy.mutualExclusion, Ported.mutualExclusion),
+        Recipe("group-operation", Legacy.groupOperation, Ported.groupOperation),
+        Recipe("retry-operation", Legacy.retryOperation, Ported.retryOperation),
+        Recipe("timeout-observer", Legacy.timeoutObserver, Ported.timeoutObserver),
+        Recipe("block-observer", Legacy.blockObserver, Ported.blockObserver),
+        Recipe("reachability-condition", Legacy.reachabilityCondition, Ported.reachabilityCondition),
+        Recipe("produced-operations", Legacy.producedOperations, Ported.producedOperations),
+        Recipe("cancelled-with-reason", Legacy.cancelledWithReason, Ported.cancelledWithReason),
     ]
 
     private static let dispatch = [

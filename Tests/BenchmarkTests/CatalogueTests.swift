@@ -11,8 +11,8 @@ struct CatalogueTests {
             Catalogue.names == [
                 "independent", "independent-batch", "serial", "contended-add", "suspending", "io", "chain", "fan-out",
                 "fan-in", "layers", "random-dag", "after", "pending-memory", "delayed", "cancel-all",
-                "priority-change", "width-change", "suspend-resume", "growth", "semaphore", "latency", "bridge",
-                "audit",
+                "priority-change", "width-change", "suspend-resume", "growth", "semaphore", "keyed", "latency",
+                "bridge", "audit",
             ])
     }
 

@@ -54,7 +54,7 @@ extension AnyTaskOperation {
         }
     }
 
-    private func letOthersGoOn(_ ending: OperationEnding) {
+    func letOthersGoOn(_ ending: OperationEnding) {
         ending.forEachDependent { $0.dependencyFinished(self)?.readinessChanged(of: $0) }
         ending.resumeWaiters()
     }

@@ -26,24 +26,31 @@ extension AnyTaskOperation {
 
     /// Suspends the task until the operation is finished.
     ///
-    /// - Parameter endsEarly: Whether it ends when the task is cancelled.
+    /// - Parameters:
+    ///   - number: What `leaveWait` ends the wait with; a number that no other wait has.
+    ///   - endsEarly: Whether it ends when the task is cancelled.
+    ///   - hasLeft: Asked once the wait has begun: whether `leaveWait` was called before.
     /// - Returns: Whether the operation is finished.
-    func suspendUntilFinished(endsEarly: Bool) async -> Bool {
-        let number = Rank.next()
+    func suspendUntilFinished(
+        number: Int = Rank.next(), endsEarly: Bool, hasLeft: () -> Bool = { false }
+    ) async -> Bool {
         var isFinished = false
         await withTaskCancellationHandler {
             await withEscalationHandler {
-                isFinished = await withCheckedContinuation { arrive($0, number, endsEarly: endsEarly) }
+                isFinished = await withCheckedContinuation { continuation in
+                    arrive(continuation, number)
+                    if endsEarly && Task.isCancelled || hasLeft() { leaveWait(number) }
+                }
             } onEscalated: { [self] priority in
                 raiseWaiter(number, to: PriorityLevel(priority))
             }
         } onCancel: {
-            if endsEarly { leave(number) }
+            if endsEarly { leaveWait(number) }
         }
         return isFinished
     }
 
-    private func arrive(_ continuation: CheckedContinuation<Bool, Never>, _ number: Int, endsEarly: Bool) {
+    private func arrive(_ continuation: CheckedContinuation<Bool, Never>, _ number: Int) {
         let level = PriorityLevel(Task.currentPriority)
         let isFinished = record.withLock { record in
             if record.phase == .finished { return true }
@@ -52,9 +59,8 @@ extension AnyTaskOperation {
         }
         if isFinished { return continuation.resume(returning: true) }
         Inheritance.carryOut([.init(target: .operation(self), from: nil, to: level)])
-        // If the task was cancelled or escalated before the waiter was there, the handlers did not find it.
+        // If the task was escalated before the waiter was there, the handler did not find it; as for cancellation.
         raiseWaiter(number, to: PriorityLevel(Task.currentPriority))
-        if endsEarly, Task.isCancelled { leave(number) }
     }
 
     private func raiseWaiter(_ number: Int, to level: PriorityLevel) {
@@ -62,7 +68,8 @@ extension AnyTaskOperation {
         Inheritance.carryOut([.init(target: .operation(self), from: before, to: level)])
     }
 
-    private func leave(_ number: Int) {
+    /// Ends a wait, if it is in progress.
+    func leaveWait(_ number: Int) {
         guard let (continuation, level) = record.withLock({ $0.links?.waiters.remove(number) }) else { return }
         Inheritance.carryOut([.init(target: .operation(self), from: level, to: nil)])
         continuation.resume(returning: false)
@@ -95,14 +102,18 @@ extension AnyTaskOperation {
     }
 
     /// Waits for a target. If a body does so, the wait is an edge of the wait graph while it lasts.
+    ///
+    /// - Parameter goesOn: Asked at the end of the wait. If the body is about to end, it needs no permit any more, and is
+    ///   not held up until it has it back.
     static func whileAwaiting(
-        _ target: WaitNode, permit: PermitPolicy = .keptIfNotNeeded, wait: () async -> Void
+        _ target: WaitNode, permit: PermitPolicy = .keptIfNotNeeded, goesOn: () -> Bool = { true },
+        wait: () async -> Void
     ) async throws(TaskOperationError) {
-        guard let waiter = awaiting else { return await wait() }
+        guard let waiter = awaiting else { return await lendingAbandonedPermit(while: wait) }
         let entry = OperationLinks.Wait(target: target, isSuspended: permit != .kept, handedOn: nil)
         try waiter.begin(entry, permit)
         await wait()
-        await waiter.end(entry)
+        if goesOn() { await waiter.end(entry) }
     }
 
     /// What a wait does to the permit of the body.
@@ -224,7 +235,7 @@ extension OperationRecord {
     fileprivate mutating func remove(
         _ wait: OperationLinks.Wait
     ) -> (lender: (any OperationHost)?, keeper: (any OperationHost)?, change: Inheritance.Change?) {
-        guard phase == .executing, let links else { return (nil, nil, nil) }
+        guard phase == .executing, let links else { return (wait.isSuspended ? abandonedBodyHost : nil, nil, nil) }
         if links.permit == .lent, wait.isSuspended { return (host, nil, nil) }
         let change = links.removeWait(for: wait.target, isSuspended: wait.isSuspended)
         guard links.suspendedCount == 0, links.permit == .kept || links.permit == .lending else {

@@ -24,6 +24,8 @@ final class OperationLinks: @unchecked Sendable {
     @exclusivity(unchecked) var bindings: [TaskLocalBinding] = []
     /// What runs beside the first body.
     @exclusivity(unchecked) var addedBodies: AddedBodies?
+    /// How far the operation has come, if it has told that or anything has asked.
+    @exclusivity(unchecked) var progress: ProgressUnit?
 
     /// A wait of a body.
     struct Wait: Sendable {

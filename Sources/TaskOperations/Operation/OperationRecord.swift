@@ -131,6 +131,8 @@ struct OperationRecord: ~Copyable, Sendable {
 
     /// Ends the operation, which lets go of everything but its outcome.
     mutating func end(_ outcome: Outcome?) -> OperationEnding {
+        // It was abandoned, and its body is done only now.
+        if phase == .finished { return OperationEnding(links: nil, isRunnerWorn: true) }
         phase = .finished
         progress = outcome.map { .outcome($0) } ?? .none
         host = nil
@@ -143,7 +145,9 @@ struct OperationRecord: ~Copyable, Sendable {
 /// It is an object so that an operation that is not finished has only a reference for it: up to 120 bytes, memory
 /// is freed by a thread that did not allocate it without taking a lock (glibc's fast bins), and an operation with
 /// a typed place for its outcome, or an existential one, would be larger.
-final class Outcome: Sendable {
+class Outcome: @unchecked Sendable {
+    // All that it and its subclasses have is constant.
+
     let result: Result<any Sendable, any Error>
 
     init(_ result: Result<any Sendable, any Error>) {

@@ -114,12 +114,21 @@ public final class TaskOperation<Success: Sendable>: AnyTaskOperation, @unchecke
     }
 
     override package func addStartHandler(_ handler: @escaping @Sendable () -> Void) -> Bool {
+        wrapBody { body in
+            {
+                handler()
+                return try await body()
+            }
+        }
+    }
+
+    /// Puts something around the body. Returns false, and does nothing, if the operation has started or ended.
+    ///
+    /// - Parameter wrap: Called under the lock of the operation: it only makes a closure.
+    func wrapBody(_ wrap: (@escaping Body) -> Body) -> Bool {
         record.withLock { record in
             guard record.phase < .executing, let first = body else { return false }
-            body = {
-                handler()
-                return try await first()
-            }
+            body = wrap(first)
             return true
         }
     }

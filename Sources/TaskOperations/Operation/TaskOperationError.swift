@@ -28,6 +28,10 @@ public enum TaskOperationError: Error, Sendable {
 
     /// The operation was added to a queue after `shutDown`.
     case queueShutDown(OperationLabel, queueName: String?)
+
+    /// The operation was not finished within its time limit, or before its deadline. The body was cancelled; whether it
+    /// has ended is said by what the limit was given for such a case.
+    case timedOut(OperationLabel, after: Duration)
 }
 
 extension TaskOperationError: CustomStringConvertible {
@@ -59,6 +63,8 @@ extension TaskOperationError: CustomStringConvertible {
             """
         case .queueShutDown(let operation, let queueName):
             "\(operation) was added to \(queueName.map { "queue \"\($0)\"" } ?? "a queue") after its shutdown."
+        case .timedOut(let operation, let limit):
+            "\(operation) was not finished after \(limit), the time that it was given."
         }
     }
 

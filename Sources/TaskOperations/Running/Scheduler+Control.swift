@@ -7,7 +7,10 @@ extension Scheduler {
 
     nonisolated var isSuspended: Bool {
         get { apply { $0.state.isSuspended } }
-        set { apply(newValue) { scheduler, isSuspended in scheduler.state.setSuspended(isSuspended) } }
+        set {
+            apply(newValue) { scheduler, isSuspended in scheduler.state.setSuspended(isSuspended) }
+            GroupSuspension.changed(self)
+        }
     }
 
     /// All operations that have not ended, in the order of adding.
@@ -32,6 +35,7 @@ extension Scheduler {
     /// more: what it holds is finished.
     nonisolated func ownerWasReleased() {
         apply { $0.state.drain() }
+        GroupSuspension.changed(self)
     }
 
     /// Takes no operation from now on.
@@ -75,6 +79,7 @@ extension Scheduler {
             scheduler.state.drain()
             scheduler.state.setIntake(.closing)
         }
+        GroupSuspension.changed(self)
         do {
             try await waitUntilEmpty()
         } catch {

@@ -21,7 +21,7 @@ package func withTimeLimit<C: Clock, Result, Failure>(
 }
 
 /// A deadline that has something done when it passes.
-private final class TimeLimit: DeadlineTarget, @unchecked Sendable {
+final class TimeLimit: DeadlineTarget, @unchecked Sendable {
     // Reached under the lock of `Deadlines` only.
     var deadlinePlace: DeadlinePlace?
 

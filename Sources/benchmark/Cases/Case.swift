@@ -51,6 +51,7 @@ enum SubjectName: String, CaseIterable, Sendable {
     case taskOperationQueue = "TaskOperationQueue"
     case asyncSemaphore = "AsyncSemaphore"
     case bridgedOperationQueue = "BridgedOperationQueue"
+    case keyedOperations = "KeyedOperations"
     case operationQueue = "OperationQueue"
     /// Concurrent, with a group; serial where the case is serial.
     case dispatchQueue = "DispatchQueue"
@@ -62,6 +63,8 @@ enum SubjectName: String, CaseIterable, Sendable {
     case taskGroupSemaphore = "TaskGroup-semaphore"
     /// An unstructured task for each operation, which awaits the handles of its predecessors.
     case task = "Task"
+    /// An actor with a dictionary of tasks.
+    case actorOfTasks = "actor-of-tasks"
     /// What reads a code base that is to move.
     case audit
     /// What arithmetic says.
@@ -69,7 +72,7 @@ enum SubjectName: String, CaseIterable, Sendable {
 
     var isOurs: Bool {
         switch self {
-        case .taskOperationQueue, .asyncSemaphore, .bridgedOperationQueue, .audit: true
+        case .taskOperationQueue, .asyncSemaphore, .bridgedOperationQueue, .keyedOperations, .audit: true
         default: false
         }
     }

@@ -26,6 +26,8 @@ enum Catalogue {
         .semaphoreServed,
         .semaphorePrioritised,
         .semaphoreCancelled,
+        .keyedBurst,
+        .keyedCallers,
         .latency("median", 0.5),
         .latency("99th percentile", 0.99),
         .bridgedDependency,

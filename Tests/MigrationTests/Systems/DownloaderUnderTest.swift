@@ -82,7 +82,7 @@ private struct PortedDownloader: DownloaderUnderTest {
     }
 
     func request(_ url: URL, as name: String) async -> any CancellableRequest {
-        let request = await downloader.request(url) { [answers] data in
+        let request = downloader.request(url) { [answers] data in
             answers.record(Answer(name, .success(data)))
         }
         Task { [answers] in
@@ -96,7 +96,7 @@ private struct PortedDownloader: DownloaderUnderTest {
 
     func setSuspended(_ isSuspended: Bool) { downloader.isSuspended = isSuspended }
 
-    var runningCount: Int { get async { await downloader.runningCount } }
+    var runningCount: Int { downloader.runningCount }
 }
 
 extension ImageRequest: CancellableRequest {}

@@ -29,6 +29,10 @@ extension TaskOperationError {
         return (dependency.name, origin.name, error)
     }
 
+    var timedOut: (name: String?, limit: Duration)? {
+        if case .timedOut(let label, let limit) = self { (label.name, limit) } else { nil }
+    }
+
     var queueShutDown: String? {
         if case .queueShutDown(let label, _) = self { label.name } else { nil }
     }

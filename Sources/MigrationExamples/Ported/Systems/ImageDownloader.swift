@@ -1,5 +1,6 @@
 import Foundation
 public import MigrationExamplesSupport
+import Synchronization
 import TaskOperations
 
 #if canImport(FoundationNetworking)
@@ -18,24 +19,24 @@ extension Ported {
         // its mind: the downloads go on as long as anybody else wants them.
         downloader.isSuspended = true
         var requests: [(file: InputFile, reader: String, request: ImageRequest<Picture>)] = []
-        var prefetches: [ImageRequest<Void>] = []
         for file in input.pictures {
             let url = server.url(of: file)
             for reader in ["list", "page"] where file != input.pictures.last {
-                let request = await downloader.request(url) { data in
+                let request = downloader.request(url) { data in
                     await gallery.noteAnswer(for: file, reader)
                     return Picture(decoding: data)
                 }
                 requests.append((file, reader, request))
             }
-            prefetches.append(await downloader.request(url, priority: .low) { _ in await gallery.takeUnwanted() })
+            downloader.request(url, priority: .low) { _ in await gallery.takeUnwanted() }.cancel()
         }
-        for prefetch in prefetches { prefetch.cancel() }
         downloader.isSuspended = false
 
         try await withTaskCancellationHandler {
-            for (file, reader, request) in requests {
-                await gallery.take(request.result, steps: request.progress, for: file, reader)
+            await withTaskGroup { group in
+                for (file, reader, request) in requests {
+                    group.addTask { await gallery.take(request, for: file, reader) }
+                }
             }
             try await downloader.waitUntilIdle()
         } onCancel: {
@@ -60,154 +61,99 @@ extension Ported {
         let downloader = ImageDownloader(width: 1, order: order)
         downloader.isSuspended = true
         for (number, url) in urls.enumerated() {
-            await downloader.request(url, priority: priorities[number % priorities.count]) { _ in }
+            downloader.request(url, priority: priorities[number % priorities.count]) { _ in }
         }
         downloader.isSuspended = false
         try await downloader.waitUntilIdle()
-        return await downloader.started.map { urls.firstIndex(of: $0)! }
+        return downloader.started.map { urls.firstIndex(of: $0)! }
     }
 }
 
 /// Downloads pictures, each once, however many ask for it at the same time.
-actor ImageDownloader {
+final class ImageDownloader: Sendable {
     enum Order { case firstInFirstOut, lastInFirstOut }
 
-    private struct Requester {
-        let response: AnyTaskOperation
-        let progress: AsyncStream<ImageProgress>.Continuation
-    }
-
-    private struct Entry {
-        let download: TaskOperation<Data>
-        var requesters: [UUID: Requester] = [:]
-
-        var isWanted: Bool { requesters.values.contains { !$0.response.isCancelled } }
-    }
-
     private let session = TransferSession()
-    private let turns: TaskOperationQueue
+    private let queue: TaskOperationQueue
+    private let downloads: KeyedOperations<URL, Data>
     private let responses = TaskOperationQueue(name: "responses", maxConcurrentOperationCount: 1)
-    private let departures = TaskOperationQueue(name: "departures")
     private let order: Order
-    private var table: [URL: Entry] = [:]
-    private var waiting: [(url: URL, priority: TaskPriority, download: TaskOperation<Data>)] = []
-    private(set) var started: [URL] = []
+    private let startedURLs = Mutex<[URL]>([])
+    private let newest = Mutex<AnyTaskOperation?>(nil)
 
     init(width: Int, order: Order = .firstInFirstOut) {
         self.order = order
-        turns = TaskOperationQueue(name: "downloads", maxConcurrentOperationCount: width)
+        queue = TaskOperationQueue(name: "downloads", maxConcurrentOperationCount: width)
+        downloads = KeyedOperations(queue: queue)
     }
 
-    nonisolated var isSuspended: Bool {
-        get { turns.isSuspended }
-        set { turns.isSuspended = newValue }
+    var isSuspended: Bool {
+        get { queue.isSuspended }
+        set { queue.isSuspended = newValue }
     }
 
-    var runningCount: Int { table.count + session.runningCount }
+    var runningCount: Int { downloads.count + session.runningCount }
+
+    var started: [URL] { startedURLs.withLock { $0 } }
 
     /// Downloads, or joins those who wait for the download, and has the bytes handled in the order of the requests.
     @discardableResult
     func request<Value>(
         _ url: URL, priority: TaskPriority = .medium, handle: @escaping @Sendable (Data) async throws -> Value
     ) -> ImageRequest<Value> {
-        let download = table[url]?.download ?? begin(url, priority)
-        let id = UUID()
-        let (steps, progress) = AsyncStream.makeStream(of: ImageProgress.self)
-        let response = responses.addOperation(dependencies: [download]) { try await handle(download.value) }
-        table[url]!.requesters[id] = Requester(response: response, progress: progress)
-        // Runs whatever becomes of the response: nobody stays in the table.
-        departures.addOperation(dependencies: [response]) { await self.leave(url, download, id) }
-        return ImageRequest(response: response, progress: steps)
+        let download = downloads.request(url, priority: priority) { makeDownload(url) }
+        let response = responses.addOperation(priority: priority, dependencies: [download.operation]) {
+            try await handle(download.value)
+        }
+        return ImageRequest(download: download, response: response, progress: download.progress)
     }
 
-    /// Nobody wants anything any more, so that the downloads end too.
-    nonisolated func cancelAll() {
-        responses.cancelAllOperations()
+    func cancelAll() {
+        for queue in [queue, responses] { queue.cancelAllOperations() }
     }
 
-    nonisolated func waitUntilIdle() async throws {
-        for queue in [responses, departures, turns] { try await queue.waitUntilAllOperationsAreFinished() }
+    func waitUntilIdle() async throws {
+        for queue in [responses, queue] { try await queue.waitUntilAllOperationsAreFinished() }
     }
 
-    private func begin(_ url: URL, _ priority: TaskPriority) -> TaskOperation<Data> {
-        let download = TaskOperation(name: url.path, priority: priority) { try await self.transfer(url) }
-        table[url] = Entry(download: download)
-        waiting.append((url, priority, download))
-        turns.addOperation(priority: priority) { await self.takeTurn() }
+    private func makeDownload(_ url: URL) -> TaskOperation<Data> {
+        let download = TaskOperation(name: url.path) { [self] in
+            startedURLs.withLock { $0.append(url) }
+            return try await transfer(url)
+        }
+        // Until a queue has that order itself, each download waits for the one after it.
+        if order == .lastInFirstOut { newest.withLock { $0 = stack(download, on: $0) } }
         return download
     }
 
-    /// A place in the queue became free. What it is used for is decided now, not when it was asked for.
-    private func takeTurn() async {
-        guard let download = takeNext() else { return }
-        let end = AsyncGroup()
-        end.enter(for: download)
-        try? download.start()  // refused only where it was cancelled just now
-        await end.wait()
-    }
-
-    private func takeNext() -> TaskOperation<Data>? {
-        waiting.removeAll { next in
-            if !next.download.isCancelled, !table[next.url]!.isWanted { abandon(next.url) }
-            return next.download.isCancelled
-        }
-        guard let priority = waiting.map(\.priority).max() else { return nil }
-        let candidates = waiting.indices.filter { waiting[$0].priority == priority }
-        let next = waiting.remove(at: order == .firstInFirstOut ? candidates.first! : candidates.last!)
-        started.append(next.url)
-        return next.download
+    private func stack(_ download: TaskOperation<Data>, on former: AnyTaskOperation?) -> AnyTaskOperation {
+        try? former?.addDependency(download)  // refused only if that has started
+        return download
     }
 
     private func transfer(_ url: URL) async throws -> Data {
         var data = Data()
         var response: URLResponse?
-        for try await event in session.transfer(url) {
-            switch event {
-            case .response(let head): response = head
-            case .data(let piece): data += piece
-            }
-            report(ImageProgress(received: data.count, expected: Int(response?.expectedContentLength ?? -1)), of: url)
+        for try await (piece, head) in session.transfer(url) {
+            data += piece
+            response = head
+            AnyTaskOperation.current?.reportProgress(data.count, of: response.map { Int($0.expectedContentLength) })
         }
         try Task.checkCancellation()
         return try DownloadFailure.check(data, response)
     }
-
-    private func report(_ progress: ImageProgress, of url: URL) {
-        // A download that was cancelled may still be on its way when the next one for its URL begins.
-        guard let entry = table[url], entry.download == AnyTaskOperation.current else { return }
-        for requester in entry.requesters.values { requester.progress.yield(progress) }
-    }
-
-    private func leave(_ url: URL, _ download: TaskOperation<Data>, _ id: UUID) {
-        guard table[url]?.download == download else { return }  // it was abandoned
-        table[url]!.requesters.removeValue(forKey: id)!.progress.finish()
-        if table[url]!.requesters.isEmpty { abandon(url) }
-    }
-
-    /// Nobody wants the download any more: it is cancelled, which changes nothing where it is finished.
-    private func abandon(_ url: URL) {
-        let entry = table.removeValue(forKey: url)!
-        for requester in entry.requesters.values { requester.progress.finish() }
-        entry.download.cancel()
-    }
-}
-
-/// How much of a picture has come.
-struct ImageProgress: Sendable {
-    let received: Int
-    let expected: Int
 }
 
 /// What a requester gets, to wait and to cancel with. The others who want the same picture still get it.
 struct ImageRequest<Value: Sendable>: Sendable {
+    fileprivate let download: KeyedRequest<Data>
     fileprivate let response: TaskOperation<Value>
-    let progress: AsyncStream<ImageProgress>
+    let progress: ProgressUpdates
 
-    var result: Result<Value, any Error> {
-        get async { await response.result }
-    }
+    var result: Result<Value, any Error> { get async { await response.result } }
 
     func cancel() {
+        download.cancel()
         response.cancel()
     }
 }

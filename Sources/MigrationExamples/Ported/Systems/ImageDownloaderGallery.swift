@@ -1,4 +1,5 @@
 import MigrationExamplesSupport
+import TaskOperations
 
 /// What the readers got.
 actor ImageGallery {
@@ -16,16 +17,16 @@ actor ImageGallery {
         unwanted += 1
     }
 
-    func take(
-        _ result: Result<Picture, any Error>, steps: AsyncStream<ImageProgress>, for file: InputFile, _ reader: String
-    ) async {
+    func take(_ request: ImageRequest<Picture>, for file: InputFile, _ reader: String) async {
+        var received = 0
+        for await step in request.progress {
+            let bytes = step.completedUnitCount ?? received
+            if bytes < received || bytes > step.totalUnitCount ?? bytes { isComplete = false }
+            received = bytes
+        }
+        let result = await request.result
         answers += 1
         if reader == "list" { list.add(file, result) }
-        var received = 0
-        for await step in steps {
-            if step.received < received || step.received > step.expected { isComplete = false }
-            received = step.received
-        }
         if case .success(let picture) = result, picture.size != received { isComplete = false }
     }
 

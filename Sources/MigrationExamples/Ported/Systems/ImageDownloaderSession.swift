@@ -5,12 +5,9 @@ import MigrationExamplesSupport
     import FoundationNetworking
 #endif
 
-/// Transfers as sequences of what comes. Where nobody iterates any more, the transfer is cancelled.
+/// Transfers as sequences of pieces. Where nobody iterates any more, the transfer is cancelled.
 final class TransferSession: Sendable {
-    enum Event: Sendable {
-        case response(URLResponse)
-        case data(Data)
-    }
+    typealias Event = (piece: Data, response: URLResponse?)
 
     private let delegate = TransferDelegate()
     private let session: URLSession
@@ -51,12 +48,12 @@ private final class TransferDelegate: NSObject, URLSessionDataDelegate, @uncheck
         _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
         completionHandler: @escaping (URLSession.ResponseDisposition) -> Void
     ) {
-        lock.withLock { transfers[dataTask.taskIdentifier] }?.yield(.response(response))
+        lock.withLock { transfers[dataTask.taskIdentifier] }?.yield((Data(), response))
         completionHandler(.allow)
     }
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-        lock.withLock { transfers[dataTask.taskIdentifier] }?.yield(.data(data))
+        lock.withLock { transfers[dataTask.taskIdentifier] }?.yield((data, dataTask.response))
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {

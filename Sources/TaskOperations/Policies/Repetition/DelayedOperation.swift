@@ -52,6 +52,30 @@ extension TaskOperationQueue {
         return operation
     }
 
+    /// Makes an operation that becomes ready at a moment of a clock, and adds it. It is as one with a delay.
+    ///
+    /// ```swift
+    /// queue.addOperation(at: .now + .seconds(30)) { connection.close() }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - moment: Until when it is pending at least. A moment that has passed delays nothing.
+    ///   - clock: The clock of that moment.
+    ///   - body: The work.
+    @discardableResult
+    public func addOperation<Success, C: Clock>(
+        name: String? = nil,
+        priority: TaskPriority = .medium,
+        at moment: C.Instant,
+        clock: C = ContinuousClock(),
+        dependencies: [AnyTaskOperation] = [],
+        body: @escaping TaskOperation<Success>.Body
+    ) -> TaskOperation<Success> where C.Duration == Duration {
+        addOperation(
+            name: name, priority: priority, delay: clock.now.duration(to: moment), clock: clock,
+            dependencies: dependencies, body: body)
+    }
+
     /// Adds an operation that was just made, which is not ready before a deadline.
     @usableFromInline
     package func addNew<C: Clock>(

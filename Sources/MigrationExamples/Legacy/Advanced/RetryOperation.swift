@@ -1,0 +1,53 @@
+import Foundation
+import MigrationExamplesSupport
+
+extension Legacy {
+    /// Reads files from a source that fails the first two times.
+    public static func retryOperation(_ input: RecipeInput) throws -> RecipeResult {
+        // region: retry-operation
+        let queue = OperationQueue()
+        let (attempts, read) = (SharedCount(), SharedCount())
+        for file in input.sample {
+            let operation = RetryOperation(attempts: 4, firstPause: 0.001) { attempt in
+                attempts.add(1)
+                if attempt < 3 { throw URLError(.networkConnectionLost) }
+                read.add(file.size)
+            }
+            queue.addOperation(operation)
+        }
+        queue.waitUntilAllOperationsAreFinished()
+        return RecipeResult("\(read.total) bytes, \(attempts.total) attempts")
+        // endregion
+    }
+}
+
+// region: retry-operation-class
+private final class RetryOperation: AdvancedOperation, @unchecked Sendable {
+    private let attempts: Int
+    private var pause: TimeInterval
+    private let work: (_ attempt: Int) throws -> Void
+
+    init(attempts: Int, firstPause: TimeInterval, _ work: @escaping (_ attempt: Int) throws -> Void) {
+        self.attempts = attempts
+        pause = firstPause
+        self.work = work
+    }
+
+    override func execute() {
+        attempt(1)
+    }
+
+    private func attempt(_ number: Int) {
+        if isCancelled { return finish() }  // a cancellation is heard after the pause
+        do {
+            try work(number)
+            finish()
+        } catch  where number < attempts {
+            DispatchQueue.global().asyncAfter(deadline: .now() + pause) { self.attempt(number + 1) }
+            pause *= 2
+        } catch {
+            finish(error)
+        }
+    }
+}
+// endregion

@@ -1,0 +1,24 @@
+public import MigrationExamplesSupport
+import TaskOperations
+
+extension Ported {
+    /// Counts the lines of what a condition lets through.
+    public static func evaluatedCondition(_ input: RecipeInput) async throws -> RecipeResult {
+        // region: evaluated-condition
+        let queue = TaskOperationQueue()
+        let counts = input.sample.map { file in
+            let isText = queue.addOperation(name: "is text") { _ = try file.text() }
+            return queue.addOperation(name: "count", after: isText) { file.lineCount() }
+        }
+        var (lines, refused) = (0, 0)
+        for count in counts {
+            do {
+                lines += try await count.value
+            } catch TaskOperationError.dependencyFailed {
+                refused += 1
+            }
+        }
+        return RecipeResult("\(lines) lines, \(refused) refused")
+        // endregion
+    }
+}

@@ -1,0 +1,25 @@
+public import MigrationExamplesSupport
+import TaskOperations
+
+extension Ported {
+    /// Reads files and counts their lines, as one operation that others depend on.
+    public static func groupOperation(_ input: RecipeInput) async throws -> RecipeResult {
+        // region: group-operation
+        let queue = TaskOperationQueue()
+        let lines = SharedCount()
+        let group = queue.addGroup(maxConcurrentOperationCount: 4, failures: .collectAll) { group in
+            for file in input.sample {
+                group.addOperation {
+                    let bytes = try file.contents(upTo: 4096)
+                    group.addOperation { lines.add(bytes.lineCount) }
+                }
+            }
+        }
+        let report = queue.addOperation(dependencies: [group]) {
+            let unreadable = (group.failure as? GroupFailures)?.failures.count ?? 0
+            return "\(lines.total) lines, \(unreadable) unreadable"
+        }
+        return RecipeResult(try await report.value)
+        // endregion
+    }
+}

@@ -1,0 +1,21 @@
+public import MigrationExamplesSupport
+import TaskOperations
+
+extension Ported {
+    /// Reads files, each of which has another operation follow if it is a text.
+    public static func producedOperations(_ input: RecipeInput) async throws -> RecipeResult {
+        // region: produced-operations
+        let queue = TaskOperationQueue()
+        let (lines, produced) = (SharedCount(), SharedCount())
+        for file in input.sample {
+            queue.addOperation {
+                let text = try file.text()
+                produced.add(1)
+                TaskOperationQueue.current?.addOperation { lines.add(text.lineCount) }
+            }
+        }
+        try await queue.waitUntilAllOperationsAreFinished()
+        return RecipeResult("\(produced.total) produced, \(lines.total) lines")
+        // endregion
+    }
+}

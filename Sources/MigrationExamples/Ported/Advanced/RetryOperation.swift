@@ -1,0 +1,23 @@
+import Foundation
+public import MigrationExamplesSupport
+import TaskOperations
+
+extension Ported {
+    /// Reads files from a source that fails the first two times.
+    public static func retryOperation(_ input: RecipeInput) async throws -> RecipeResult {
+        // region: retry-operation
+        let queue = TaskOperationQueue()
+        let attempts = SharedCount()
+        let reads = input.sample.map { file in
+            queue.addOperation(retry: .exponential(initial: .milliseconds(1), jitter: 0.5, attempts: 4)) {
+                attempts.add(1)
+                if RetryPolicy.attempt! < 3 { throw URLError(.networkConnectionLost) }
+                return file.size
+            }
+        }
+        var bytes = 0
+        for read in reads { bytes += try await read.value }
+        return RecipeResult("\(bytes) bytes, \(attempts.total) attempts")
+        // endregion
+    }
+}

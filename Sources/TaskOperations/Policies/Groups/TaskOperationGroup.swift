@@ -1,0 +1,126 @@
+/// What an operation consists of that `TaskOperationQueue.addGroup` has made: operations that are added to it, also
+/// while it runs.
+///
+/// ```swift
+/// let album = queue.addGroup(name: "album", maxConcurrentOperationCount: 4) { album in
+///     let pages = album.addOperation { try await fetchIndex() }
+///     album.addOperation(after: pages) { pages in
+///         for page in pages { album.addOperation { try await store(page) } }
+///     }
+/// }
+/// try await album.value   // all of them are finished
+/// ```
+///
+/// The group is one operation of its queue, and takes one permit there. What is within it runs on a queue of its own,
+/// with a width of its own, on the same executor. This is the `GroupOperation` of WWDC 2015's session 226, and
+/// ProcedureKit's `GroupProcedure`.
+///
+/// - Nothing within starts before the group does, or while the group or its queue is suspended. What executes goes on.
+/// - Cancelling the group cancels all that is within it, and all that is added later.
+/// - What waits for the group urgently raises all that is within it. Operations that are added without a priority have
+///   that of the group.
+/// - What was cancelled within the group, by whomever, is not a failure of the group, whatever error its body made of
+///   that; an operation whose time was over is one.
+/// - Within the group, nothing can wait for the group: that is refused by name.
+public final class TaskOperationGroup: Sendable {
+    private let queue: TaskOperationQueue
+    private let members: GroupMembers
+    private let suspension: GroupSuspension
+
+    init(_ queue: TaskOperationQueue, _ members: GroupMembers, _ suspension: GroupSuspension) {
+        self.queue = queue
+        self.members = members
+        self.suspension = suspension
+    }
+
+    /// How many bodies of the group may execute at once; not negative.
+    public var maxConcurrentOperationCount: Int {
+        get { queue.maxConcurrentOperationCount }
+        set { queue.maxConcurrentOperationCount = newValue }
+    }
+
+    /// Whether the group starts nothing more, because of itself or of its queue.
+    public var isSuspended: Bool {
+        get { queue.isSuspended }
+        set { suspension.setSuspended(newValue) }
+    }
+
+    /// The operations of the group that are not finished, in the order in which they were added. Sorts them.
+    public var operations: [AnyTaskOperation] { queue.operations }
+
+    /// How many operations of the group are not finished.
+    public var operationCount: Int { queue.operationCount }
+
+    /// Cancels all operations of the group that are not finished, and neither the group nor what is added later.
+    public func cancelAllOperations() {
+        queue.cancelAllOperations()
+    }
+
+    /// Adds an operation. After the end of the group it fails at once with `TaskOperationError.queueShutDown`.
+    ///
+    /// - Throws: As `addOperation` of a queue.
+    public func addOperation(_ operation: AnyTaskOperation) throws(TaskOperationError) {
+        members.willAdd()
+        do {
+            try queue.addOperation(operation)
+        } catch {
+            members.wasRefused()
+            throw error
+        }
+        members.didAdd(operation)
+    }
+
+    /// Makes an operation from a closure and adds it.
+    ///
+    /// - Parameters: As for `addOperation` of a queue.
+    ///   - priority: That of the group now if none is given.
+    @discardableResult
+    public func addOperation<Success>(
+        name: String? = nil, priority: TaskPriority? = nil, dependencies: [AnyTaskOperation] = [],
+        body: @escaping TaskOperation<Success>.Body
+    ) -> TaskOperation<Success> {
+        addNew(
+            TaskOperation(
+                name: name, priority: priority ?? members.priority, dependencies: dependencies, body: body))
+    }
+
+    /// Makes an operation that needs the value of another and adds it.
+    ///
+    /// - Parameters: As for `addOperation` of a queue.
+    ///   - priority: That of the group now if none is given.
+    @discardableResult
+    public func addOperation<Input, Success>(
+        name: String? = nil, priority: TaskPriority? = nil, after input: TaskOperation<Input>,
+        dependencies: [AnyTaskOperation] = [], body: @escaping @Sendable (Input) async throws -> Success
+    ) -> TaskOperation<Success> {
+        addNew(
+            TaskOperation(
+                name: name, priority: priority ?? members.priority, after: input, dependencies: dependencies,
+                body: body))
+    }
+
+    /// Adds a group within the group.
+    ///
+    /// - Parameters: As for `addGroup` of a queue.
+    ///   - priority: That of the group now if none is given.
+    @discardableResult
+    public func addGroup<Value>(
+        name: String? = nil, priority: TaskPriority? = nil,
+        maxConcurrentOperationCount: Int = TaskOperationQueue.defaultMaxConcurrentOperationCount,
+        failures: GroupFailurePolicy = .failFast, dependencies: [AnyTaskOperation] = [],
+        _ body: @escaping @Sendable (TaskOperationGroup) async throws -> Value
+    ) -> TaskOperation<Value> {
+        addNew(
+            TaskOperation(
+                name: name, priority: priority ?? members.priority,
+                maxConcurrentOperationCount: maxConcurrentOperationCount, failures: failures,
+                dependencies: dependencies, group: body))
+    }
+
+    private func addNew<Success>(_ operation: TaskOperation<Success>) -> TaskOperation<Success> {
+        members.willAdd()
+        queue.addNew(operation)
+        members.didAdd(operation)
+        return operation
+    }
+}

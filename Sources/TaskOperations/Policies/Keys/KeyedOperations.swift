@@ -1,0 +1,103 @@
+/// Operations of which there is one for each key: all that ask for the same key at the same time share it.
+///
+/// ```swift
+/// let images = KeyedOperations<URL, Image>(queue: queue)
+/// let request = images.request(url, priority: .high) { try await download(url) }
+/// show(try await request.value)
+/// ```
+///
+/// Each requester has a request of its own, with its own `value`, `cancel()` and priority. The operation has the highest
+/// of the priorities of all that still want it, and it is cancelled when the last one leaves: so it is for the tasks of
+/// Nuke. SDWebImage cancels likewise, and does not change the priority of a download that is shared.
+///
+/// A key is forgotten once its operation has finished or was cancelled. A request that comes after that begins anew, also
+/// if a cancelled body is still about to end; one that comes just as the operation finishes gets its outcome, or begins
+/// anew. Nothing is cached.
+///
+/// A call is constant time, however many ask, if keys have hash values of their own.
+public final class KeyedOperations<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+    private let queue: TaskOperationQueue
+    private let table = KeyedTable()
+
+    /// Creates an empty table.
+    ///
+    /// - Parameter queue: Where the operations run, beside whatever else does.
+    public init(queue: TaskOperationQueue) {
+        self.queue = queue
+    }
+
+    /// How many keys have an operation that is not finished.
+    public var count: Int { table.count }
+
+    /// The operation of a key that is shared now.
+    public subscript(key: Key) -> TaskOperation<Value>? {
+        (table.chain(key.hashValue).shared(for: key)?.operation).map {
+            unsafeDowncast($0, to: TaskOperation<Value>.self)
+        }
+    }
+
+    /// Asks for a key: joins its operation, or makes one and adds it to the queue.
+    ///
+    /// Leaving a request unused cancels nothing: the operation goes on until it is finished, or every request is
+    /// cancelled.
+    ///
+    /// - Parameters:
+    ///   - key: What is asked for.
+    ///   - name: What a new operation is called in messages and descriptions.
+    ///   - priority: How urgent it is for this requester.
+    ///   - body: What a new operation runs; dropped if there is one to join.
+    @discardableResult
+    public func request(
+        _ key: Key, name: String? = nil, priority: TaskPriority = .medium,
+        body: @escaping TaskOperation<Value>.Body
+    ) -> KeyedRequest<Value> {
+        request(key, priority: priority) { TaskOperation(name: name, priority: priority, body: body) }
+    }
+
+    /// As above, for an operation with dependencies or policies of its own.
+    ///
+    /// - Parameter operation: Makes the operation, which this adds. It is called at most once, within this call, and not
+    ///   if there is an operation to join. What it makes may have to be dropped, if another thread was quicker.
+    @discardableResult
+    public func request(
+        _ key: Key, priority: TaskPriority = .medium, operation make: () -> TaskOperation<Value>
+    ) -> KeyedRequest<Value> {
+        let (level, hash) = (PriorityLevel(priority), key.hashValue)
+        var made: SharedOperation?
+        while true {
+            let chain = table.chain(hash)
+            if let present = chain.shared(for: key), present.join(at: level) { return KeyedRequest(present, at: level) }
+            let new = made ?? share(make(), for: key, hash, at: level)
+            made = new
+            if table.set(new, for: key, hash, in: chain) {
+                queue.addNew(new.operation)
+                return KeyedRequest(new, at: level)
+            }
+        }
+    }
+
+    /// Asks for a key, and waits for the value. Cancelling the task that calls this cancels its request.
+    ///
+    /// - Parameter priority: How urgent it is for this requester; as urgent as the calling task if none is given.
+    /// - Throws: As `value` of a request.
+    public func value(
+        for key: Key, name: String? = nil, priority: TaskPriority? = nil,
+        body: @escaping TaskOperation<Value>.Body
+    ) async throws -> Value {
+        let request = request(key, name: name, priority: priority ?? Task.currentPriority, body: body)
+        return try await withTaskCancellationHandler {
+            try await request.result.get()
+        } onCancel: {
+            request.cancel()
+        }
+    }
+
+    private func share(
+        _ operation: TaskOperation<Value>, for key: Key, _ hash: Int, at level: PriorityLevel
+    ) -> SharedOperation {
+        operation.priority = level.taskPriority
+        let shared = SharedOperation(operation, requestedAt: level) { [table] in table.remove($0, for: key, hash) }
+        operation.addHandler { _ in shared.remove() }
+        return shared
+    }
+}

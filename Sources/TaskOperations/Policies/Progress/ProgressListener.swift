@@ -1,0 +1,61 @@
+/// What has progress, and tells listeners when it changes.
+protocol ProgressSource: AnyObject, Sendable {
+    func add(_ listener: ProgressListener)
+    func remove(_ listener: ProgressListener)
+}
+
+/// Waits for changes on behalf of a task. Changes that come before the task looks are one.
+final class ProgressListener: Sendable {
+    private struct State: Sendable {
+        var hasChanged = true
+        var isCancelled = false
+        var waiter: CheckedContinuation<Void, Never>?
+    }
+
+    private let state = Lock(State())
+
+    /// Something has changed. Called with no lock held.
+    func wake() {
+        wake { $0.hasChanged = true }
+    }
+
+    private func wake(_ change: (inout State) -> Void) {
+        let waiter = state.withLock { state in
+            change(&state)
+            return state.waiter.take()
+        }
+        waiter?.resume()
+    }
+
+    /// Waits for a change since the last time; the first time there is one. Returns false if the task is cancelled.
+    func nextChange() async -> Bool {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let mustWait = state.withLock { state in
+                    if state.hasChanged || state.isCancelled { return false }
+                    state.waiter = continuation
+                    return true
+                }
+                if !mustWait { continuation.resume() }
+            }
+        } onCancel: {
+            wake { $0.isCancelled = true }
+        }
+        return state.withLock { state in
+            state.hasChanged = false
+            return !state.isCancelled
+        }
+    }
+}
+
+/// The listeners of a source.
+struct ProgressListeners: Sendable {
+    private var listeners: [ObjectIdentifier: ProgressListener] = [:]
+
+    mutating func add(_ listener: ProgressListener) { listeners[ObjectIdentifier(listener)] = listener }
+
+    mutating func remove(_ listener: ProgressListener) { listeners[ObjectIdentifier(listener)] = nil }
+
+    /// Those who are to be woken once the lock is left.
+    var all: [ProgressListener] { listeners.isEmpty ? [] : Array(listeners.values) }
+}

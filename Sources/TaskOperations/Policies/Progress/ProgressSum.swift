@@ -1,0 +1,136 @@
+import Synchronization
+
+/// How far all operations of a queue have come together, each of which counts the same.
+///
+/// Those that have ended are counted. Those that execute, and report, are looked at when somebody asks.
+final class ProgressSum: ProgressSource, OperationCountObserver {
+    private struct State: Sendable {
+        var added = 0
+        var ended = 0
+        /// The units of operations that have reported and not ended.
+        var reporting: [ObjectIdentifier: ProgressUnit] = [:]
+        var listeners = ProgressListeners()
+        /// The most that was told of so many operations.
+        var most = (added: 0, done: 0.0)
+        /// Where operations find it.
+        var registration: Registration?
+    }
+
+    private let state = Lock(State())
+    /// The group of which this is the sum.
+    private let group: ProgressUnit?
+
+    init(of group: ProgressUnit? = nil) {
+        self.group = group
+    }
+
+    deinit { unregister() }
+
+    /// Never falls as long as nothing is added: an operation can have ended and not be counted yet, or have begun anew.
+    var current: OperationProgress {
+        let (added, ended, reporting) = state.withLock { ($0.added, $0.ended, Array($0.reporting.values)) }
+        let done = Double(ended) + reporting.map(\.current).reduce(0) { $0 + ($1.isFinished ? 0 : $1.fraction) }
+        let most = state.withLock { state in
+            if state.most.added != added || state.most.done < done { state.most = (added, done) }
+            return state.most.done
+        }
+        return OperationProgress(
+            fraction: added == 0 ? 0 : most / Double(added), completed: ended, total: added,
+            isFinished: group == nil && ended == added)
+    }
+
+    func add(_ listener: ProgressListener) { state.withLock { $0.listeners.add(listener) } }
+
+    func remove(_ listener: ProgressListener) { state.withLock { $0.listeners.remove(listener) } }
+
+    func add(_ unit: ProgressUnit) {
+        state.withLock { $0.reporting[ObjectIdentifier(unit)] = unit }
+    }
+
+    func remove(_ unit: ProgressUnit) {
+        let removed = state.withLock { $0.reporting.removeValue(forKey: ObjectIdentifier(unit)) }
+        extendLifetime(removed)
+    }
+
+    func changed() {
+        let listeners = state.withLock { $0.listeners.all }
+        for listener in listeners { listener.wake() }
+        group?.changed()
+    }
+
+    // MARK: Counts
+
+    /// Calls may overtake each other.
+    func countsChanged(added: Int, unfinished: Int) {
+        state.withLock { state in
+            state.added = max(state.added, added)
+            state.ended = max(state.ended, added - unfinished)
+        }
+        changed()
+    }
+
+    /// An operation of a group was added.
+    func countAddition() {
+        state.withLock { $0.added += 1 }
+        changed()
+    }
+
+    /// An operation of a group has ended, or was not added after all.
+    func countEnd(wasAdded: Bool = true) {
+        state.withLock { state in
+            if wasAdded { state.ended += 1 } else { state.added -= 1 }
+        }
+        changed()
+    }
+}
+
+// MARK: - The sums that there are
+
+extension ProgressSum {
+    fileprivate struct Registration: Sendable {
+        let scheduler: ObjectIdentifier
+        let number: Int
+    }
+
+    /// A sum as long as somebody else keeps it. Loaded with no lock held, as it may be freed then.
+    private struct WeakSum: Sendable {
+        weak let sum: ProgressSum?
+        let number: Int
+    }
+
+    /// By the schedulers that they are of.
+    private static let sums = Lock<[ObjectIdentifier: WeakSum]>([:])
+    /// So that nothing is looked up if nobody wants a sum.
+    private static let count = Atomic(0)
+    private static let lastNumber = Atomic(0)
+
+    /// Has operations that report find the sum of their queue. A second time nothing happens.
+    func register(for scheduler: Scheduler) {
+        let number = Self.lastNumber.add(1, ordering: .relaxed).newValue
+        let registration = Registration(scheduler: ObjectIdentifier(scheduler), number: number)
+        let isNew = state.withLock { state in
+            if state.registration != nil { return false }
+            state.registration = registration
+            return true
+        }
+        if !isNew { return }
+        Self.count.add(1, ordering: .sequentiallyConsistent)
+        Self.sums.withLock { $0[registration.scheduler] = WeakSum(sum: self, number: number) }
+    }
+
+    private func unregister() {
+        guard let registration = state.withLock({ $0.registration }) else { return }
+        Self.sums.withLock { sums in
+            if sums[registration.scheduler]?.number == registration.number { sums[registration.scheduler] = nil }
+        }
+        Self.count.subtract(1, ordering: .sequentiallyConsistent)
+    }
+
+    /// The sum of the queue that an operation is on.
+    static func ofQueue(of operation: AnyTaskOperation) -> ProgressSum? {
+        if count.load(ordering: .sequentiallyConsistent) == 0 { return nil }
+        guard let host = operation.record.withLock({ $0.host }) else { return nil }
+        let weak = sums.withLock { $0[ObjectIdentifier(host)] }
+        return weak?.sum
+    }
+}

@@ -1,0 +1,27 @@
+/// When the rounds of a repetition come, as durations since its first.
+struct RepetitionSchedule: Sendable {
+    private let interval: Duration
+    private let missed: MissedRounds
+    /// The number of the round, counted from 0 and with those that were left out.
+    private var number: Int128 = 0
+
+    /// - Parameter interval: Positive.
+    init(every interval: Duration, missed: MissedRounds) {
+        self.interval = interval
+        self.missed = missed
+    }
+
+    /// When the round is due.
+    var due: Duration {
+        let hasRoom = !number.multipliedReportingOverflow(by: interval.attoseconds).overflow
+        return interval * (hasRoom ? number : Int128.max / interval.attoseconds)
+    }
+
+    /// A round has ended.
+    mutating func roundEnded(at moment: Duration) {
+        number += 1
+        guard missed == .skipped, moment > due else { return }
+        // Rounded up: a round that is due just now is not missed.
+        number = (moment.attoseconds - 1) / interval.attoseconds + 1
+    }
+}

@@ -1,0 +1,70 @@
+extension RetryPolicy {
+    /// Tries again at once, without giving the permit away.
+    ///
+    /// - Parameter attempts: How many attempts there are in all; at least 1.
+    public static func immediately(attempts: Int) -> RetryPolicy {
+        checkAttempts(attempts)
+        return RetryPolicy { _, attempt in attempt < attempts ? .zero : nil }
+    }
+
+    /// Tries again after pauses that become longer and longer.
+    ///
+    /// The pause after the attempt `n` is `initial · factor ⁿ⁻¹`, `maximum` at most. Jitter makes it shorter by a random
+    /// part, so that many who failed at the same time do not come back at the same time; 1 is the "full jitter" of
+    /// M. Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog, 2015.
+    ///
+    /// - Parameters:
+    ///   - initial: The pause after the first attempt; not negative.
+    ///   - factor: By how much each pause is longer than the one before; at least 1.
+    ///   - maximum: The longest pause; not shorter than `initial`.
+    ///   - jitter: By which part of itself a pause may be shorter, from 0 to 1.
+    ///   - attempts: How many attempts there are in all; at least 1.
+    ///   - seed: What the jitter follows from: the same seed gives the same pauses. Nil for different ones each time.
+    public static func exponential(
+        initial: Duration, factor: Double = 2, maximum: Duration = .seconds(60), jitter: Double = 0, attempts: Int,
+        seed: UInt64? = nil
+    ) -> RetryPolicy {
+        checkAttempts(attempts)
+        require(initial >= .zero, "initial is \(initial); it must not be negative.")
+        require(factor >= 1 && factor.isFinite, "factor is \(factor); it must be at least 1, and finite.")
+        require(maximum >= initial, "maximum is \(maximum); it must not be shorter than initial, \(initial).")
+        require(jitter >= 0 && jitter <= 1, "jitter is \(jitter); it must be from 0 to 1.")
+        return RetryPolicy { _, attempt in
+            if attempt >= attempts { return nil }
+            let pause = pause(after: attempt, initial, factor, maximum)
+            if jitter == 0 { return pause }
+            return pause * (1 - jitter * random(seed, attempt))
+        }
+    }
+
+    private static func pause(
+        after attempt: Int, _ initial: Duration, _ factor: Double, _ maximum: Duration
+    ) -> Duration {
+        if factor == 1 || initial == .zero { return initial }
+        let (first, limit) = (initial / .seconds(1), maximum / .seconds(1))
+        var seconds = first
+        for _ in 1..<attempt where seconds < limit { seconds *= factor }
+        if seconds >= limit { return maximum }
+        // Rounded, so that 100 milliseconds thrice are 300; beyond that there is no room for nanoseconds.
+        return seconds < 1e9 ? .nanoseconds(Int64((seconds * 1e9).rounded())) : .seconds(seconds)
+    }
+
+    /// A number from 0 up to 1.
+    private static func random(_ seed: UInt64?, _ attempt: Int) -> Double {
+        guard let seed else { return .random(in: 0..<1) }
+        return Double(mixed(seed &+ UInt64(bitPattern: Int64(attempt)) &* 0x9E37_79B9_7F4A_7C15) >> 11) * 0x1p-53
+    }
+
+    /// The output function of SplitMix64 (G. L. Steele, D. Lea and C. H. Flood, "Fast Splittable Pseudorandom Number
+    /// Generators", OOPSLA 2014).
+    private static func mixed(_ number: UInt64) -> UInt64 {
+        var mixed = number
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+
+    private static func checkAttempts(_ attempts: Int) {
+        require(attempts >= 1, "attempts is \(attempts); it must be at least 1, as the first one counts.")
+    }
+}

@@ -1,0 +1,105 @@
+/// Whether and when the body of an operation runs again after it has failed.
+///
+/// ```swift
+/// let page = queue.addOperation(
+///     name: "load", retry: .exponential(initial: .milliseconds(200), jitter: 0.5, attempts: 5)
+/// ) {
+///     try await load(url)
+/// }
+/// ```
+///
+/// It is one operation for all attempts: it executes from the first to the last, and its outcome is that of the last one.
+/// During a pause its permit is lent out (see `withPermitLent`), and cancelling the operation ends the pause, and the
+/// operation, at once, with `CancellationError`. What a failed attempt held, its error included, is let go of before the
+/// pause.
+///
+/// Not tried again are: an operation that was cancelled, or has used up its time limit, and one whose input failed
+/// (`TaskOperationError.dependencyFailed`), as the input would be the same.
+///
+/// This is what ProcedureKit's `RetryProcedure` does with a maximum and a wait strategy. That makes a new operation for
+/// each attempt, which a body that is called again does not need.
+public struct RetryPolicy: Sendable {
+    /// Decides on another attempt.
+    ///
+    /// - Parameters:
+    ///   - error: What the attempt failed with.
+    ///   - attempt: Its number, from 1.
+    /// - Returns: How long to wait before the next one, where anything not positive is no pause; nil if the error is to be
+    ///   the outcome.
+    public typealias Decision = @Sendable (_ error: any Error, _ attempt: Int) -> Duration?
+
+    private let decision: Decision
+    private let report: (@Sendable (FailedAttempt) -> Void)?
+
+    /// Creates a policy that decides with a function, which is called in the task of the body.
+    ///
+    /// ```swift
+    /// let policy = RetryPolicy { error, attempt in
+    ///     error is Busy && attempt < 5 ? .seconds(attempt) : nil
+    /// }
+    /// ```
+    public init(_ decision: @escaping Decision) {
+        self.init(decision, report: nil)
+    }
+
+    private init(_ decision: @escaping Decision, report: (@Sendable (FailedAttempt) -> Void)?) {
+        self.decision = decision
+        self.report = report
+    }
+
+    /// The number of the attempt that the calling task belongs to, from 1; nil outside of bodies with a retry policy.
+    @TaskLocal public static var attempt: Int?
+}
+
+// MARK: - Reports and filters
+
+extension RetryPolicy {
+    /// An attempt that failed.
+    public struct FailedAttempt: Sendable {
+        /// The operation.
+        public let operation: OperationLabel
+        /// The number of the attempt, from 1.
+        public let number: Int
+        /// What it failed with.
+        public let error: any Error
+        /// How long it is to the next attempt; nil if there is none, and the error is the outcome.
+        public let pause: Duration?
+    }
+
+    /// The same policy, which tells of each attempt that failed.
+    ///
+    /// - Parameter handler: Called in the task of the body, before the pause.
+    public func reporting(to handler: @escaping @Sendable (FailedAttempt) -> Void) -> RetryPolicy {
+        RetryPolicy(decision) { [report] failure in
+            report?(failure)
+            handler(failure)
+        }
+    }
+
+    /// The same policy for some errors only. Others are the outcome at once.
+    public func only(for isTransient: @escaping @Sendable (any Error) -> Bool) -> RetryPolicy {
+        RetryPolicy(
+            { [decision] error, attempt in isTransient(error) ? decision(error, attempt) : nil }, report: report)
+    }
+
+    /// Decides on another attempt of an operation, and reports the failed one.
+    func pause(after error: any Error, attempt: Int, of operation: AnyTaskOperation?) -> Duration? {
+        let mustEnd = Task.isCancelled || operation.map { $0.isCancelled || $0.isRefused(error) } ?? false
+        let pause = mustEnd ? nil : decision(error, attempt)
+        if let report, let operation {
+            report(FailedAttempt(operation: OperationLabel(operation), number: attempt, error: error, pause: pause))
+        }
+        return pause
+    }
+}
+
+extension AnyTaskOperation {
+    /// Whether an error says that the operation did not run because of what it depends on.
+    fileprivate func isRefused(_ error: any Error) -> Bool {
+        switch error as? TaskOperationError {
+        case .dependencyFailed(let dependency, _, _): dependencies.contains { dependency.isLabel(of: $0) }
+        case .notReady(let label, _): label.isLabel(of: self)
+        default: false
+        }
+    }
+}

@@ -1,0 +1,38 @@
+extension TaskOperation {
+    /// Has the body run again after failures, as a policy says.
+    ///
+    /// - Throws: `TaskOperationError.alreadyStarted`.
+    func retry<C: Clock>(_ policy: RetryPolicy, clock: C) throws(TaskOperationError) where C.Duration == Duration {
+        let isRetried = wrapBody { body in { try await Self.run(body, retrying: policy, clock: clock) } }
+        if !isRetried { throw .alreadyStarted(OperationLabel(self)) }
+    }
+
+    private static func run<C: Clock>(
+        _ body: Body, retrying policy: RetryPolicy, clock: C
+    ) async throws -> Success where C.Duration == Duration {
+        var attempt = 1
+        while true {
+            let pause: Duration
+            do {
+                return try await RetryPolicy.$attempt.withValue(attempt) { try await body() }
+            } catch {
+                guard let chosen = policy.pause(after: error, attempt: attempt, of: executing) else { throw error }
+                pause = chosen
+            }
+            // Here nothing of the attempt is left.
+            if pause > .zero { await sleepLendingPermit(for: pause, clock: clock) }
+            try Task.checkCancellation()
+            attempt += 1
+        }
+    }
+}
+
+extension AnyTaskOperation {
+    /// Sleeps, and lends the permit of the body meanwhile. A body whose task is cancelled does not get it back, and has to
+    /// end.
+    ///
+    /// A clock that fails or returns early is not asked again: the time counts as passed.
+    static func sleepLendingPermit<C: Clock>(for pause: Duration, clock: C) async where C.Duration == Duration {
+        await lendingPermit(goesOn: { !Task.isCancelled }) { try? await clock.sleep(for: pause) }
+    }
+}

@@ -1,0 +1,105 @@
+/// Whether the time of an operation is over, of which there may be several limits: the first that passes counts.
+final class OperationTimeLimit: Sendable {
+    private enum State: Sendable {
+        case running
+        case passed(after: Duration)
+        /// The body has ended in time, or the operation was cancelled before.
+        case over
+
+        var passed: Duration? { if case .passed(let limit) = self { limit } else { nil } }
+    }
+
+    private let overrun: TimeLimitOverrun
+    private let state = Lock(State.running)
+
+    init(_ overrun: TimeLimitOverrun) {
+        self.overrun = overrun
+    }
+
+    static func check(_ limit: Duration, _ name: String) {
+        require(limit >= .zero, "\(name) is \(limit); it must not be negative. Pass no \(name) to limit nothing.")
+    }
+
+    /// Runs a body, and fails if the time passes before its end.
+    func run<Success>(_ body: TaskOperation<Success>.Body) async throws -> Success {
+        let result: Result<Success, any Error>
+        do {
+            result = .success(try await body())
+        } catch {
+            result = .failure(error)
+        }
+        let passed = state.withLock { state in
+            if case .running = state { state = .over }
+            return state.passed
+        }
+        if let passed { throw TaskOperationError.timedOut(OperationLabel(.executing!), after: passed) }
+        return try result.get()
+    }
+
+    /// A limit is over.
+    ///
+    /// What follows is done by a task of its own: cancelling a body calls its cancellation handlers, and the thread that
+    /// tells of deadlines is not to wait for these.
+    func pass(_ limit: Duration, for operation: AnyTaskOperation) {
+        let isTooLate = operation.isCancelled && overrun == .wait
+        let isFirst = state.withLock { state in
+            guard case .running = state else { return false }
+            state = isTooLate ? .over : .passed(after: limit)
+            return !isTooLate
+        }
+        if isFirst { Task.detached(priority: .high) { [self] in end(operation, after: limit) } }
+    }
+
+    private func end(_ operation: AnyTaskOperation, after limit: Duration) {
+        let error = TaskOperationError.timedOut(OperationLabel(operation), after: limit)
+        if overrun == .abandon { operation.abandon(error) }
+        operation.endBeforeStart(error, isCancellation: true)
+        // It may have started between the two.
+        if overrun == .abandon { operation.abandon(error) }
+    }
+}
+
+// MARK: - From the start, and from the adding
+
+extension TaskOperation {
+    /// Limits the time from the start of the body to its end.
+    ///
+    /// - Throws: `TaskOperationError.alreadyStarted`.
+    func limitTime<C: Clock>(
+        to limit: Duration, _ time: OperationTimeLimit, clock: C
+    ) throws(TaskOperationError) where C.Duration == Duration {
+        OperationTimeLimit.check(limit, "timeLimit")
+        let isLimited = wrapBody { body in
+            {
+                let operation = AnyTaskOperation.executing!
+                return try await withTimeLimit(limit, clock: clock) {
+                    try await time.run(body)
+                } onTimeout: {
+                    time.pass(limit, for: operation)
+                }
+            }
+        }
+        if !isLimited { throw .alreadyStarted(OperationLabel(self)) }
+    }
+
+    /// Limits the time from now to the end of the body, of an operation that is about to be added.
+    ///
+    /// - Returns: What ends the limit, if the operation is refused.
+    /// - Throws: `TaskOperationError.alreadyAdded`, and `.alreadyStarted`.
+    @discardableResult
+    func limitTimeFromNow<C: Clock>(
+        to limit: Duration, _ time: OperationTimeLimit, clock: C
+    ) throws(TaskOperationError) -> TimeLimit where C.Duration == Duration {
+        OperationTimeLimit.check(limit, "deadline")
+        if record.withLock({ $0.wasSubmitted }) { throw .alreadyAdded(OperationLabel(self)) }
+        let timer = TimeLimit { [weak self] in
+            if let self { time.pass(limit, for: self) }
+        }
+        let isLimited = wrapBody { body in { try await time.run(body) } }
+        if !isLimited, !isFinished { throw .alreadyStarted(OperationLabel(self)) }
+        if addHandlerUnlessFinished({ _ in timer.end() }) { timer.start(limit, clock: clock) }
+        // It may have ended between the two.
+        if isFinished { timer.end() }
+        return timer
+    }
+}

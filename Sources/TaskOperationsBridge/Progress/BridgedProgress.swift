@@ -1,0 +1,131 @@
+public import Foundation
+public import TaskOperations
+
+// MARK: - From an operation to Foundation
+
+extension AnyTaskOperation {
+    /// Makes a `Progress` that follows the operation's `progress`: in the operation's own units if it reports such and is
+    /// alone, and in thousandths otherwise. Cancelling it cancels the operation.
+    ///
+    /// It can be the child of another one. What can be read from which thread is as for `progress` of a queue.
+    ///
+    /// ```swift
+    /// total.addChild(download.foundationProgress(), withPendingUnitCount: 10)
+    /// ```
+    public func foundationProgress() -> Progress {
+        let progress = BridgedProgress(of: self)
+        progress.follow()
+        return progress
+    }
+}
+
+/// Follows the progress of an operation.
+private final class BridgedProgress: CountedProgress, @unchecked Sendable {
+    // `operation` is constant, and `task` is set once, before anybody else has the object.
+    private let operation: AnyTaskOperation
+    private var task: Task<Void, Never>?
+
+    init(of operation: AnyTaskOperation) {
+        self.operation = operation
+        super.init()
+    }
+
+    deinit { task?.cancel() }
+
+    override func cancel() {
+        super.cancel()
+        operation.cancel()
+    }
+
+    func follow() {
+        setCounts(operation.currentProgress)
+        let updates = operation.progress
+        task = Task.detached { [weak self] in
+            for await progress in updates { self?.setCounts(progress) }
+        }
+    }
+
+    private func setCounts(_ progress: OperationProgress) {
+        let total = progress.totalUnitCount ?? 1000
+        let completed =
+            if progress.isFinished {
+                total
+            } else if progress.totalUnitCount != nil {
+                progress.completedUnitCount ?? 0
+            } else {
+                Int(progress.fraction * 1000)
+            }
+        setCounts(total: Int64(total), completed: Int64(completed), canOvertake: false)
+    }
+}
+
+// MARK: - From Foundation to an operation
+
+extension AnyTaskOperation {
+    /// Does something that tells a `Progress` how far it has come, and has the operation of the calling body report that.
+    /// If the calling task is cancelled, so is the progress.
+    ///
+    /// ```swift
+    /// let archive = queue.addOperation {
+    ///     try await AnyTaskOperation.reportingProgress(of: archiver.progress) { try await archiver.run() }
+    /// }
+    /// ```
+    ///
+    /// The progress is looked at again and again, since not every Foundation tells of changes. Where it does not, on
+    /// Linux, only its own counts can be read while others write them, and not what its children have come to.
+    ///
+    /// - Parameters:
+    ///   - progress: What the work reports to.
+    ///   - interval: How long it is from one look to the next; positive.
+    ///   - clock: What measures that.
+    ///   - work: What is done. After its end the progress is looked at once more.
+    /// - Returns: What `work` returns.
+    /// - Throws: What `work` throws.
+    public static func reportingProgress<Value, C: Clock>(
+        of progress: Progress, every interval: C.Duration = Duration.milliseconds(100), clock: C = ContinuousClock(),
+        _ work: () async throws -> Value
+    ) async rethrows -> Value where C.Duration == Duration {
+        require(interval > .zero, "every is \(interval); it must be positive.")
+        guard let operation = current else { return try await work() }
+        let source = ProgressReader(progress)
+        return try await withTaskCancellationHandler {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask {
+                    while !Task.isCancelled {
+                        source.report(to: operation)
+                        try await clock.sleep(for: interval)
+                    }
+                }
+                defer {
+                    group.cancelAll()
+                    source.report(to: operation)
+                }
+                return try await work()
+            }
+        } onCancel: {
+            source.cancel()
+        }
+    }
+}
+
+/// Reads a progress that others write.
+private struct ProgressReader: @unchecked Sendable {
+    // Foundation documents that a progress can be used from any thread; see `report` for what is read.
+    private let progress: Progress
+
+    init(_ progress: Progress) {
+        self.progress = progress
+    }
+
+    func cancel() {
+        progress.cancel()
+    }
+
+    func report(to operation: AnyTaskOperation) {
+        #if canImport(ObjectiveC)
+            operation.reportProgress(progress.fractionCompleted)
+        #else
+            operation.reportProgress(Int(progress.completedUnitCount), of: Int(progress.totalUnitCount))
+        #endif
+    }
+}

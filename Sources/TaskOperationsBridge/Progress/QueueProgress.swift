@@ -1,0 +1,37 @@
+public import Foundation
+public import TaskOperations
+
+extension TaskOperationQueue {
+    /// How many operations were ever added to the queue, and how many of these have ended, in whatever way. Always the
+    /// same object.
+    ///
+    /// Cancelling it cancels all operations of the queue that are not finished. It can be the child of another progress.
+    /// As the total grows with each operation that is added, it may seem finished before the last one is added: where
+    /// the number is known, set `totalUnitCount`, which then no longer changes by itself.
+    ///
+    /// Its counts, `isFinished` and `isIndeterminate` can be read from any thread. `fractionCompleted` cannot without the
+    /// Objective-C runtime, neither its own nor a parent's, while operations are added or end: Foundation does not
+    /// guard it, may stop the process, and lets nobody override it. Divide the counts, or read it when the queue is empty.
+    public var progress: Progress {
+        observer { QueueProgress(of: self) }
+    }
+}
+
+/// Counts the operations of a queue.
+final class QueueProgress: CountedProgress, OperationCountObserver, @unchecked Sendable {  // `queue` is constant.
+    private weak let queue: TaskOperationQueue?
+
+    init(of queue: TaskOperationQueue) {
+        self.queue = queue
+        super.init()
+    }
+
+    override func cancel() {
+        super.cancel()
+        queue?.cancelAllOperations()
+    }
+
+    func countsChanged(added: Int, unfinished: Int) {
+        setCounts(total: Int64(added), completed: Int64(added - unfinished), canOvertake: true)
+    }
+}

@@ -1,0 +1,100 @@
+import TaskOperations
+import TaskOperationsTesting
+
+// Many ask for few keys at the same time, and share what is under way for each. Beside it, an actor with a dictionary of
+// tasks: what a user would write.
+
+extension Case {
+    static let keyedBurst = Case(
+        "keyed", variant: "burst", "request for one of 1,000 keys, all made before any of their bodies ends",
+        sizes: [100_000],
+        subjects: [
+            Subject(.keyedOperations) { count in
+                let queue = TaskOperationQueue(
+                    maxConcurrentOperationCount: TaskOperationQueue.unlimitedConcurrentOperationCount)
+                let keyed = KeyedOperations<Int, Int>(queue: queue)
+                return try await benchmark.measure(count, on: keyed) { keyed in
+                    let gate = Gate()
+                    let requests = (0..<count).map { number in
+                        keyed.request(number % 1000) {
+                            await gate.pass()
+                            return number % 1000
+                        }
+                    }
+                    gate.open()
+                    for (number, request) in requests.enumerated() { try await check(request.value, number) }
+                }
+            },
+            Subject(.actorOfTasks) { count in
+                try await benchmark.measure(count, on: TaskTable()) { table in
+                    let gate = Gate()
+                    var tasks: [Task<Int, any Error>] = []
+                    tasks.reserveCapacity(count)
+                    for number in 0..<count {
+                        let task = await table.task(for: number % 1000) {
+                            await gate.pass()
+                            return number % 1000
+                        }
+                        tasks.append(task)
+                    }
+                    gate.open()
+                    for (number, task) in tasks.enumerated() { try await check(task.value, number) }
+                }
+            },
+        ])
+
+    static let keyedCallers = Case(
+        "keyed", variant: "callers", "request for one of 1,000 keys, by 1,000 tasks that await one after the other",
+        sizes: [100_000],
+        subjects: [
+            Subject(.keyedOperations) { count in
+                let keyed = KeyedOperations<Int, Int>(queue: TaskOperationQueue(maxConcurrentOperationCount: 2))
+                return await benchmark.measure(count, on: keyed) { keyed in
+                    await callers(count) { key in try await keyed.value(for: key) { await work(key) } }
+                }
+            },
+            Subject(.actorOfTasks) { count in
+                await benchmark.measure(count, on: TaskTable()) { table in
+                    await callers(count) { key in try await table.task(for: key) { await work(key) }.value }
+                }
+            },
+        ])
+
+    /// - Parameter call: Returns the key that it is given.
+    private static func callers(_ count: Int, _ call: @escaping @Sendable (Int) async throws -> Int) async {
+        let tasks = (0..<1000).map { caller in
+            Task.detached {
+                for round in 0..<count / 1000 {
+                    let number = caller + round * 7
+                    try await check(call(number % 1000), number)
+                }
+            }
+        }
+        for task in tasks { _ = await task.result }
+    }
+
+    /// So short that requests and not bodies are measured, and long enough for others to come meanwhile.
+    @Sendable private static func work(_ key: Int) async -> Int {
+        await Task.yield()
+        return key
+    }
+
+    private static func check(_ value: Int, _ number: Int) {
+        precondition(value == number % 1000, "another key's value")
+    }
+}
+
+/// The task that is under way for each key.
+private actor TaskTable {
+    private var tasks: [Int: Task<Int, any Error>] = [:]
+
+    func task(for key: Int, _ work: @escaping @Sendable () async throws -> Int) -> Task<Int, any Error> {
+        if let task = tasks[key] { return task }
+        let task = Task {
+            defer { tasks[key] = nil }
+            return try await work()
+        }
+        tasks[key] = task
+        return task
+    }
+}

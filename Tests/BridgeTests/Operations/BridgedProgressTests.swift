@@ -1,0 +1,102 @@
+import Foundation
+import TaskOperations
+import TaskOperationsBridge
+import TaskOperationsExpectations
+import TaskOperationsTesting
+import Testing
+
+@Suite("Progress of operations over the bridge", .timeLimit(.minutes(10)))
+struct BridgedProgressTests {
+    private let queue = TaskOperationQueue()
+
+    @Test("a Progress follows the operation, in its own units or in thousandths")
+    func fromOperation() async throws {
+        let (gate, thousandths) = (Gate(), Gate())
+        let operation = queue.addOperation {
+            AnyTaskOperation.current?.reportProgress(3, of: 12)
+            await gate.pass()
+            AnyTaskOperation.current?.reportProgress(0.5)
+            await thousandths.pass()
+        }
+        let progress = operation.foundationProgress()
+        await until { progress.completedUnitCount == 3 && progress.totalUnitCount == 12 }
+        gate.open()
+        await until { progress.completedUnitCount == 500 && progress.totalUnitCount == 1000 }
+        #expect(!progress.isFinished)
+        thousandths.open()
+        try await operation.value
+        await until { progress.isFinished }
+        #expect(progress.completedUnitCount == 1000)
+    }
+
+    @Test("cancelling the Progress cancels the operation, which completes it")
+    func cancellation() async throws {
+        queue.isSuspended = true
+        let operation = queue.addOperation {}
+        let progress = operation.foundationProgress()
+        #expect(progress.isCancellable)
+        progress.cancel()
+        #expect(operation.isCancelled)
+        await until { progress.isFinished }
+    }
+
+    @Test("the Progress of an operation counts for its parent")
+    func parent() async throws {
+        let parent = Progress(totalUnitCount: 10)
+        let operation = queue.addOperation {}
+        let progress = operation.foundationProgress()
+        parent.addChild(progress, withPendingUnitCount: 10)
+        try await operation.value
+        await until { progress.isFinished && parent.completedUnitCount == 10 }
+    }
+
+    @Test("a body reports what a Progress says, at last too, and hands on its cancellation")
+    func fromFoundation() async throws {
+        let (clock, progress, gate) = (ManualClock(), Progress(totalUnitCount: 8), Gate())
+        let operation = queue.addOperation {
+            await AnyTaskOperation.reportingProgress(of: progress, every: .seconds(1), clock: clock) {
+                await gate.pass()
+                progress.completedUnitCount = 8
+            }
+            return AnyTaskOperation.current!.currentProgress
+        }
+        await gate.waitForArrivals(1)
+        await clock.waitForSleepers(1)
+        progress.completedUnitCount = 2
+        clock.advance(by: .seconds(1))
+        await until { operation.currentProgress.fraction == 0.25 }
+        operation.cancel()
+        #expect(progress.isCancelled)
+        gate.open()
+        let last = try await operation.value
+        #expect(last.fraction == 1)
+        #expect(!last.isFinished)
+        await until { clock.sleeperCount == 0 }
+    }
+
+    @Test("what the work throws is thrown, and outside of bodies it is only done")
+    func errors() async throws {
+        struct Failure: Error {}
+        let progress = Progress(totalUnitCount: 1)
+        await #expect(throws: Failure.self) {
+            try await AnyTaskOperation.reportingProgress(of: progress) { throw Failure() }
+        }
+        let operation = queue.addOperation {
+            try await AnyTaskOperation.reportingProgress(of: progress) { throw Failure() }
+        }
+        await #expect(throws: Failure.self) { try await operation.value }
+    }
+
+    @Test("a queue has both, the progress of Foundation and the updates")
+    func both() async throws {
+        queue.isSuspended = true
+        for _ in 0..<3 { queue.addOperation {} }
+        let (updates, progress) = (queue.progressUpdates, queue.progress)
+        queue.isSuspended = false
+        var last: OperationProgress?
+        for await update in updates { last = update }
+        #expect(last?.completedUnitCount == 3)
+        await until { progress.completedUnitCount == 3 }
+        #expect(progress.totalUnitCount == 3)
+    }
+}

@@ -1,0 +1,183 @@
+import TaskOperations
+import TaskOperationsExpectations
+import TaskOperationsTesting
+import Testing
+
+@Suite("Operations that end without their bodies", .timeLimit(.minutes(10)))
+struct AbandonedBodyTests {
+    private let clock = ManualClock()
+    private let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
+
+    @Test("the operation ends, its dependents go on elsewhere, and the permit comes back when the body ends")
+    func abandoned() async throws {
+        let (gate, order) = (Gate(), Recorder<String>())
+        let operation = queue.addOperation(name: "stuck", timeLimit: .seconds(1), overrun: .abandon, clock: clock) {
+            await gate.pass()
+            order.record("body \(Task.isCancelled)")
+            return 5
+        }
+        operation.addCompletionHandler { order.record("handler") }
+        let dependent = TaskOperationQueue().addOperation(dependencies: [operation]) { order.record("dependent") }
+        let next = queue.addOperation { order.record("next") }
+        await passLimit(gate)
+        #expect(await timedOut(operation) == .seconds(1))
+        try await dependent.value
+        #expect(operation.isFinished)
+        #expect(operation.isCancelled)
+        #expect(queue.operationCount == 1)
+        #expect(queue.operations == [next] || queue.operations == [operation, next])
+        await letOthersRun()
+        #expect(!next.isFinished)
+        gate.open()
+        try await next.value
+        #expect(order.events == ["handler", "dependent", "body true", "next"])
+        try await queue.waitUntilAllOperationsAreFinished()
+        #expect(await timedOut(operation) == .seconds(1))
+    }
+
+    @Test("a queue is not empty before an abandoned body has ended")
+    func queueWaits() async throws {
+        let (gate, order) = (Gate(), Recorder<String>())
+        let scope = Task {
+            _ = await withTaskOperationQueue { queue in
+                queue.addOperation(timeLimit: .seconds(1), overrun: .abandon, clock: clock) { await gate.pass() }
+            }
+            order.record("scope")
+        }
+        await passLimit(gate)
+        await until { clock.sleeperCount == 0 }
+        await letOthersRun()
+        order.record("opened")
+        gate.open()
+        await scope.value
+        #expect(order.events == ["opened", "scope"])
+    }
+
+    @Test("an operation that was cancelled before is abandoned too")
+    func cancelledBefore() async throws {
+        let gate = Gate()
+        let operation = queue.addOperation(timeLimit: .seconds(1), overrun: .abandon, clock: clock) {
+            await gate.pass()
+        }
+        await gate.waitForArrivals(1)
+        operation.cancel()
+        await passLimit(gate)
+        #expect(await timedOut(operation) == .seconds(1))
+        gate.open()
+        try await queue.waitUntilAllOperationsAreFinished()
+    }
+
+    @Test("a deadline abandons a body, too, and ends an operation that has not started")
+    func deadline() async throws {
+        let gate = Gate()
+        let operations = (0..<2).map { _ in
+            queue.addOperation(deadline: .seconds(1), overrun: .abandon, clock: clock) { await gate.pass() }
+        }
+        await passLimit(gate)
+        for operation in operations { #expect(await timedOut(operation) == .seconds(1)) }
+        gate.open()
+        try await queue.waitUntilAllOperationsAreFinished()
+        #expect(gate.arrivals == 1)
+    }
+
+    /// Rule 12 holds for what nobody waits for any more.
+    @Test("an abandoned body that awaits an operation of its own queue lends its permit, and has it back")
+    func waitsAfterwards() async throws {
+        let (gate, meter, last) = (Gate(), ConcurrencyMeter(), Gate())
+        let queue = queue
+        queue.addOperation(timeLimit: .seconds(1), overrun: .abandon, clock: clock) {
+            await gate.pass()
+            let inner = queue.addOperation { await meter.measure { await Task.yield() } }
+            _ = await inner.result
+            await withPermitLent { await Task.yield() }
+            await meter.measure { await last.pass() }
+        }
+        await passLimit(gate)
+        await until { clock.sleeperCount == 0 }
+        let others = (0..<5).map { _ in queue.addOperation { await meter.measure { await Task.yield() } } }
+        gate.open()
+        await last.waitForArrivals(1)
+        last.open()
+        for other in others { try await other.value }
+        try await queue.waitUntilAllOperationsAreFinished()
+        #expect(meter.most == 1)
+        #expect(meter.total == 7)
+    }
+
+    @Test("waits that have begun before go on, with the permit lent, kept or not")
+    func waitsBefore() async throws {
+        for needsPermit in [false, true] {
+            let (gate, meter, begun) = (Gate(), ConcurrencyMeter(), Gate())
+            let (queue, elsewhere) = (TaskOperationQueue(maxConcurrentOperationCount: 1), TaskOperationQueue())
+            let need = TaskOperation {}
+            let awaited = elsewhere.addOperation(dependencies: needsPermit ? [need] : []) { await gate.pass() }
+            let operation = queue.addOperation(timeLimit: .seconds(1), overrun: .abandon, clock: clock) {
+                begun.open()
+                _ = await awaited.result
+                await meter.measure { await Task.yield() }
+            }
+            await until { begun.isOpen }
+            if needsPermit { try queue.addOperation(need) }
+            await gate.waitForArrivals(1)
+            await until { clock.sleeperCount == 1 }
+            clock.advance(by: .seconds(1))
+            #expect(await timedOut(operation) == .seconds(1))
+            // It waits for nothing that is known, and lends its permit.
+            let blocking = Gate()
+            let meanwhile = queue.addOperation { await meter.measure { await blocking.pass() } }
+            await blocking.waitForArrivals(1)
+            gate.open()
+            try await awaited.value
+            blocking.open()
+            try await meanwhile.value
+            try await queue.waitUntilAllOperationsAreFinished()
+            #expect(meter.most == 1)
+            #expect(meter.total == 2)
+        }
+    }
+
+    @Test("cancellation handlers of an abandoned body that take long hold nothing up")
+    func lateHandlers() async throws {
+        let (gate, release) = (Gate(), AsyncSemaphore(capacity: 0))
+        let operation = queue.addOperation(timeLimit: .seconds(1), overrun: .abandon, clock: clock) {
+            await withTaskCancellationHandler {
+                await gate.pass()
+            } onCancel: {
+                while release.capacity == 0 {}
+            }
+        }
+        await passLimit(gate)
+        #expect(await timedOut(operation) == .seconds(1))
+        release.capacity = 1
+        gate.open()
+        try await queue.waitUntilAllOperationsAreFinished()
+    }
+
+    @Test("what a body captured is let go of when it ends, and the queue too")
+    func freed() async throws {
+        let (gate, freed) = (Gate(), Gate())
+        let operation: TaskOperation<Void>
+        weak let weakQueue: TaskOperationQueue?
+        do {
+            let witness = Witness(freed)
+            let queue = TaskOperationQueue()
+            weakQueue = queue
+            operation = queue.addOperation(timeLimit: .seconds(1), overrun: .abandon, clock: clock) {
+                await gate.pass()
+                _ = witness
+            }
+            await passLimit(gate)
+        }
+        #expect(await timedOut(operation) == .seconds(1))
+        await until { weakQueue == nil }
+        #expect(!freed.isOpen)
+        gate.open()
+        await until { freed.isOpen }
+    }
+
+    private func passLimit(_ gate: Gate) async {
+        await gate.waitForArrivals(1)
+        await until { clock.sleeperCount == 1 }
+        clock.advance(by: .seconds(1))
+    }
+}

@@ -1,0 +1,240 @@
+import TaskOperations
+import TaskOperationsExpectations
+import TaskOperationsTesting
+import Testing
+
+@Suite("Operations of which there is one for each key", .timeLimit(.minutes(10)))
+struct KeyedOperationsTests {
+    @Test("all that ask for a key share one operation, and each gets its value", .seeds(50))
+    func shared() async throws {
+        let queue = TaskOperationQueue(executor: .seeded)
+        let (keyed, gate) = (KeyedOperations<String, Int>(queue: queue), Gate())
+        let requests = (0..<10).map { number in
+            keyed.request("key") {
+                await gate.pass()
+                return number
+            }
+        }
+        let other = keyed.request("other") { 100 }
+        #expect(try await other.value == 100)
+        #expect(keyed.count == 1)
+        #expect(keyed["key"] === requests[3].operation)
+        gate.open()
+        for request in requests { #expect(try await request.value == 0) }
+        #expect(gate.arrivals == 1)
+        #expect(keyed.count == 0)
+        #expect(try await keyed.value(for: "key") { 7 } == 7)
+    }
+
+    @Test("leaving ends one's own wait at once, and the operation with the last one", .seeds(50))
+    func leaving() async throws {
+        let queue = TaskOperationQueue(executor: .seeded)
+        let (keyed, gate) = (KeyedOperations<String, Int>(queue: queue), Gate())
+        let requests = (0..<3).map { _ in
+            keyed.request("key") {
+                await gate.pass()
+                try Task.checkCancellation()
+                return 1
+            }
+        }
+        await gate.waitForArrivals(1)
+        async let first = requests[0].result
+        await letOthersRun()
+        requests[0].cancel()
+        requests[0].cancel()
+        let left = await first
+        #expect(throws: CancellationError.self) { try left.get() }
+        await #expect(throws: CancellationError.self) { try await requests[0].value }
+        #expect(!requests[1].operation.isCancelled)
+        requests[1].cancel()
+        #expect(keyed.count == 1)
+        requests[2].cancel()
+        #expect(requests[2].operation.isCancelled)
+        #expect(keyed.count == 0)
+        // The cancelled body is still about to end.
+        let again = keyed.request("key") { 2 }
+        #expect(again.operation !== requests[2].operation)
+        #expect(try await again.value == 2)
+        gate.open()
+        for request in requests { await #expect(throws: CancellationError.self) { try await request.value } }
+        again.cancel()
+        #expect(try await again.value == 2)
+        #expect(!again.isCancelled)
+    }
+
+    @Test("the priority is the highest of those that still want it, and changes with them", .seeds(20))
+    func priorities() async throws {
+        let queue = TaskOperationQueue(isSuspended: true, executor: .seeded)
+        let keyed = KeyedOperations<Int, Int>(queue: queue)
+        let low = keyed.request(1, priority: .low) { 1 }
+        #expect(low.operation.priority == .low)
+        let high = keyed.request(1, priority: .high) { 1 }
+        let medium = keyed.request(1, priority: .medium) { 1 }
+        #expect(low.operation.priority == .high)
+        high.cancel()
+        #expect(low.operation.priority == .medium)
+        low.priority = .high
+        #expect(low.operation.priority == .high)
+        low.priority = .background
+        #expect(low.operation.priority == .medium)
+        medium.cancel()
+        medium.priority = .high
+        #expect(low.operation.priority == .background)
+        queue.isSuspended = false
+        #expect(try await low.value == 1)
+    }
+
+    @Test("cancelling a task ends its wait, and with `value(for:)` its request", .seeds(50))
+    func cancelledTasks() async throws {
+        let queue = TaskOperationQueue(executor: .seeded)
+        let (keyed, gate) = (KeyedOperations<Int, Int>(queue: queue), Gate())
+        let request = keyed.request(1) {
+            await gate.pass()
+            return 1
+        }
+        await withThrowingTaskGroup { group in
+            group.addTask { _ = try await request.value }
+            group.addTask { _ = try await keyed.value(for: 1) { 1 } }
+            await letOthersRun()
+            group.cancelAll()
+            while let result = await group.nextResult() {
+                #expect(throws: CancellationError.self) { try result.get() }
+            }
+        }
+        #expect(!request.operation.isCancelled)
+        gate.open()
+        #expect(try await request.value == 1)
+    }
+
+    @Test("an operation that was cancelled by its queue is not joined", .seeds(50))
+    func cancelledByTheQueue() async throws {
+        let queue = TaskOperationQueue(isSuspended: true, executor: .seeded)
+        let keyed = KeyedOperations<Int, Int>(queue: queue)
+        let first = keyed.request(1) { 1 }
+        queue.cancelAllOperations()
+        let second = keyed.request(1) { 2 }
+        queue.isSuspended = false
+        await #expect(throws: CancellationError.self) { try await first.value }
+        #expect(try await second.value == 2)
+        await until { keyed.count == 0 }
+        queue.shutDown()
+        let late = keyed.request(1) { 3 }
+        await #expect(throws: TaskOperationError.self) { try await late.value }
+        await until { keyed.count == 0 }
+    }
+
+    @Test("a failure goes to all, and is not kept", .seeds(20))
+    func failure() async throws {
+        let queue = TaskOperationQueue(isSuspended: true, executor: .seeded)
+        let keyed = KeyedOperations<Int, Int>(queue: queue)
+        let requests = (0..<3).map { _ in keyed.request(1) { throw WorkFailed() } }
+        queue.isSuspended = false
+        for request in requests { await #expect(throws: WorkFailed()) { try await request.value } }
+        #expect(try await keyed.request(1) { 1 }.value == 1)
+    }
+
+    @Test("a body that asks for its own key and awaits it is refused by name", .seeds(20))
+    func ownKey() async throws {
+        let queue = TaskOperationQueue(executor: .seeded)
+        let keyed = KeyedOperations<Int, Int>(queue: queue)
+        let request = keyed.request(1, name: "one") { try await keyed.request(1) { 1 }.value }
+        let error = await #expect(throws: TaskOperationError.self) { try await request.value }
+        if case .waitCycle(let labels) = error {
+            #expect(labels.map(\.name) == ["one", "one"])
+        } else {
+            Issue.record("\(String(describing: error))")
+        }
+        #expect(keyed.count == 0)
+    }
+
+    @Test("an operation with policies of its own is made once for all")
+    func ownOperation() async throws {
+        let (clock, gate) = (ManualClock(), Gate())
+        let keyed = KeyedOperations<Int, Int>(queue: TaskOperationQueue())
+        let requests = (0..<2).map { _ in
+            keyed.request(1, priority: .high) {
+                let operation = TaskOperation<Int> {
+                    await gate.pass()
+                    return 1
+                }
+                try? operation.setPolicies(timeLimit: .seconds(1), clock: clock)
+                return operation
+            }
+        }
+        await gate.waitForArrivals(1)
+        await until { clock.sleeperCount == 1 }
+        clock.advance(by: .seconds(1))
+        await until { requests[0].operation.isCancelled }
+        gate.open()
+        for request in requests {
+            await #expect(throws: TaskOperationError.self) { try await request.value }
+            #expect(request.operation.priority == .high)
+        }
+    }
+
+    @Test("requests are freed with what they hold, and the table with its keys")
+    func freed() async throws {
+        final class Key: Hashable, Sendable {
+            let witness: Witness
+            init(_ freed: Gate) { witness = Witness(freed) }
+            static func == (left: Key, right: Key) -> Bool { left === right }
+            func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+        }
+        let (freed, body) = (Gate(), Gate())
+        let keyed = KeyedOperations<Key, Void>(queue: TaskOperationQueue())
+        do {
+            let witness = Witness(body)
+            try await keyed.request(Key(freed)) { _ = witness }.value
+        }
+        await until { freed.isOpen && body.isOpen }
+        #expect(keyed.count == 0)
+    }
+
+    @Test("of a thousand that come and go at random each gets its end, and nothing is left", .seeds(30))
+    func storm() async throws {
+        try await storm(on: .seeded, seed: SeededExecutor.seeded.seed)
+    }
+
+    @Test("so it is on many threads")
+    func stormOnThreads() async throws {
+        for seed in 0..<10 { try await storm(on: nil, seed: UInt64(seed)) }
+    }
+
+    private func storm(on executor: (any TaskExecutor)?, seed: UInt64) async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 3, executor: executor)
+        let keyed = KeyedOperations<Int, Int>(queue: queue)
+        let meter = ConcurrencyMeter()
+        await withTaskGroup { group in
+            for number in 0..<1000 {
+                group.addTask {
+                    var generator = SeededGenerator(seed: seed &* 1000 &+ UInt64(number))
+                    let key = generator.number(below: 20)
+                    for _ in 0..<generator.number(below: 5) { await Task.yield() }
+                    let priority: [TaskPriority] = [.low, .medium, .high]
+                    let request = keyed.request(key, priority: priority[generator.number(below: 3)]) {
+                        await meter.measure { await Task.yield() }
+                        if key == 7 { throw WorkFailed(number: key) }
+                        return key * 2
+                    }
+                    for _ in 0..<generator.number(below: 5) { await Task.yield() }
+                    let leaves = generator.happens(percent: 50)
+                    if leaves { request.cancel() }
+                    switch await request.result {
+                    case .success(let value): #expect(value == key * 2)
+                    case .failure(let error as WorkFailed): #expect(error.number == key)
+                    case .failure(let error): #expect(error is CancellationError && leaves)
+                    }
+                }
+            }
+        }
+        try await queue.waitUntilAllOperationsAreFinished()
+        // Handlers of what was cancelled before its start have tasks of their own.
+        await until { keyed.count == 0 }
+        #expect(meter.most <= 3)
+        let together = Gate()
+        for _ in 0..<3 { queue.addOperation { await together.pass() } }
+        await together.waitForArrivals(3)
+        together.open()
+        try await queue.waitUntilAllOperationsAreFinished()
+    }
+}

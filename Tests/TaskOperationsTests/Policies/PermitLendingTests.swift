@@ -1,0 +1,146 @@
+import TaskOperations
+import TaskOperationsExpectations
+import TaskOperationsTesting
+import Testing
+
+@Suite("Permits that a body lends itself", .timeLimit(.minutes(10)))
+struct PermitLendingTests {
+    @Test("others execute meanwhile, and the body has its permit back before it goes on", .seeds(100))
+    func lending() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, executor: .seeded)
+        let (gate, meter) = (Gate(), ConcurrencyMeter())
+        let body = queue.addOperation {
+            await meter.measure { await Task.yield() }
+            let answer = await withPermitLent {
+                await gate.pass()
+                return 42
+            }
+            await meter.measure { await Task.yield() }
+            return answer
+        }
+        await gate.waitForArrivals(1)
+        let others = (0..<5).map { _ in queue.addOperation { await meter.measure { await Task.yield() } } }
+        try await others[0].value
+        gate.open()
+        #expect(try await body.value == 42)
+        try await queue.waitUntilAllOperationsAreFinished()
+        #expect(meter.most == 1)
+        #expect(meter.total == 7)
+    }
+
+    @Test("what the work throws is thrown, with the permit back", .seeds(20))
+    func throwing() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, executor: .seeded)
+        let meter = ConcurrencyMeter()
+        let body = queue.addOperation {
+            do {
+                try await withPermitLent { () throws(WorkFailed) in
+                    await Task.yield()
+                    throw WorkFailed(number: 7)
+                }
+            } catch {
+                await meter.measure { await Task.yield() }
+                throw error
+            }
+        }
+        for _ in 0..<5 { queue.addOperation { await meter.measure { await Task.yield() } } }
+        await #expect(throws: WorkFailed(number: 7)) { try await body.value }
+        try await queue.waitUntilAllOperationsAreFinished()
+        #expect(meter.most == 1)
+    }
+
+    @Test("nested, and in child tasks at once, it comes back after the last", .seeds(100))
+    func nested() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, executor: .seeded)
+        let (gates, order) = ([Gate(), Gate()], Recorder<String>())
+        let body = queue.addOperation {
+            await withTaskGroup { group in
+                for gate in gates {
+                    group.addTask { await withPermitLent { await withPermitLent { await gate.pass() } } }
+                }
+            }
+            order.record("goes on")
+        }
+        for gate in gates { await gate.waitForArrivals(1) }
+        let blocking = Gate()
+        let meanwhile = queue.addOperation {
+            await blocking.pass()
+            order.record("meanwhile")
+        }
+        await blocking.waitForArrivals(1)
+        for gate in gates { gate.open() }
+        await letOthersRun()
+        blocking.open()
+        try await meanwhile.value
+        try await body.value
+        #expect(order.events == ["meanwhile", "goes on"])
+    }
+
+    @Test("awaiting an operation of the same queue within the work needs no more lending", .seeds(50))
+    func awaitingWithin() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, executor: .seeded)
+        let body = queue.addOperation {
+            try await withPermitLent { try await queue.addOperation { 1 }.value + queue.addOperation { 2 }.value }
+        }
+        #expect(try await body.value == 3)
+        #expect(queue.operationCount == 0)
+    }
+
+    @Test("an unstructured task of a body lends nothing, and outside of bodies there is nothing to lend")
+    func outside() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
+        #expect(await withPermitLent { 5 } == 5)
+        let (gate, starts) = (Gate(), Recorder<String>())
+        let body = queue.addOperation {
+            await Task { await withPermitLent { await gate.pass() } }.value
+            starts.record("first")
+        }
+        await gate.waitForArrivals(1)
+        let next = queue.addOperation { starts.record("second") }
+        await letOthersRun()
+        gate.open()
+        try await body.value
+        try await next.value
+        #expect(starts.events == ["first", "second"])
+        let byHand = TaskOperation { await withPermitLent { 6 } }
+        try byHand.start()
+        #expect(try await byHand.value == 6)
+    }
+
+    @Test("a suspended queue gives the permit back, and a cancelled body waits for it", .seeds(50))
+    func suspendedAndCancelled() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, executor: .seeded)
+        let gate = Gate()
+        let body = queue.addOperation {
+            await withPermitLent { await gate.pass() }
+            return Task.isCancelled
+        }
+        await gate.waitForArrivals(1)
+        queue.isSuspended = true
+        body.cancel()
+        gate.open()
+        #expect(try await body.value)
+    }
+
+    @Test("the permits of many bodies that lend at random times are neither lost nor doubled", .seeds(20))
+    func storm() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 3, executor: .seeded)
+        let meter = ConcurrencyMeter()
+        let operations = (0..<100).map { number in
+            queue.addOperation {
+                for _ in 0..<3 {
+                    await meter.measure { await Task.yield() }
+                    await withPermitLent { if number % 2 == 0 { await Task.yield() } }
+                }
+            }
+        }
+        for operation in operations.dropFirst(50) { operation.cancel() }
+        try await queue.waitUntilAllOperationsAreFinished()
+        #expect(meter.most <= 3)
+        let together = Gate()
+        let last = (0..<3).map { _ in queue.addOperation { await together.pass() } }
+        await together.waitForArrivals(3)
+        together.open()
+        for operation in last { try await operation.value }
+    }
+}

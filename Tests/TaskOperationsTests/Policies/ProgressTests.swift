@@ -1,0 +1,226 @@
+import TaskOperations
+import TaskOperationsExpectations
+import TaskOperationsTesting
+import Testing
+
+@Suite("Progress of operations", .timeLimit(.minutes(10)))
+struct ProgressTests {
+    @Test("what a body reports comes, the latest at last, and then that it is finished", .seeds(50))
+    func reports() async throws {
+        let queue = TaskOperationQueue(executor: .seeded)
+        let gate = Gate()
+        let operation = queue.addOperation {
+            for number in 1...10 {
+                AnyTaskOperation.current?.reportProgress(number, of: 10)
+                await Task.yield()
+            }
+            await gate.pass()
+        }
+        var fractions: [Double] = []
+        for await progress in operation.progress {
+            fractions.append(progress.fraction)
+            if progress.completedUnitCount == 10, !progress.isFinished {
+                #expect(progress.totalUnitCount == 10)
+                gate.open()
+            }
+        }
+        #expect(fractions == fractions.sorted())
+        #expect(fractions.last == 1)
+        #expect(operation.currentProgress.isFinished)
+        var again: [Bool] = []
+        for await progress in operation.progress { again.append(progress.isFinished) }
+        #expect(again == [true])
+        operation.reportProgress(0.5)
+        #expect(operation.currentProgress.fraction == 1)
+    }
+
+    @Test("every way to end completes it: a failure, a cancellation before the start, a refusal", .seeds(20))
+    func ends() async throws {
+        let queue = TaskOperationQueue(executor: .seeded)
+        let failing = queue.addOperation {
+            AnyTaskOperation.current?.reportProgress(0.3)
+            throw WorkFailed()
+        }
+        queue.isSuspended = true
+        let cancelled = queue.addOperation {}
+        let updates = cancelled.progress
+        async let last = updates.reduce(OperationProgress?.none) { $1 }
+        await letOthersRun()
+        cancelled.cancel()
+        #expect(await last?.isFinished == true)
+        queue.isSuspended = false
+        #expect(await failing.progress.reduce(OperationProgress?.none) { $1 }?.fraction == 1)
+        queue.shutDown()
+        let late = queue.addOperation {}
+        #expect(await late.progress.reduce(0) { $1.fraction } == 1)
+    }
+
+    @Test("cancelling the task ends the sequence", .seeds(20))
+    func cancelledTask() async throws {
+        let operation = TaskOperation {}
+        let count = await withTaskGroup(of: Int.self) { group in
+            group.addTask { await operation.progress.reduce(0) { count, _ in count + 1 } }
+            await letOthersRun()
+            group.cancelAll()
+            return await group.next()!
+        }
+        #expect(count <= 1)
+    }
+
+    @Test("a chain adds up all that it depends on, each the same", .seeds(30))
+    func chain() async throws {
+        let queue = TaskOperationQueue(executor: .seeded)
+        let gates = (0..<3).map { _ in Gate() }
+        let first = queue.addOperation {
+            AnyTaskOperation.current?.reportProgress(0.5)
+            await gates[0].pass()
+        }
+        let second = queue.addOperation(after: first) { await gates[1].pass() }
+        let third = queue.addOperation(after: second) { await gates[2].pass() }
+        var (fractions, opened) = ([Double](), 0)
+        for await progress in third.progress {
+            if progress.fraction != fractions.last { fractions.append(progress.fraction) }
+            if progress.fraction * 3 >= Double(opened) + (opened == 0 ? 0.5 : 0), opened < 3 {
+                gates[opened].open()
+                opened += 1
+            }
+            #expect(progress.totalUnitCount == 3)
+        }
+        #expect(fractions.last == 1)
+        #expect(fractions.contains(0.5 / 3))
+        #expect(fractions.contains(1.0 / 3))
+    }
+
+    @Test("a group is where its operations are together, as deep as it is nested", .seeds(30))
+    func group() async throws {
+        let queue = TaskOperationQueue(executor: .seeded)
+        let (gate, half) = (Gate(), Gate())
+        let group = queue.addGroup { group in
+            group.addGroup { inner in
+                inner.addOperation {}
+                inner.addOperation {
+                    AnyTaskOperation.current?.reportProgress(0.5)
+                    half.open()
+                    await gate.pass()
+                }
+            }
+            group.addOperation {}
+        }
+        await half.pass()
+        await until { group.currentProgress.fraction == (1 + 0.75) / 2 }
+        #expect(group.currentProgress.totalUnitCount == 2)
+        var last = OperationProgress?.none
+        for await progress in group.progress {
+            last = progress
+            gate.open()
+        }
+        #expect(last?.isFinished == true)
+        #expect(last?.fraction == 1)
+    }
+
+    @Test("those who share an operation by a key see its progress until they leave", .seeds(30))
+    func keys() async throws {
+        let queue = TaskOperationQueue(executor: .seeded)
+        let (keyed, gate) = (KeyedOperations<Int, Int>(queue: queue), Gate())
+        let requests = (0..<2).map { _ in
+            keyed.request(1) {
+                AnyTaskOperation.current?.reportProgress(1, of: 2)
+                await gate.pass()
+                return 1
+            }
+        }
+        async let left = requests[0].progress.reduce(into: [Bool]()) { $0.append($1.isFinished) }
+        await gate.waitForArrivals(1)
+        await letOthersRun()
+        requests[0].cancel()
+        #expect(await !left.contains(true))
+        gate.open()
+        #expect(await requests[1].progress.reduce(into: [Bool]()) { $0.append($1.isFinished) }.last == true)
+    }
+
+    @Test("a queue adds up its own, and never falls while nothing is added", .seeds(50))
+    func queue() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 2, isSuspended: true, executor: .seeded)
+        for number in 0..<10 {
+            queue.addOperation {
+                for step in 1...4 {
+                    AnyTaskOperation.current?.reportProgress(step, of: 5)
+                    await Task.yield()
+                }
+                if number == 3 { throw WorkFailed() }
+            }
+        }
+        let updates = queue.progressUpdates
+        queue.isSuspended = false
+        var fractions: [Double] = []
+        for await progress in updates {
+            fractions.append(progress.fraction)
+            #expect(progress.totalUnitCount == 10)
+            #expect(progress.fraction <= 1)
+        }
+        #expect(fractions == fractions.sorted())
+        #expect(fractions.last == 1)
+        #expect(fractions.contains { $0 > 0 && $0 < 1 && ($0 * 10).rounded() != $0 * 10 })
+    }
+
+    @Test("whatever is reported, fractions are from 0 to 1")
+    func values() async throws {
+        let operation = TaskOperation {}
+        for (fraction, expected) in [(-1.0, 0.0), (2, 1), (.nan, 0), (.infinity, 1), (0.25, 0.25)] {
+            operation.reportProgress(fraction)
+            #expect(operation.currentProgress.fraction == expected)
+        }
+        operation.reportProgress(5, of: 0)
+        #expect(operation.currentProgress.fraction == 0)
+        #expect(operation.currentProgress.totalUnitCount == nil)
+        #expect(operation.currentProgress.completedUnitCount == 5)
+        operation.reportProgress(-5, of: -1)
+        #expect(operation.currentProgress.completedUnitCount == 0)
+        operation.reportProgress(7, of: 5)
+        #expect(operation.currentProgress.fraction == 1)
+        #expect(!operation.currentProgress.isFinished)
+        operation.reportProgress(.max, of: .max)
+        operation.reportProgress(.min, of: .min)
+        #expect(operation.currentProgress.fraction == 0)
+    }
+
+    @Test("reports from many threads race with the end and with those who come and go")
+    func storm() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 4)
+        let updates = queue.progressUpdates
+        let operations = (0..<200).map { number in
+            queue.addOperation {
+                await withTaskGroup { group in
+                    for step in 0..<4 {
+                        group.addTask { AnyTaskOperation.current?.reportProgress(Double(step) / 4) }
+                    }
+                }
+                if number % 7 == 0 { throw WorkFailed() }
+            }
+        }
+        await withTaskGroup { group in
+            for (number, operation) in operations.enumerated() {
+                group.addTask { for await _ in operation.progress where number % 3 == 0 { break } }
+                if number % 5 == 0 { group.addTask { operation.cancel() } }
+                if number % 50 == 0 { group.addTask { for await _ in updates {} } }
+            }
+        }
+        #expect(operations.allSatisfy { $0.currentProgress.isFinished })
+    }
+
+    @Test("units are freed with their operations, and groups with their sums")
+    func freed() async throws {
+        weak let weakOperation: AnyTaskOperation?
+        do {
+            let queue = TaskOperationQueue()
+            for await _ in queue.progressUpdates {}
+            let group = queue.addGroup { group in
+                group.addOperation { AnyTaskOperation.current?.reportProgress(0.5) }
+            }
+            weakOperation = group
+            for await _ in group.progress {}
+            try await queue.waitUntilAllOperationsAreFinished()
+        }
+        await until { weakOperation == nil }
+    }
+}

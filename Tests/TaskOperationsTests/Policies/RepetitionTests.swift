@@ -1,0 +1,177 @@
+import TaskOperationsExpectations
+import TaskOperationsTesting
+import Testing
+
+@testable import TaskOperations
+
+@Suite("Operations that are repeated", .timeLimit(.minutes(10)))
+struct RepetitionTests {
+    private let clock = ManualClock()
+    private let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
+
+    @Test("a round comes at each of its times, and none after the end")
+    func rounds() async throws {
+        let rounds = Recorder<Duration>()
+        let repetition = queue.addRepeating(every: .seconds(10), delay: .seconds(5), clock: clock) {
+            rounds.record(clock.now.offset)
+        }
+        for round in 1...3 {
+            await until { clock.sleeperCount == 1 && queue.operationCount == 1 }
+            #expect(rounds.events.count == round - 1)
+            clock.advance(by: round == 1 ? .seconds(5) : .seconds(10))
+            await until { rounds.events.count == round }
+        }
+        #expect(rounds.events == [5, 15, 25].map { .seconds($0) })
+        await until { clock.sleeperCount == 1 }
+        repetition.cancel()
+        await #expect(throws: CancellationError.self) { try await repetition.value }
+        try await queue.waitUntilAllOperationsAreFinished()
+        await until { clock.sleeperCount == 0 }
+    }
+
+    @Test("it ends after so many rounds, and as a round fails or is cancelled")
+    func ends() async throws {
+        let runs = ConcurrencyMeter()
+        try await queue.addRepeating(every: .nanoseconds(1), times: 3) { runs.enter() }.value
+        #expect(runs.total == 3)
+        let failing = queue.addRepeating(every: .nanoseconds(1)) {
+            runs.enter()
+            if runs.total == 6 { throw WorkFailed(number: runs.total) }
+        }
+        await #expect(throws: WorkFailed(number: 6)) { try await failing.value }
+        let cancelled = queue.addRepeating(every: .seconds(1), delay: .seconds(1), clock: clock) {}
+        queue.cancelAllOperations()
+        await #expect(throws: CancellationError.self) { try await cancelled.value }
+        let shut = queue.addRepeating(every: .nanoseconds(1)) { [queue] in queue.shutDown() }
+        let error = await #expect(throws: TaskOperationError.self) { try await shut.value }
+        #expect(error?.queueShutDown == .some(nil))
+    }
+
+    @Test("rounds never overlap, and those that were missed are left out or made up for")
+    func missed() async throws {
+        for (missed, expected) in [(MissedRounds.skipped, [0, 35, 40]), (.caughtUp, [0, 35, 35, 35])] {
+            let (clock, rounds, gate) = (ManualClock(), Recorder<Duration>(), Gate())
+            let queue = TaskOperationQueue(maxConcurrentOperationCount: 4)
+            let repetition = queue.addRepeating(every: .seconds(10), missed: missed, clock: clock) {
+                rounds.record(clock.now.offset)
+                await gate.pass()
+            }
+            await gate.waitForArrivals(1)
+            clock.advance(by: .seconds(35))
+            await letOthersRun()
+            #expect(rounds.events.count == 1)
+            gate.open()
+            if missed == .skipped {
+                await until { clock.sleeperCount == 1 }
+                #expect(rounds.events.count == 1)
+                clock.advance(by: .seconds(5))
+                await until { rounds.events.count == 2 }
+                #expect(rounds.events == [.zero, .seconds(40)])
+            } else {
+                await until { rounds.events.count == 4 }
+                #expect(rounds.events == expected.map { .seconds($0) })
+            }
+            await until { clock.sleeperCount == 1 }
+            repetition.cancel()
+            try await queue.waitUntilAllOperationsAreFinished()
+        }
+    }
+
+    @Test("a round waits while the queue is suspended, and a running one is cancelled with the repetition")
+    func suspended() async throws {
+        queue.isSuspended = true
+        let gate = Gate()
+        let repetition = queue.addRepeating(every: .seconds(1), clock: clock) {
+            await gate.pass()
+            try Task.checkCancellation()
+        }
+        await letOthersRun()
+        #expect(gate.arrivals == 0)
+        queue.isSuspended = false
+        await gate.waitForArrivals(1)
+        repetition.cancel()
+        await letOthersRun()
+        #expect(!repetition.isFinished)
+        gate.open()
+        await #expect(throws: CancellationError.self) { try await repetition.value }
+        #expect(queue.operationCount == 0)
+    }
+
+    @Test("a queue is not kept by its repetitions: the round that is pending is the last")
+    func releasedQueue() async throws {
+        let runs = ConcurrencyMeter()
+        weak let weakQueue: TaskOperationQueue?
+        let repetition: TaskOperation<Void>
+        do {
+            let queue = TaskOperationQueue()
+            weakQueue = queue
+            repetition = queue.addRepeating(every: .seconds(1), delay: .seconds(1), clock: clock) { runs.enter() }
+        }
+        #expect(weakQueue == nil)
+        await until { clock.sleeperCount == 1 }
+        clock.advance(by: .seconds(1))
+        try await repetition.value
+        #expect(runs.total == 1)
+    }
+
+    @Test("5,000 rounds grow nothing")
+    func manyRounds() async {
+        await #expect(processExitsWith: .success) {
+            let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
+            var growths: [Int] = []
+            for _ in 0..<5 {
+                let before = heapInUse ?? 0
+                try await queue.addRepeating(every: .nanoseconds(1), times: 5000) {}.value
+                growths.append((heapInUse ?? 0) - before)
+            }
+            // Threads that begin, and tables that find their size, allocate too, but not each time.
+            precondition(growths.min()! < 5000, "\(growths)")
+        }
+    }
+
+    @Test("an operation at a moment is pending until then")
+    func moment() async throws {
+        let operation = queue.addOperation(at: clock.now.advanced(by: .seconds(5)), clock: clock) { 1 }
+        await clock.waitForSleepers(1)
+        clock.advance(by: .milliseconds(4999))
+        #expect(operation.state == .pending)
+        clock.advance(by: .milliseconds(1))
+        #expect(try await operation.value == 1)
+        #expect(try await queue.addOperation(at: clock.now.advanced(by: .seconds(-5)), clock: clock) { 2 }.value == 2)
+        let start = ContinuousClock.now
+        try await queue.addOperation(at: .now + .milliseconds(5)) {}.value
+        #expect(ContinuousClock.now - start >= .milliseconds(5))
+    }
+
+    @Test("the schedule counts on, whatever the clock does")
+    func schedule() {
+        var skipping = RepetitionSchedule(every: .seconds(10), missed: .skipped)
+        var dues: [Duration] = []
+        for end in [0, 1, 10, 20, 21, 1000, 1005, 3] {
+            skipping.roundEnded(at: .seconds(end))
+            dues.append(skipping.due)
+        }
+        #expect(dues == [10, 20, 30, 40, 50, 1000, 1010, 1020].map { .seconds($0) })
+        var endless = RepetitionSchedule(every: .seconds(Int64.max), missed: .caughtUp)
+        for _ in 0..<20 { endless.roundEnded(at: .zero) }
+        #expect(endless.due > .seconds(Int64.max))
+        var tiny = RepetitionSchedule(every: .nanoseconds(1) / 1_000_000_000, missed: .skipped)
+        tiny.roundEnded(at: .seconds(Int64.max))
+        #expect(tiny.due == .seconds(Int64.max))
+    }
+}
+
+@Suite("Bad values of a repetition stop with a message", .timeLimit(.minutes(10)))
+struct RepetitionBadValueTests {
+    @Test("intervals and numbers of rounds")
+    func values() async {
+        let interval = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            TaskOperationQueue().addRepeating(every: .zero) {}
+        }
+        #expect(interval.errorText.contains("every is 0.0 seconds; it must be positive"))
+        let times = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            TaskOperationQueue().addRepeating(every: .seconds(1), times: 0) {}
+        }
+        #expect(times.errorText.contains("times is 0; it must be at least 1"))
+    }
+}

@@ -1,0 +1,231 @@
+import TaskOperations
+import TaskOperationsExpectations
+import TaskOperationsTesting
+import Testing
+
+@Suite("Operations that are tried again", .timeLimit(.minutes(10)))
+struct RetryTests {
+    private let clock = ManualClock()
+
+    @Test("the body runs until it succeeds, and knows the number of the attempt", .seeds(20))
+    func untilItSucceeds() async throws {
+        let queue = TaskOperationQueue(executor: .seeded)
+        let operation = queue.addOperation(retry: .immediately(attempts: 5)) {
+            if RetryPolicy.attempt! < 3 { throw WorkFailed() }
+            return RetryPolicy.attempt!
+        }
+        #expect(try await operation.value == 3)
+        #expect(RetryPolicy.attempt == nil)
+    }
+
+    @Test("the last error is the outcome, and each attempt is told", .seeds(20))
+    func lastError() async throws {
+        let queue = TaskOperationQueue(executor: .seeded)
+        let failures = Recorder<RetryPolicy.FailedAttempt>()
+        let policy = RetryPolicy.immediately(attempts: 3).reporting { failures.record($0) }
+        let operation = queue.addOperation(name: "load", retry: policy) {
+            throw WorkFailed(number: RetryPolicy.attempt!)
+        }
+        await #expect(throws: WorkFailed(number: 3)) { try await operation.value }
+        #expect(failures.events.map(\.number) == [1, 2, 3])
+        #expect(failures.events.map { $0.error as? WorkFailed } == (1...3).map { WorkFailed(number: $0) })
+        #expect(failures.events.map(\.pause) == [.zero, .zero, nil])
+        #expect(failures.events.allSatisfy { $0.operation.isLabel(of: operation) })
+    }
+
+    @Test("during a pause the permit is lent, and it is back for the next attempt", .seeds(50))
+    func pauses() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, executor: .seeded)
+        let (clock, order) = (ManualClock(), Recorder<String>())
+        let operation = queue.addOperation(
+            retry: .exponential(initial: .seconds(1), attempts: 3), clock: clock
+        ) {
+            order.record("attempt \(RetryPolicy.attempt!)")
+            throw WorkFailed()
+        }
+        await clock.waitForSleepers(1)
+        try await queue.addOperation { order.record("other") }.value
+        let gate = Gate()
+        let blocking = queue.addOperation { await gate.pass() }
+        await gate.waitForArrivals(1)
+        clock.advance(by: .seconds(1))
+        await letOthersRun()
+        order.record("released")
+        gate.open()
+        try await blocking.value
+        await clock.waitForSleepers(2)
+        clock.advance(by: .milliseconds(1999))
+        await letOthersRun()
+        #expect(operation.isExecuting)
+        clock.advance(by: .milliseconds(1))
+        await #expect(throws: WorkFailed()) { try await operation.value }
+        #expect(order.events == ["attempt 1", "other", "released", "attempt 2", "attempt 3"])
+    }
+
+    @Test("cancelling during a pause ends the operation at once, also if its permit is taken", .seeds(50))
+    func cancelledInAPause() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, executor: .seeded)
+        let clock = ManualClock()
+        let operation = queue.addOperation(retry: .exponential(initial: .seconds(1), attempts: 9), clock: clock) {
+            throw WorkFailed()
+        }
+        await clock.waitForSleepers(1)
+        let gate = Gate()
+        let blocking = queue.addOperation { await gate.pass() }
+        await gate.waitForArrivals(1)
+        operation.cancel()
+        await #expect(throws: CancellationError.self) { try await operation.value }
+        #expect(!blocking.isFinished)
+        gate.open()
+        try await queue.waitUntilAllOperationsAreFinished()
+        let meter = ConcurrencyMeter()
+        for _ in 0..<3 { queue.addOperation { await meter.measure { await Task.yield() } } }
+        try await queue.waitUntilAllOperationsAreFinished()
+        #expect(meter.most == 1)
+    }
+
+    @Test("a body that throws after it was cancelled is not tried again", .seeds(20))
+    func cancelledInAnAttempt() async throws {
+        let queue = TaskOperationQueue(executor: .seeded)
+        let (gate, runs) = (Gate(), ConcurrencyMeter())
+        let operation = queue.addOperation(retry: .immediately(attempts: 9)) {
+            runs.enter()
+            await gate.pass()
+            throw WorkFailed()
+        }
+        await gate.waitForArrivals(1)
+        operation.cancel()
+        gate.open()
+        await #expect(throws: WorkFailed()) { try await operation.value }
+        #expect(runs.total == 1)
+    }
+
+    @Test("what a failed attempt held is let go of before the pause", .seeds(20))
+    func nothingIsKept() async throws {
+        struct Heavy: Error { let load: Witness }
+        let queue = TaskOperationQueue(executor: .seeded)
+        let (clock, freed) = (ManualClock(), Gate())
+        let operation = queue.addOperation(retry: .exponential(initial: .seconds(1), attempts: 2), clock: clock) {
+            if RetryPolicy.attempt == 1 { throw Heavy(load: Witness(freed)) }
+        }
+        await clock.waitForSleepers(1)
+        #expect(freed.isOpen)
+        clock.advance(by: .seconds(1))
+        try await operation.value
+    }
+
+    @Test("a function decides, and an error that is not transient ends it", .seeds(20))
+    func ownDecision() async throws {
+        let queue = TaskOperationQueue(executor: .seeded)
+        let policy = RetryPolicy { error, attempt in error is WorkFailed && attempt < 3 ? .seconds(-1) : nil }
+        let operation = queue.addOperation(retry: policy) { throw WorkFailed(number: RetryPolicy.attempt!) }
+        await #expect(throws: WorkFailed(number: 3)) { try await operation.value }
+        let once = queue.addOperation(retry: .immediately(attempts: 5).only { !($0 is WorkFailed) }) {
+            throw WorkFailed(number: RetryPolicy.attempt!)
+        }
+        await #expect(throws: WorkFailed(number: 1)) { try await once.value }
+    }
+
+    @Test("an input that failed is not waited for again", .seeds(20))
+    func failedInput() async throws {
+        let queue = TaskOperationQueue(executor: .seeded)
+        let failures = Recorder<Int>()
+        let input = TaskOperation<Int>(name: "input") { throw WorkFailed() }
+        let operation = TaskOperation(after: input) { $0 }
+        try operation.setPolicies(retry: RetryPolicy.immediately(attempts: 5).reporting { failures.record($0.number) })
+        try queue.addOperations([input, operation])
+        await #expect(throws: TaskOperationError.self) { try await operation.value }
+        #expect(failures.events == [1])
+        #expect(refusal { try operation.setPolicies(timeLimit: .seconds(1)) }?.alreadyStarted == nil)
+    }
+
+    @Test("pauses grow up to the longest, and the seed of the jitter repeats them")
+    func exponentialPauses() async throws {
+        let policy = RetryPolicy.exponential(
+            initial: .milliseconds(100), factor: 3, maximum: .seconds(1), attempts: 6)
+        #expect(try await pauses(policy) == [100, 300, 900, 1000, 1000].map { .milliseconds($0) })
+        let endless = RetryPolicy.exponential(
+            initial: .seconds(1), factor: 1e300, maximum: .seconds(Int64.max), attempts: 4)
+        #expect(try await pauses(endless).last == .seconds(Int64.max))
+        func jittered(seed: UInt64?) -> RetryPolicy {
+            .exponential(initial: .seconds(1), factor: 1, jitter: 0.5, attempts: 20, seed: seed)
+        }
+        let first = try await pauses(jittered(seed: 5))
+        #expect(try await pauses(jittered(seed: 5)) == first)
+        #expect(try await pauses(jittered(seed: 6)) != first)
+        #expect(try await pauses(jittered(seed: nil)) != first)
+        #expect(first.allSatisfy { $0 > .milliseconds(499) && $0 <= .seconds(1) })
+        #expect(Set(first).count > 15)
+    }
+
+    /// The pauses of a policy, on a clock that does not wait.
+    private func pauses(_ policy: RetryPolicy) async throws -> [Duration] {
+        let pauses = Recorder<Duration>()
+        let operation = TaskOperation { throw WorkFailed() }
+        try operation.setPolicies(
+            retry: policy.reporting { if let pause = $0.pause { pauses.record(pause) } }, clock: HastyClock())
+        try operation.start()
+        await #expect(throws: WorkFailed()) { try await operation.value }
+        return pauses.events
+    }
+
+    @Test("a thousand attempts grow nothing, and a clock that fails counts as passed")
+    func manyAttempts() async throws {
+        let operation = TaskOperation { if RetryPolicy.attempt! < 1000 { throw WorkFailed() } }
+        try operation.setPolicies(
+            retry: .exponential(initial: .seconds(1), attempts: 1000), clock: HastyClock())
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
+        try queue.addOperation(operation)
+        try await operation.value
+    }
+
+    @Test("policies of an operation that has started are refused")
+    func tooLate() async throws {
+        let gate = Gate()
+        let operation = TaskOperation(name: "late") { await gate.pass() }
+        try operation.start()
+        await gate.waitForArrivals(1)
+        #expect(refusal { try operation.setPolicies(retry: .immediately(attempts: 2)) }?.alreadyStarted == "late")
+        gate.open()
+        try await operation.value
+    }
+}
+
+/// A clock whose sleeps all fail, at once.
+struct HastyClock: Clock {
+    struct Failure: Error {}
+
+    var now: ManualClock.Instant { ManualClock.Instant() }
+    var minimumResolution: Duration { .zero }
+
+    func sleep(until deadline: ManualClock.Instant, tolerance: Duration?) async throws {
+        throw Failure()
+    }
+}
+
+@Suite("Bad values of a retry policy stop with a message", .timeLimit(.minutes(10)))
+struct RetryBadValueTests {
+    @Test("attempts, and pauses")
+    func values() async {
+        let none = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = RetryPolicy.immediately(attempts: 0)
+        }
+        #expect(none.errorText.contains("attempts is 0; it must be at least 1"))
+        let negative = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = RetryPolicy.exponential(initial: .seconds(-1), attempts: 2)
+        }
+        #expect(negative.errorText.contains("initial is -1.0 seconds; it must not be negative"))
+        let shrinking = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = RetryPolicy.exponential(initial: .seconds(1), factor: 0.5, attempts: 2)
+        }
+        #expect(shrinking.errorText.contains("factor is 0.5; it must be at least 1"))
+        let short = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = RetryPolicy.exponential(initial: .seconds(9), maximum: .seconds(1), attempts: 2)
+        }
+        #expect(short.errorText.contains("maximum is 1.0 seconds; it must not be shorter than initial, 9.0 seconds"))
+        let jitter = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = RetryPolicy.exponential(initial: .seconds(1), jitter: 1.5, attempts: 2)
+        }
+        #expect(jitter.errorText.contains("jitter is 1.5; it must be from 0 to 1"))
+    }
+}

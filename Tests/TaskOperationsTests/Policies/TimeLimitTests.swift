@@ -1,0 +1,219 @@
+import TaskOperations
+import TaskOperationsExpectations
+import TaskOperationsTesting
+import Testing
+
+@Suite("Operations with limited time", .timeLimit(.minutes(10)))
+struct TimeLimitTests {
+    private let clock = ManualClock()
+    private let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
+
+    @Test("the body is cancelled when its time is over, and the outcome names the operation and the limit")
+    func timeLimit() async throws {
+        let never = Gate()
+        let operation = queue.addOperation(name: "slow", timeLimit: .seconds(5), clock: clock) {
+            try await clock.sleep(for: .seconds(60))
+        }
+        await clock.waitForSleepers(2)
+        clock.advance(by: .seconds(5))
+        let error = await #expect(throws: TaskOperationError.self) { try await operation.value }
+        #expect(error?.timedOut?.name == "slow")
+        #expect(error?.timedOut?.limit == .seconds(5))
+        #expect(operation.isCancelled)
+        #expect("\(error!)".contains("\"slow\" was not finished after 5.0 seconds"))
+        #expect(never.arrivals == 0)
+    }
+
+    @Test("the limit begins with the body, the deadline with the adding")
+    func beginnings() async throws {
+        queue.isSuspended = true
+        let (gate, other) = (Gate(), Gate())
+        let limited = queue.addOperation(timeLimit: .seconds(5), clock: clock) { await gate.pass() }
+        let due = queue.addOperation(deadline: .seconds(5), clock: clock) { await other.pass() }
+        await clock.waitForSleepers(1)
+        clock.advance(by: .seconds(5))
+        #expect(await timedOut(due) == .seconds(5))
+        #expect(!limited.isFinished)
+        queue.isSuspended = false
+        await gate.waitForArrivals(1)
+        gate.open()
+        try await limited.value
+        #expect(other.arrivals == 0)
+        await until { clock.sleeperCount == 0 }
+    }
+
+    @Test("a pending operation is finished by its deadline also with unfinished dependencies, and dependents go on")
+    func pending() async throws {
+        let need = TaskOperation {}
+        let operation = queue.addOperation(deadline: .seconds(1), clock: clock, dependencies: [need]) {}
+        let dependent = queue.addOperation(dependencies: [operation]) { 1 }
+        await clock.waitForSleepers(1)
+        clock.advance(by: .seconds(1))
+        #expect(await timedOut(operation) == .seconds(1))
+        #expect(try await dependent.value == 1)
+    }
+
+    @Test("a body that ends in time, or fails, has its own outcome, and nothing sleeps on")
+    func inTime() async throws {
+        #expect(
+            try await queue.addOperation(timeLimit: .seconds(1), deadline: .seconds(2), clock: clock) { 1 }.value == 1)
+        let failing = queue.addOperation(timeLimit: .seconds(1), clock: clock) { throw WorkFailed() }
+        await #expect(throws: WorkFailed()) { try await failing.value }
+        await until { clock.sleeperCount == 0 }
+    }
+
+    @Test("of several limits the earliest counts", arguments: [(3, 5, 3), (5, 3, 3)])
+    func several(limit: Int, deadline: Int, earliest: Int) async throws {
+        let operation = queue.addOperation(
+            timeLimit: .seconds(limit), deadline: .seconds(deadline), clock: clock
+        ) {
+            try await clock.sleep(for: .seconds(60))
+        }
+        await until { clock.sleeperCount == 2 }
+        // Both at once: the one that should have passed first counts.
+        clock.advance(by: .seconds(60 - 1))
+        #expect(await timedOut(operation) == .seconds(earliest))
+    }
+
+    @Test("a body that ignores its cancellation is waited for, and its value is no longer the outcome")
+    func ignoringWaitedFor() async throws {
+        let gate = Gate()
+        let operation = queue.addOperation(timeLimit: .seconds(1), clock: clock) {
+            await gate.pass()
+            return 5
+        }
+        await gate.waitForArrivals(1)
+        await until { clock.sleeperCount == 1 }
+        clock.advance(by: .seconds(1))
+        await until { operation.isCancelled }
+        #expect(operation.isExecuting)
+        gate.open()
+        #expect(await timedOut(operation) == .seconds(1))
+    }
+
+    @Test("an operation that was cancelled before its time is over is not timed out, as ProcedureKit has it")
+    func cancelledBefore() async throws {
+        let gate = Gate()
+        let operation = queue.addOperation(timeLimit: .seconds(1), clock: clock) {
+            await gate.pass()
+            throw WorkFailed()
+        }
+        await gate.waitForArrivals(1)
+        await until { clock.sleeperCount == 1 }
+        operation.cancel()
+        clock.advance(by: .seconds(1))
+        await until { clock.sleeperCount == 0 }
+        gate.open()
+        await #expect(throws: WorkFailed()) { try await operation.value }
+    }
+
+    @Test("all attempts of a retried body share the limit, and a pause ends with it")
+    func retried() async throws {
+        let operation = queue.addOperation(
+            retry: .exponential(initial: .seconds(1), factor: 1, attempts: 100), timeLimit: .seconds(3), clock: clock
+        ) {
+            throw WorkFailed()
+        }
+        for second in 1...3 {
+            await until { clock.sleeperCount == 2 || operation.isFinished }
+            clock.advance(by: .seconds(1))
+            if second < 3 { #expect(!operation.isFinished) }
+        }
+        #expect(await timedOut(operation) == .seconds(3))
+    }
+
+    @Test("an operation that was made before gets a deadline as it is added, once")
+    func madeBefore() async throws {
+        let operation = TaskOperation(name: "made") { try await clock.sleep(for: .seconds(60)) }
+        try queue.addOperation(operation, deadline: .seconds(2), clock: clock)
+        #expect(
+            refusal { try queue.addOperation(operation, deadline: .seconds(1), clock: clock) }?.alreadyAdded == "made")
+        await until { clock.sleeperCount == 2 }
+        clock.advance(by: .seconds(2))
+        #expect(await timedOut(operation) == .seconds(2))
+    }
+
+    @Test("a clock that jumps far ahead, and a limit beyond all time, are limits like others")
+    func jumps() async throws {
+        let endless = queue.addOperation(
+            timeLimit: .seconds(Int64.max), deadline: .seconds(Int64.max) * 3, clock: clock
+        ) {
+            try await clock.sleep(for: .seconds(1))
+            return 1
+        }
+        await until { clock.sleeperCount == 2 }
+        clock.advance(by: .seconds(1))
+        #expect(try await endless.value == 1)
+        let late = queue.addOperation(timeLimit: .seconds(1), clock: clock) { try await clock.sleep(for: .seconds(9)) }
+        await until { clock.sleeperCount == 2 }
+        clock.advance(by: .seconds(86_400 * 365 * 100))
+        // Whichever of the two sleeps the clock ends first.
+        _ = await late.result
+        let none = queue.addOperation(deadline: .zero, clock: clock) { try await clock.sleep(for: .seconds(1)) }
+        #expect(await timedOut(none) == .zero)
+    }
+
+    @Test("the queue, and what was captured, are let go of with the operation")
+    func freed() async throws {
+        let freed = Gate()
+        do {
+            let witness = Witness(freed)
+            let operation = queue.addOperation(timeLimit: .seconds(1), deadline: .seconds(5), clock: clock) {
+                _ = witness
+            }
+            try await operation.value
+        }
+        await until { freed.isOpen }
+        await until { clock.sleeperCount == 0 }
+    }
+
+    @Test("limits that pass race with ends, and each operation ends once, with an outcome that fits")
+    func storm() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 4)
+        let ends = ConcurrencyMeter()
+        await concurrentPerform(over: 0..<2000, width: 4, stride: 50) { [clock] number in
+            let operation = queue.addOperation(
+                timeLimit: .seconds(number % 5), deadline: .seconds(number % 7),
+                overrun: number % 2 == 0 ? .abandon : .wait, clock: clock
+            ) {
+                await Task.yield()
+            }
+            operation.addCompletionHandler { ends.enter() }
+            if number % 3 == 0 { operation.cancel() }
+            if number % 5 == 0 { clock.advance(by: .seconds(1)) }
+        }
+        clock.advance(by: .seconds(7))
+        try await queue.waitUntilAllOperationsAreFinished()
+        await until { ends.total == 2000 }
+        await until { clock.sleeperCount == 0 }
+        let together = Gate()
+        for _ in 0..<4 { queue.addOperation { await together.pass() } }
+        await together.waitForArrivals(4)
+        together.open()
+        try await queue.waitUntilAllOperationsAreFinished()
+    }
+}
+
+/// The limit that an operation exceeded.
+func timedOut<Success>(_ operation: TaskOperation<Success>) async -> Duration? {
+    if case .failure(let error) = await operation.result {
+        (error as? TaskOperationError)?.timedOut?.limit
+    } else {
+        nil
+    }
+}
+
+@Suite("Bad values of time limits stop with a message", .timeLimit(.minutes(10)))
+struct TimeLimitBadValueTests {
+    @Test("negative limits")
+    func negative() async {
+        let limit = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            TaskOperationQueue().addOperation(timeLimit: .seconds(-1)) {}
+        }
+        #expect(limit.errorText.contains("timeLimit is -1.0 seconds; it must not be negative"))
+        let deadline = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            TaskOperationQueue().addOperation(deadline: .seconds(-2)) {}
+        }
+        #expect(deadline.errorText.contains("deadline is -2.0 seconds; it must not be negative"))
+    }
+}
