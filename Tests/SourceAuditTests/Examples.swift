@@ -13,7 +13,7 @@ struct PatternExample {
         self.isObjectiveC = isObjectiveC
     }
 
-    static let all = operations + queues + dispatch + waits + threads + locks + others + objectiveC
+    static let all = operations + advanced + queues + dispatch + waits + threads + locks + others + objectiveC
 
     private static let operation = "let o = BlockOperation {}; "
     private static let queue = "let q = OperationQueue(); "

@@ -80,7 +80,8 @@ struct HostileSourceTests {
             "let lock = NSLock(); func f() { lock.lock(); lock.unlock() }\n", "a.addDependency(b); ",
             "let s = DispatchSemaphore(value: 1); s.wait(); s.signal()\n",
             "if let a { return a }; a = b; lock.lock()\n",
-            ".map { $0.x", "x.y(z: ", "let q = { let q = ",
+            ".map { $0.x", "x.y(z: ", "let (a) = (x ", "let (a, b) = (x, ", "all.filter(\\.isReady) ", "var a: (((",
+            "class A: Operation { var attempts = 1 } ", "for a in b { c.addDependency(a) } ", "let q = { let q = ",
         ])
     func growth(piece: String) {
         // The least processor time of some runs, so that a busy machine does not count. Linear is 8 times, the square 64

@@ -12,6 +12,7 @@ extension FileMatcher {
         analyzeSystems()
         analyzeChecking()
         analyzeRoles()
+        analyzeAdvanced()
         analyzePorted()
     }
 }

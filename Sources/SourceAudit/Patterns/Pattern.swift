@@ -126,7 +126,8 @@ indirect enum Condition: Sendable {
 /// All patterns, in the order in which they are tried.
 enum Patterns {
     static let all: [Pattern] =
-        operations + queues + dispatch + groups + semaphores + workItems + sources + threads + locks + timers + systems
+        operations + advanced + queues + dispatch + groups + semaphores + workItems + sources + threads + locks + timers
+        + systems
         + checking + ported
 
     static let byID = Dictionary(uniqueKeysWithValues: all.map { ($0.id, $0) })

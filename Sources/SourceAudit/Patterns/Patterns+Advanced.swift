@@ -1,0 +1,33 @@
+extension Patterns {
+    /// What libraries of operations with conditions, observers and groups have.
+    static let advanced: [Pattern] = [
+        Pattern(
+            "advanced-condition", .operations, "Condition of operations", recipe: "Advanced/ConditionEvaluation",
+            .callers, .leaves, "An operation, and after:.", .analysis),
+        Pattern(
+            "advanced-waiting-condition", .operations, "Condition that waits for something outside",
+            recipe: "Advanced/ReachabilityCondition", .callers, .leaves,
+            "An operation with callback:, and dependencies:.", .analysis),
+        Pattern(
+            "advanced-exclusion", .operations, "Mutual exclusion by category", recipe: "Advanced/MutualExclusion",
+            .thought, .graphs, "An AsyncSemaphore of capacity 1.", .analysis),
+        Pattern(
+            "advanced-group", .operations, "Operation with a queue of its own", recipe: "Advanced/GroupOperation",
+            .thought, .leaves, "queue.addGroup { group in … }.", .analysis),
+        Pattern(
+            "advanced-retry", .operations, "Operation that tries again", recipe: "Advanced/RetryOperation", .callers,
+            .leaves, "retry: .exponential(…).", .analysis),
+        Pattern(
+            "advanced-timeout", .operations, "Observer that ends an operation in time",
+            recipe: "Advanced/TimeoutObserver", .rote, .leaves, "timeLimit: or deadline:.", .analysis),
+        Pattern(
+            "advanced-observer", .operations, "Observer of operations", recipe: "Advanced/BlockObserver", .callers,
+            .leaves, "The body, and addCompletionHandler.", .analysis),
+        Pattern(
+            "advanced-produced", .operations, "Operation that produces others", recipe: "Advanced/ProduceOperation",
+            .rote, .leaves, "TaskOperationQueue.current?.addOperation.", .analysis),
+        Pattern(
+            "advanced-cancel-reason", .operations, "Cancellation with a reason", recipe: "Advanced/CancelWithError",
+            .callers, .leaves, "A wrapper that keeps the reason.", .analysis),
+    ]
+}
