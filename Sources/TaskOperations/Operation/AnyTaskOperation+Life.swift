@@ -10,6 +10,7 @@ extension AnyTaskOperation {
         /// The level that orders it.
         let level: PriorityLevel
         let hasDependencies: Bool
+        let weight: Int
     }
 
     /// What came of an attempt to start.
@@ -187,6 +188,6 @@ extension OperationRecord {
     var standing: AnyTaskOperation.Standing {
         AnyTaskOperation.Standing(
             slot: Int(slot), isReady: isReady, hasEnded: phase == .finished, level: orderLevel,
-            hasDependencies: links.map { !$0.dependencies.isEmpty } ?? false)
+            hasDependencies: links.map { !$0.dependencies.isEmpty } ?? false, weight: Int(weight))
     }
 }

@@ -25,6 +25,8 @@ struct OperationRecord: ~Copyable, Sendable {
     var phase = Phase.created
     /// The level that was asked for.
     var level: PriorityLevel
+    /// How many permits the body takes.
+    var weight: UInt16 = 1
     /// The highest level that waiters and dependents hand on.
     var inherited = PriorityLevel.background
     /// The level that is handed on by what stands behind barriers, and by waits for the end of all in the queue.

@@ -26,6 +26,7 @@ extension TaskOperationQueue {
     /// - Parameters:
     ///   - name: What it is called in messages and descriptions.
     ///   - priority: What orders it among the ready operations of the queue, and is its task's own.
+    ///   - weight: How many permits its body takes; see `AnyTaskOperation.weight`.
     ///   - dependencies: Operations that have to be finished first, whatever comes of them.
     ///   - body: The work. Isolate it to an actor, with `{ @MainActor in … }` for one, to have it run there.
     @inlinable  // In the caller, the type is known: looking it up costs as much as adding the operation.
@@ -33,10 +34,12 @@ extension TaskOperationQueue {
     public func addOperation<Success>(
         name: String? = nil,
         priority: TaskPriority = .medium,
+        weight: Int = 1,
         dependencies: [AnyTaskOperation] = [],
         body: @escaping TaskOperation<Success>.Body
     ) -> TaskOperation<Success> {
         let operation = TaskOperation(name: name, priority: priority, dependencies: dependencies, body: body)
+        if weight != 1 { operation.weight = weight }
         addNew(operation)
         return operation
     }

@@ -30,6 +30,7 @@ public final class TaskOperationQueue: Sendable {
     ///   - name: What the queue is called in messages and descriptions.
     ///   - maxConcurrentOperationCount: The width: how many bodies may execute at once; not negative. Pass
     ///     `unlimitedConcurrentOperationCount` to have none wait for another.
+    ///   - order: In which order ready operations of one priority start.
     ///   - isSuspended: Whether the queue starts nothing until it is resumed.
     ///   - lendsPermits: Whether the permit of a body is lent out while the body awaits what needs a permit of this queue.
     ///     If not, nothing starts in place of a body that waits, so that a queue of width 1 is strictly serial; a wait
@@ -42,24 +43,25 @@ public final class TaskOperationQueue: Sendable {
     public convenience init(
         name: String? = nil,
         maxConcurrentOperationCount: Int = defaultMaxConcurrentOperationCount,
+        order: OperationOrder = .firstInFirstOut,
         isSuspended: Bool = false,
         lendsPermits: Bool = true,
         executor: (any TaskExecutor)? = nil,
         carrying taskLocals: [CarriedTaskLocal] = []
     ) {
         self.init(
-            name: name, width: maxConcurrentOperationCount, isSuspended: isSuspended, lendsPermits: lendsPermits,
+            name: name, width: maxConcurrentOperationCount, order: order, isSuspended: isSuspended, lendsPermits: lendsPermits,
             executor: executor, taskLocals: taskLocals, scopeWorkers: nil)
     }
 
     init(
-        name: String?, width: Int, isSuspended: Bool, lendsPermits: Bool, executor: (any TaskExecutor)?,
+        name: String?, width: Int, order: OperationOrder, isSuspended: Bool, lendsPermits: Bool, executor: (any TaskExecutor)?,
         taskLocals: [CarriedTaskLocal], scopeWorkers: ScopeWorkers?
     ) {
         Self.checkWidth(width)
         isView = false
         scheduler = Scheduler(
-            queueName: name, width: width, place: executor.map { .executor($0) } ?? .pool, isSuspended: isSuspended,
+            queueName: name, width: width, order: order, place: executor.map { .executor($0) } ?? .pool, isSuspended: isSuspended,
             taskLocals: taskLocals, permit: PermitNode(isLendable: lendsPermits), scopeWorkers: scopeWorkers)
         scheduler.setOwner(self)
     }

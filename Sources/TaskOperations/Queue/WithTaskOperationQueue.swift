@@ -24,6 +24,7 @@
 public func withTaskOperationQueue<Value, Failure>(
     name: String? = nil,
     maxConcurrentOperationCount: Int = TaskOperationQueue.defaultMaxConcurrentOperationCount,
+    order: OperationOrder = .firstInFirstOut,
     lendsPermits: Bool = true,
     executor: (any TaskExecutor)? = nil,
     carrying taskLocals: [CarriedTaskLocal] = [],
@@ -31,7 +32,7 @@ public func withTaskOperationQueue<Value, Failure>(
 ) async throws(Failure) -> Value {
     let workers = ScopeWorkers()
     let queue = TaskOperationQueue(
-        name: name, width: maxConcurrentOperationCount, isSuspended: false, lendsPermits: lendsPermits,
+        name: name, width: maxConcurrentOperationCount, order: order, isSuspended: false, lendsPermits: lendsPermits,
         executor: executor, taskLocals: taskLocals, scopeWorkers: workers)
     return try await withDiscardingTaskGroup(returning: Result<Value, Failure>.self) { group in
         group.addTask { await workers.serveBody() }

@@ -56,8 +56,8 @@ actor Scheduler: OperationHost {
     @exclusivity(unchecked) var awaitingBodyCount = 0
 
     init(
-        queueName: String?, width: Int, place: Place, isSuspended: Bool, taskLocals: [CarriedTaskLocal],
-        permit: PermitNode? = PermitNode(isLendable: true), scopeWorkers: ScopeWorkers? = nil
+        queueName: String?, width: Int, order: OperationOrder = .firstInFirstOut, place: Place, isSuspended: Bool,
+        taskLocals: [CarriedTaskLocal], permit: PermitNode? = PermitNode(isLendable: true), scopeWorkers: ScopeWorkers? = nil
     ) {
         self.queueName = queueName
         self.scopeWorkers = scopeWorkers
@@ -69,7 +69,7 @@ actor Scheduler: OperationHost {
         } else {
             sliceDecider = nil
         }
-        state = State(width: width, isSuspended: isSuspended, workerLimit: processorCount)
+        state = State(width: width, isSuspended: isSuspended, order: order, workerLimit: processorCount)
         executor.scheduler = self
     }
 
@@ -244,7 +244,8 @@ extension Scheduler {
         let (standing, isInOrder) = operation.settle(
             at: slot, in: nextPlace(for: CollectionOfOne(operation), isBarrier: isBarrier))
         _ = state.add(
-            operation, level: standing.level, isReady: standing.isReady, isBarrier: isBarrier, at: slot)
+            operation, level: standing.level, isReady: standing.isReady, isBarrier: isBarrier, weight: standing.weight,
+            at: slot)
         if standing.hasEnded { state.remove(slot) }
         return isInOrder || standing.hasEnded
     }

@@ -15,12 +15,15 @@ struct Permits: Hashable, Sendable {
     /// Whether a weight can be taken now.
     func fits(_ weight: Int) -> Bool { weight <= available }
 
+    /// Whether something of a weight may start: also one that is heavier than all permits together, if it is alone.
+    func admits(_ weight: Int) -> Bool { weight <= available || (taken == 0 && capacity > 0) }
+
     /// Whether a weight that was lent out can be taken back: also if nothing else is taken, as the capacity may have
     /// been lowered meanwhile.
     func fitsBack(_ weight: Int) -> Bool { weight <= available || taken == 0 }
 
     mutating func take(_ weight: Int) {
-        require(fits(weight), "took \(weight) permits of \(available)")
+        require(admits(weight), "took \(weight) permits of \(available)")
         taken += weight
     }
 

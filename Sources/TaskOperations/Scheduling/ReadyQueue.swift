@@ -21,7 +21,7 @@ struct ReadyQueue: Hashable, Sendable {
         let level: PriorityLevel
     }
 
-    let order: Order
+    let order: OperationOrder
     private var lists = [RankedList](repeating: RankedList(), count: PriorityLevel.allCases.count)
     /// A bit for each level whose list is not empty. The head of every list is an entry that was not removed.
     private var occupied: UInt8 = 0
@@ -30,7 +30,7 @@ struct ReadyQueue: Hashable, Sendable {
     /// Entries that were inserted and neither served nor removed.
     private(set) var count = 0
 
-    init(order: Order = .firstInFirstOut) {
+    init(order: OperationOrder = .firstInFirstOut) {
         self.order = order
     }
 

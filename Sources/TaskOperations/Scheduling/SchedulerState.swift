@@ -63,7 +63,7 @@ struct SchedulerState<Element: Sendable, Waiter: Sendable>: Sendable {
         static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
     }
 
-    let order: Order
+    let order: OperationOrder
     /// How many workers at most are worth starting at once.
     let workerLimit: Int
     private(set) var records = SlotMap<Record>()
@@ -108,7 +108,7 @@ struct SchedulerState<Element: Sendable, Waiter: Sendable>: Sendable {
     private var hasHadWeights = false
     private var outbox = Outbox()
 
-    init(width: Int, isSuspended: Bool = false, order: Order = .firstInFirstOut, workerLimit: Int = .max) {
+    init(width: Int, isSuspended: Bool = false, order: OperationOrder = .firstInFirstOut, workerLimit: Int = .max) {
         permits = Permits(capacity: width)
         self.isSuspended = isSuspended
         self.order = order
@@ -340,7 +340,7 @@ extension SchedulerState {
     @inline(__always)
     var nextLevel: PriorityLevel? {
         guard startableCount > 0, let level = readyLevel else { return nil }
-        return !hasHadWeights || permits.fits(records[ready.first!.entry.slot].weight) ? level : nil
+        return !hasHadWeights || permits.admits(records[ready.first!.entry.slot].weight) ? level : nil
     }
 
     /// A worker that was started has begun.
@@ -361,7 +361,7 @@ extension SchedulerState {
         guard !isHalted, returning.isEmpty, permits.available > 0, readyLevel == level else { return nil }
         let entry =
             hasHadWeights
-            ? ready.popFirst { [permits, records] in permits.fits(records[$0].weight) } : ready.popFirst { _ in true }
+            ? ready.popFirst { [permits, records] in permits.admits(records[$0].weight) } : ready.popFirst { _ in true }
         guard let slot = entry?.slot else { return nil }
         let weight = records.update(slot) { record in
             record.status = .executing

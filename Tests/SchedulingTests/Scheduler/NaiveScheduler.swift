@@ -8,6 +8,7 @@ struct NaiveScheduler {
         let id: Int
         let isBarrier: Bool
         var level: PriorityLevel
+        var weight = 1
         var status = Status.waiting
         var waits = 0
     }
@@ -21,25 +22,33 @@ struct NaiveScheduler {
     var endLevels: [PriorityLevel] = []
     var intake = SchedulerState<Int, Int>.Intake.open
 
-    init(width: Int, isSuspended: Bool = false) {
+    let order: OperationOrder
+
+    init(width: Int, isSuspended: Bool = false, order: OperationOrder = .firstInFirstOut) {
         self.width = width
+        self.order = order
         self.isSuspended = isSuspended
     }
 
     // MARK: What follows
 
-    var available: Int { max(0, width - count(.executing)) }
+    var available: Int { max(0, width - taken) }
+
+    var taken: Int { operations.reduce(0) { $0 + ($1.status == .executing ? $1.weight : 0) } }
 
     /// How many operations could start now, one after the other.
     var startableCount: Int {
         isSuspended || count(.returning) > 0 ? 0 : min(available, admitted.count)
     }
 
-    var nextStart: Operation? { startableCount > 0 ? first(of: admitted) : nil }
+    var nextStart: Operation? {
+        guard startableCount > 0, let next = first(of: admitted, order) else { return nil }
+        return next.weight <= available || taken == 0 ? next : nil
+    }
 
     var nextReturn: Operation? {
-        let isFree = available > 0 || count(.executing) == 0
-        return isFree ? first(of: operations.filter { $0.status == .returning }) : nil
+        guard let next = first(of: operations.filter { $0.status == .returning }, .firstInFirstOut) else { return nil }
+        return next.weight <= available || taken == 0 ? next : nil
     }
 
     /// Ready operations that no barrier holds back.
@@ -73,9 +82,12 @@ struct NaiveScheduler {
     /// The level of the task in which an operation would run.
     func level(of operation: Operation) -> PriorityLevel { max(operation.level, floor(operation.id)) }
 
-    private func first(of candidates: [Operation]) -> Operation? {
+    private func first(of candidates: [Operation], _ order: OperationOrder) -> Operation? {
         let highest = candidates.map(\.level).max()
-        return candidates.first { $0.level == highest }
+        switch order {
+        case .firstInFirstOut: return candidates.first { $0.level == highest }
+        case .lastInFirstOut: return candidates.last { $0.level == highest }
+        }
     }
 
     // MARK: Events

@@ -29,11 +29,15 @@ struct SchedulerProgram {
     private(set) var history: [SchedulerEvent] = []
     private var random: SeededGenerator
     private var added = 0
+    private let hasWeights: Bool
 
     init(seed: Int, mix: Mix) {
         random = SeededGenerator(seed: UInt64(seed))
         self.mix = mix
-        pair = SideBySide(width: Int.random(in: mix.widths, using: &random), isSuspended: random.happens(percent: 20))
+        pair = SideBySide(
+            width: Int.random(in: mix.widths, using: &random), isSuspended: random.happens(percent: 20),
+            order: seed.isMultiple(of: 3) ? .lastInFirstOut : .firstInFirstOut)
+        hasWeights = seed.isMultiple(of: 4)
     }
 
     /// Runs to the end of the program, and then until the queue is empty.
@@ -82,7 +86,8 @@ extension SchedulerProgram {
         guard pair.naive.intake != .shut, pair.naive.operations.count < mix.mostOperations else { return nil }
         added += 1
         let level = mix.levels.randomElement(using: &random)!
-        return .add(added, level, isBarrier: random.happens(percent: mix.percentBarriers))
+        let weight = hasWeights && random.happens(percent: 40) ? Int.random(in: 1...4, using: &random) : 1
+        return .add(added, level, isBarrier: random.happens(percent: mix.percentBarriers), weight: weight)
     }
 
     /// Mostly an operation that executes ends, sometimes any.

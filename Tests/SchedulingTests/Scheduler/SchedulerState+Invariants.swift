@@ -79,12 +79,14 @@ extension SchedulerState {
     private func checkDecisions(_ inOrder: [Record], _ check: Check) {
         var asked = self
         let returned = asked.nextReturn().map { records[$0].arrival }
-        let isFree = permits.taken < permits.capacity || permits.taken == 0
-        let wanting = isFree ? inOrder.filter { $0.status == .returning } : []
-        check(returned == first(of: wanting)?.arrival, "\(returned, default: "nothing") returns next")
-        let mayStart = !isHalted && permits.taken < permits.capacity && !inOrder.contains { $0.status == .returning }
+        let wanting = first(of: inOrder.filter { $0.status == .returning })
+        let isFree = wanting.map { permits.fits($0.weight) || permits.taken == 0 } ?? false
+        check(returned == (isFree ? wanting?.arrival : nil), "\(returned, default: "nothing") returns next")
+        let isRoom = permits.taken < permits.capacity
+        let mayStart = !isHalted && isRoom && !inOrder.contains { $0.status == .returning }
         let startable = inOrder.indices.filter { inOrder[$0].status == .ready && isAdmitted($0, inOrder) }
-        let expected = mayStart ? first(of: startable.map { inOrder[$0] }) : nil
+        let next = mayStart ? first(of: startable.map { inOrder[$0] }, order) : nil
+        let expected = next.flatMap { permits.fits($0.weight) || permits.taken == 0 ? $0 : nil }
         asked = self
         let level = expected.map { max($0.level, floor(of: $0, inOrder)) }
         check(asked.nextLevel == level, "\(asked.nextLevel, default: "nothing") is the next level")
@@ -106,9 +108,9 @@ extension SchedulerState {
         check(!isHeldUp && permits.taken == permits.capacity, "what comes up is said, and is not certain")
         var ready = inOrder.filter { $0.status == .ready }
         for entry in entries {
-            let next = first(of: ready)
-            check(next?.arrival == entry.rank && next?.level == level, "\(entry.rank) does not come up")
-            ready.removeAll { $0.arrival == entry.rank }
+            let next = first(of: ready, order)
+            check(next.map { order.rank(ofArrival: $0.arrival) } == entry.rank && next?.level == level, "\(entry.rank) does not come up")
+            ready.removeAll { order.rank(ofArrival: $0.arrival) == entry.rank }
         }
     }
 
@@ -116,9 +118,12 @@ extension SchedulerState {
         inOrder[index].isBarrier ? index == 0 : !inOrder[..<index].contains(where: \.isBarrier)
     }
 
-    private func first(of records: [Record]) -> Record? {
+    private func first(of records: [Record], _ order: OperationOrder = .firstInFirstOut) -> Record? {
         let highest = records.map(\.level).max()
-        return records.first { $0.level == highest }
+        switch order {
+        case .firstInFirstOut: return records.first { $0.level == highest }
+        case .lastInFirstOut: return records.last { $0.level == highest }
+        }
     }
 }
 

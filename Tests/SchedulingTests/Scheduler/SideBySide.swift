@@ -2,7 +2,7 @@
 
 /// What can happen to a queue.
 enum SchedulerEvent {
-    case add(Int, PriorityLevel, isBarrier: Bool)
+    case add(Int, PriorityLevel, isBarrier: Bool, weight: Int)
     case setReady(Int, Bool)
     case setLevel(Int, PriorityLevel)
     case setWidth(Int)
@@ -36,9 +36,9 @@ struct SideBySide {
     /// The floor of each operation, as far as the state has told to look at it.
     private var floors: [Int: PriorityLevel] = [:]
 
-    init(width: Int, isSuspended: Bool) {
-        state = SchedulerState(width: width, isSuspended: isSuspended)
-        naive = NaiveScheduler(width: width, isSuspended: isSuspended)
+    init(width: Int, isSuspended: Bool, order: OperationOrder) {
+        state = SchedulerState(width: width, isSuspended: isSuspended, order: order)
+        naive = NaiveScheduler(width: width, isSuspended: isSuspended, order: order)
     }
 
     /// Has it happen to both.
@@ -47,9 +47,9 @@ struct SideBySide {
     mutating func apply(_ event: SchedulerEvent) throws(Disagreement) {
         defer { lookAtFloors() }
         switch event {
-        case .add(let id, let level, let isBarrier):
-            slots[id] = state.add(id, level: level, isBarrier: isBarrier)!
-            naive.operations.append(.init(id: id, isBarrier: isBarrier, level: level))
+        case .add(let id, let level, let isBarrier, let weight):
+            slots[id] = state.add(id, level: level, isBarrier: isBarrier, weight: weight)!
+            naive.operations.append(.init(id: id, isBarrier: isBarrier, level: level, weight: weight))
         case .setReady(let id, let isReady):
             state.setReady(slots[id]!, isReady)
             naive.setReady(id, isReady)
