@@ -1,0 +1,71 @@
+import Foundation
+import TaskOperations
+import TaskOperationsTesting
+
+/// Executors that run jobs when a library would rather not have it.
+enum ExecutorKind: CaseIterable, Sendable {
+    /// The cooperative pool.
+    case pool
+    /// In the call that hands them over.
+    case inline
+    /// On another thread, the newest first, and only when some are there or a while has passed.
+    case late
+    /// On three threads, in random order.
+    case random
+    /// On one thread, in order.
+    case oneThread
+
+    func make() -> (any TaskExecutor)? {
+        switch self {
+        case .pool: nil
+        case .inline: InlineExecutor()
+        case .late: ThreadsExecutor(threads: 1, batch: 8) { jobs, _ in jobs.count - 1 }
+        case .random: ThreadsExecutor(threads: 3, batch: 1) { jobs, random in random.number(below: jobs.count) }
+        case .oneThread: ThreadsExecutor(threads: 1, batch: 1) { _, _ in 0 }
+        }
+    }
+}
+
+private final class InlineExecutor: TaskExecutor {
+    func enqueue(_ job: consuming ExecutorJob) {
+        UnownedJob(job).runSynchronously(on: asUnownedTaskExecutor())
+    }
+}
+
+/// Runs jobs on threads of its own, which end with the process.
+private final class ThreadsExecutor: TaskExecutor {
+    typealias Choice = @Sendable (_ jobs: [UnownedJob], _ random: inout SeededGenerator) -> Int
+
+    private struct State: Sendable {
+        var jobs: [UnownedJob] = []
+        var random = SeededGenerator(seed: 1)
+    }
+
+    private let state = Lock(State())
+    private let arrivals = DispatchSemaphore(value: 0)
+    private let choice: Choice
+
+    /// - Parameter batch: How many jobs a thread waits for, a millisecond at most.
+    init(threads: Int, batch: Int, choice: @escaping Choice) {
+        self.choice = choice
+        for _ in 0..<threads { Thread.detachNewThread { self.serve(batch: batch) } }
+    }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        state.withLock { $0.jobs.append(job) }
+        arrivals.signal()
+    }
+
+    private func serve(batch: Int) {
+        while true {
+            arrivals.wait()
+            var taken = 1
+            while taken < batch, arrivals.wait(timeout: .now() + .milliseconds(1)) == .success { taken += 1 }
+            for _ in 0..<taken {
+                let job = state.withLock { state in state.jobs.remove(at: choice(state.jobs, &state.random)) }
+                job.runSynchronously(on: asUnownedTaskExecutor())
+            }
+        }
+    }
+}
