@@ -36,9 +36,21 @@ struct PermitsTests {
     @Test("More than there is cannot be taken", .prompt)
     func takingTooMuch() async {
         await #expect(processExitsWith: .failure) {
-            var permits = Permits(capacity: 1)
+            var permits = Permits(capacity: 2)
+            permits.take(1)
             permits.take(2)
         }
+    }
+
+    @Test("More than there is can be taken alone")
+    func alone() {
+        var permits = Permits(capacity: 1)
+        #expect(permits.admits(2) && !permits.fits(2))
+        permits.take(2)
+        #expect(permits.available == 0 && !permits.admits(1))
+        permits.giveBack(2)
+        permits.capacity = 0
+        #expect(!permits.admits(1))
     }
 
     @Test("More than was taken cannot be given back", .prompt)
