@@ -50,18 +50,21 @@ public final class TaskOperationQueue: Sendable {
         carrying taskLocals: [CarriedTaskLocal] = []
     ) {
         self.init(
-            name: name, width: maxConcurrentOperationCount, order: order, isSuspended: isSuspended, lendsPermits: lendsPermits,
+            name: name, width: maxConcurrentOperationCount, order: order, isSuspended: isSuspended,
+            lendsPermits: lendsPermits,
             executor: executor, taskLocals: taskLocals, scopeWorkers: nil)
     }
 
     init(
-        name: String?, width: Int, order: OperationOrder, isSuspended: Bool, lendsPermits: Bool, executor: (any TaskExecutor)?,
+        name: String?, width: Int, order: OperationOrder, isSuspended: Bool, lendsPermits: Bool,
+        executor: (any TaskExecutor)?,
         taskLocals: [CarriedTaskLocal], scopeWorkers: ScopeWorkers?
     ) {
         Self.checkWidth(width)
         isView = false
         scheduler = Scheduler(
-            queueName: name, width: width, order: order, place: executor.map { .executor($0) } ?? .pool, isSuspended: isSuspended,
+            queueName: name, width: width, order: order, place: executor.map { .executor($0) } ?? .pool,
+            isSuspended: isSuspended,
             taskLocals: taskLocals, permit: PermitNode(isLendable: lendsPermits), scopeWorkers: scopeWorkers)
         scheduler.setOwner(self)
     }

@@ -57,7 +57,8 @@ actor Scheduler: OperationHost {
 
     init(
         queueName: String?, width: Int, order: OperationOrder = .firstInFirstOut, place: Place, isSuspended: Bool,
-        taskLocals: [CarriedTaskLocal], permit: PermitNode? = PermitNode(isLendable: true), scopeWorkers: ScopeWorkers? = nil
+        taskLocals: [CarriedTaskLocal], permit: PermitNode? = PermitNode(isLendable: true),
+        scopeWorkers: ScopeWorkers? = nil
     ) {
         self.queueName = queueName
         self.scopeWorkers = scopeWorkers

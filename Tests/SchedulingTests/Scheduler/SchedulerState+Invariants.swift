@@ -109,7 +109,8 @@ extension SchedulerState {
         var ready = inOrder.filter { $0.status == .ready }
         for entry in entries {
             let next = first(of: ready, order)
-            check(next.map { order.rank(ofArrival: $0.arrival) } == entry.rank && next?.level == level, "\(entry.rank) does not come up")
+            let isNext = next.map { order.rank(ofArrival: $0.arrival) } == entry.rank && next?.level == level
+            check(isNext, "\(entry.rank) does not come up")
             ready.removeAll { order.rank(ofArrival: $0.arrival) == entry.rank }
         }
     }

@@ -16,6 +16,16 @@ final class PermitNode: Sendable {
 
     var edges: [WaitNode] { holders.withLock { $0.operations.map(WaitNode.operation) } }
 
+    /// The bodies that keep a permit, and are among these nodes or await one of them. Linear.
+    func holdersWaiting(for nodes: Set<ObjectIdentifier>) -> [AnyTaskOperation] {
+        holders.withLock { $0.operations }.filter { holder in
+            if nodes.contains(ObjectIdentifier(holder)) { return true }
+            return holder.record.withLock { record in
+                record.links?.waits.contains { nodes.contains($0.target.identity) } ?? false
+            }
+        }
+    }
+
     func lowerRank(to value: Int) -> Bool {
         holders.withLock { holders in
             if rank.value <= value { return true }
