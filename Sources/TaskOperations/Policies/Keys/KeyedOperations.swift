@@ -7,8 +7,8 @@
 /// ```
 ///
 /// Each requester has a request of its own, with its own `value`, `cancel()` and priority. The operation has the highest
-/// of the priorities of all that still want it, and it is cancelled when the last one leaves: so it is for the tasks of
-/// Nuke. SDWebImage cancels likewise, and does not change the priority of a download that is shared.
+/// of the priorities of all that still want it, and it is cancelled when the last one leaves, as for the
+/// tasks of Nuke.
 ///
 /// A key is forgotten once its operation has finished or was cancelled. A request that comes after that begins anew, also
 /// if a cancelled body is still about to end; one that comes just as the operation finishes gets its outcome, or begins
