@@ -94,7 +94,7 @@ extension Patterns {
             .member(["suspend", "resume", "activate"], of: [.dispatchQueue])),
         Pattern(
             "dispatch-specific", .dispatch, "setSpecific, getSpecific", recipe: "Threads/threadDictionary", .callers,
-            .queues, "A task local, carried by carrying:.",
+            .queues, "A task local, carried by inheriting:.",
             .member(["setSpecific", "getSpecific"], of: [.dispatchQueue]),
             .function(["dispatch_queue_set_specific", "dispatch_get_specific", "dispatch_queue_get_specific"])),
         Pattern(

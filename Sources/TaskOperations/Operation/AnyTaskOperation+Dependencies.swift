@@ -79,7 +79,7 @@ extension AnyTaskOperation {
     func linkDependencies() {
         let links = record.withLock { record in
             let level = record.handedOnLevel
-            return record.links?.dependencies.link(handingOn: level) ?? Few()
+            return record.links?.dependencies.link(handingOn: level) ?? TinyArray()
         }
         for link in links { self.link(link) }
     }

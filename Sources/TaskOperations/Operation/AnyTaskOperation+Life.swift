@@ -3,7 +3,7 @@
 
 extension AnyTaskOperation {
     /// What a host needs to know of an operation.
-    struct Standing: Sendable {
+    struct Snapshot: Sendable {
         let slot: Int
         let isReady: Bool
         let hasEnded: Bool
@@ -23,7 +23,7 @@ extension AnyTaskOperation {
     }
 
     /// How the operation stands with its host.
-    var standing: Standing { record.withLock { $0.standing } }
+    var snapshot: Snapshot { record.withLock { $0.snapshot } }
 
     /// The operation is added to a host. One that was cancelled before has ended, and stays so.
     ///
@@ -31,19 +31,19 @@ extension AnyTaskOperation {
     ///   waits for a permit that something keeps which waits for it.
     func claim(
         for host: any OperationHost, bindings: [TaskLocalBinding], mustBeReady: Bool
-    ) throws(TaskOperationError) -> Standing {
+    ) throws(TaskOperationError) -> Snapshot {
         let unfinished = mustBeReady ? dependencies.filter { !$0.isFinished } : []
         while true {
-            let standing = try record.withLock { record throws(TaskOperationError) -> Standing? in
+            let snapshot = try record.withLock { record throws(TaskOperationError) -> Snapshot? in
                 if record.wasSubmitted { throw .alreadyAdded(OperationLabel(self)) }
                 if !unfinished.isEmpty, record.phase == .created {
                     throw .notReady(OperationLabel(self), waitingFor: unfinished.map { OperationLabel($0) })
                 }
                 if let permit = host.permit, permit.rank.value >= rank.value { return nil }
                 record.submit(to: host, bindings)
-                return record.standing
+                return record.snapshot
             }
-            if let standing { return standing }
+            if let snapshot { return snapshot }
             if let cycle = WaitOrder.sink([.permit(host.permit!)], below: .operation(self)) {
                 if !Self.lendPermit(on: cycle) { throw .dependencyCycle(Self.labels(of: cycle)) }
             }
@@ -70,10 +70,10 @@ extension AnyTaskOperation {
     /// The host has taken the operation in at a slot. Whatever changes from here on finds it there.
     ///
     /// - Returns: Also whether the operation ranks between what it waits for in its host and what waits for it there.
-    func settle(at slot: Int, in place: HostPlace) -> (standing: Standing, isInOrder: Bool) {
+    func settle(at slot: Int, in place: HostPlace) -> (snapshot: Snapshot, isInOrder: Bool) {
         record.withLock { record in
             record.slot = Int32(slot)
-            return (record.standing, place.isFree || fits(place, record))
+            return (record.snapshot, place.isFree || fits(place, record))
         }
     }
 
@@ -185,8 +185,8 @@ extension OperationRecord {
         if !bindings.isEmpty { madeLinks().bindings = bindings }
     }
 
-    var standing: AnyTaskOperation.Standing {
-        AnyTaskOperation.Standing(
+    var snapshot: AnyTaskOperation.Snapshot {
+        AnyTaskOperation.Snapshot(
             slot: Int(slot), isReady: isReady, hasEnded: phase == .finished, level: orderLevel,
             hasDependencies: links.map { !$0.dependencies.isEmpty } ?? false, weight: Int(weight))
     }

@@ -80,8 +80,8 @@ struct DependencyList: Sendable {
     /// Notes that unfinished dependencies know of the operation, and inherit a level, or none. Linear.
     ///
     /// - Returns: Those to which that is new, to be told.
-    mutating func link(handingOn level: PriorityLevel?) -> Few<Link> {
-        var links = Few<Link>()
+    mutating func link(handingOn level: PriorityLevel?) -> TinyArray<Link> {
+        var links = TinyArray<Link>()
         if unfinishedCount == 0 { return links }
         list.update { operation, note in
             if note.isFinished || note.isLinked { return }

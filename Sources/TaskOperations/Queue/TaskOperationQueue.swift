@@ -47,7 +47,7 @@ public final class TaskOperationQueue: Sendable {
         isSuspended: Bool = false,
         lendsPermits: Bool = true,
         executor: (any TaskExecutor)? = nil,
-        carrying taskLocals: [CarriedTaskLocal] = []
+        inheriting taskLocals: [InheritedTaskLocal] = []
     ) {
         self.init(
             name: name, width: maxConcurrentOperationCount, order: order, isSuspended: isSuspended,
@@ -58,7 +58,7 @@ public final class TaskOperationQueue: Sendable {
     init(
         name: String?, width: Int, order: OperationOrder, isSuspended: Bool, lendsPermits: Bool,
         executor: (any TaskExecutor)?,
-        taskLocals: [CarriedTaskLocal], scopeWorkers: ScopeWorkers?
+        taskLocals: [InheritedTaskLocal], scopeWorkers: ScopeWorkers?
     ) {
         Self.checkWidth(width)
         isView = false
@@ -133,6 +133,9 @@ extension Scheduler {
     /// The queue as its user knows it: the owner, or a view if the owner is gone.
     fileprivate nonisolated var queue: TaskOperationQueue? {
         if self === Scheduler.withoutQueue { return nil }
-        return owner ?? TaskOperationQueue(viewOf: self)
+        return owningQueue ?? TaskOperationQueue(viewOf: self)
     }
+
+    /// The object that the user made; nil if it is gone.
+    nonisolated var owningQueue: TaskOperationQueue? { owner.map { $0 as! TaskOperationQueue } }
 }

@@ -27,7 +27,7 @@ public func withTaskOperationQueue<Value, Failure>(
     order: OperationOrder = .firstInFirstOut,
     lendsPermits: Bool = true,
     executor: (any TaskExecutor)? = nil,
-    carrying taskLocals: [CarriedTaskLocal] = [],
+    inheriting taskLocals: [InheritedTaskLocal] = [],
     _ body: (TaskOperationQueue) async throws(Failure) -> Value
 ) async throws(Failure) -> Value {
     let workers = ScopeWorkers()

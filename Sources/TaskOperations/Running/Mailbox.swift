@@ -26,7 +26,7 @@ struct Mailbox: ~Copyable, @unchecked Sendable {
     func put(_ operation: AnyTaskOperation) -> Bool {
         push(operation)
         let urgency = Urgency(rawValue: urgency.load(ordering: .sequentiallyConsistent))
-        return urgency != .nothing && urgency.includes(operation.standing.level)
+        return urgency != .nothing && urgency.includes(operation.snapshot.level)
     }
 
     /// Says what is urgent from now on. Returns whether something was put in before that was said.

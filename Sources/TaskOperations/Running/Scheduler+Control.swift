@@ -9,7 +9,7 @@ extension Scheduler {
         get { apply { $0.state.isSuspended } }
         set {
             apply(newValue) { scheduler, isSuspended in scheduler.state.setSuspended(isSuspended) }
-            GroupSuspension.changed(self)
+            tellFollowers()
         }
     }
 
@@ -35,7 +35,7 @@ extension Scheduler {
     /// more: what it holds is finished.
     nonisolated func ownerWasReleased() {
         apply { $0.state.drain() }
-        GroupSuspension.changed(self)
+        tellFollowers()
     }
 
     /// Takes no operation from now on.
@@ -83,7 +83,7 @@ extension Scheduler {
             scheduler.state.drain()
             scheduler.state.setIntake(.closing)
         }
-        GroupSuspension.changed(self)
+        tellFollowers()
         if apply({ $0.state.isEmpty }) { return await scopeWorkers!.serve(in: &group) }
         do {
             try await AnyTaskOperation.whileAwaiting(.end(self)) { await scopeWorkers!.serve(in: &group) }

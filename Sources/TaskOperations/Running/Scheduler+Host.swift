@@ -16,7 +16,7 @@ extension Scheduler {
 
     nonisolated func priorityChanged(of operation: AnyTaskOperation) -> [AnyTaskOperation] {
         applyLevels(operation) { scheduler, operation in
-            if let slot = scheduler.slot(of: operation) { scheduler.state.setLevel(slot, operation.standing.level) }
+            if let slot = scheduler.slot(of: operation) { scheduler.state.setLevel(slot, operation.snapshot.level) }
         }
     }
 

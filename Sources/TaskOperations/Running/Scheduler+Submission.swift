@@ -8,8 +8,8 @@ extension Scheduler {
     nonisolated func submit(
         _ operation: AnyTaskOperation, isBarrier: Bool = false, mustBeReady: Bool = false
     ) throws(TaskOperationError) {
-        let standing = try operation.claim(for: self, bindings: capturedTaskLocals, mustBeReady: mustBeReady)
-        if standing.hasDependencies { operation.linkDependencies() }
+        let snapshot = try operation.claim(for: self, bindings: capturedTaskLocals, mustBeReady: mustBeReady)
+        if snapshot.hasDependencies { operation.linkDependencies() }
         if isBarrier {
             hasHadBarriers.store(true, ordering: .sequentiallyConsistent)
             return try insertInOrder([operation], isBarrier: true)
@@ -28,8 +28,8 @@ extension Scheduler {
         var dependents: [AnyTaskOperation] = []
         do {
             for operation in operations {
-                let standing = try operation.claim(for: self, bindings: capturedTaskLocals, mustBeReady: false)
-                if standing.hasDependencies { dependents.append(operation) }
+                let snapshot = try operation.claim(for: self, bindings: capturedTaskLocals, mustBeReady: false)
+                if snapshot.hasDependencies { dependents.append(operation) }
                 claimed += 1
             }
         } catch {

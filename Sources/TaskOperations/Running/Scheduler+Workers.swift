@@ -6,7 +6,7 @@ extension Scheduler {
         fileprivate(set) var operation: AnyTaskOperation?
         fileprivate(set) var slot = 0
         /// How far the worker has looked at the queue's run.
-        fileprivate var position = ReadyRun.Position()
+        fileprivate var position = ReadyRing.Position()
         /// What was taken from a run and could not start.
         fileprivate var refused: AnyTaskOperation?
         /// What executed, and is to end.
@@ -70,7 +70,7 @@ extension Scheduler {
 
     /// Ends the operation that executed if it has no links, and takes the next one from the run in its place. Nil if it
     /// has, or if nothing is left of the run: then nothing has happened.
-    nonisolated func takeNext(_ turn: inout Turn, _ outcome: Outcome?) -> ReadyRun.Taken? {
+    nonisolated func takeNext(_ turn: inout Turn, _ outcome: Outcome?) -> ReadyRing.Taken? {
         let level = turn.worker.level
         return turn.operation!.record.withLock { record in
             if record.links != nil || record.isRunnerWorn { return nil }
@@ -82,7 +82,7 @@ extension Scheduler {
 
     /// Starts an operation that was taken from a run. Returns false if it turned out not to be ready any more, or to have
     /// ended: `giveUp` says so to the state.
-    nonisolated func start(_ taken: ReadyRun.Taken, _ turn: inout Turn) -> Bool {
+    nonisolated func start(_ taken: ReadyRing.Taken, _ turn: inout Turn) -> Bool {
         turn.operation = nil
         turn.slot = taken.slot
         switch taken.operation.start(on: turn.worker.runner, level: turn.worker.level) {
@@ -161,12 +161,12 @@ extension Scheduler {
     /// Takes back the permits of an operation that was taken from a run and could not start. What was said of it
     /// meanwhile was not heeded, as it counted as executing.
     private func refuseStart(of operation: AnyTaskOperation, at slot: Int) {
-        let standing = operation.standing
-        if standing.hasEnded {
+        let snapshot = operation.snapshot
+        if snapshot.hasEnded {
             state.remove(slot)
         } else {
             state.refuseStart(slot)
-            state.setReady(slot, standing.isReady)
+            state.setReady(slot, snapshot.isReady)
         }
     }
 

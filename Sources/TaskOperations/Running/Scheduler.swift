@@ -21,10 +21,10 @@ actor Scheduler: OperationHost {
     }
 
     // In front, away from the mailbox, which others write while workers look whether a run is open.
-    nonisolated let run = ReadyRun()
+    nonisolated let run = ReadyRing()
     nonisolated let queueName: String?
     nonisolated let place: Place
-    nonisolated let taskLocals: [CarriedTaskLocal]
+    nonisolated let taskLocals: [InheritedTaskLocal]
     /// Makes the workers of a scope's queue; nil if the queue outlives every scope.
     nonisolated let scopeWorkers: ScopeWorkers?
     /// Says when a worker lets others run; nil if time does.
@@ -41,23 +41,25 @@ actor Scheduler: OperationHost {
     nonisolated let hasHadBarriers = Atomic(false)
     // Written once, before any other thread can know the scheduler. Loaded with no lock held: the load may return what
     // becomes the last reference, and releasing that enters the scheduler.
-    nonisolated(unsafe) private(set) weak var owner: TaskOperationQueue?
+    nonisolated(unsafe) private(set) weak var owner: AnyObject?
 
     // Isolated state is not checked for overlapping accesses while running: whoever is entered is alone, and an event
     // calls nothing that could come back to it. The checks took a tenth of an empty operation.
 
     @exclusivity(unchecked) var state: State
-    @exclusivity(unchecked) var runNotes = ReadyRun.Notes()
+    @exclusivity(unchecked) var runNotes = ReadyRing.Notes()
     /// The scheduler itself, as long as it has operations, which do not count it.
     @exclusivity(unchecked) private var keptAlive: Scheduler?
     /// Learns how many operations came and went.
     @exclusivity(unchecked) var observer: (any OperationCountObserver)?
+    /// What is suspended with the queue.
+    @exclusivity(unchecked) var followers: [any SuspensionFollower] = []
     /// How many bodies await that the queue is empty.
     @exclusivity(unchecked) var awaitingBodyCount = 0
 
     init(
         queueName: String?, width: Int, order: OperationOrder = .firstInFirstOut, place: Place, isSuspended: Bool,
-        taskLocals: [CarriedTaskLocal], permit: PermitNode? = PermitNode(isLendable: true),
+        taskLocals: [InheritedTaskLocal], permit: PermitNode? = PermitNode(isLendable: true),
         scopeWorkers: ScopeWorkers? = nil
     ) {
         self.queueName = queueName
@@ -77,7 +79,7 @@ actor Scheduler: OperationHost {
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
     /// Names the object that owns the queue. To be called by its initialiser only.
-    nonisolated func setOwner(_ owner: TaskOperationQueue) {
+    nonisolated func setOwner(_ owner: AnyObject) {
         self.owner = owner
     }
 }
@@ -226,7 +228,7 @@ extension Scheduler {
 extension Scheduler {
     /// The operation's slot; nil if the operation is not in the queue (any more).
     func slot(of operation: AnyTaskOperation) -> Int? {
-        let slot = operation.standing.slot
+        let slot = operation.snapshot.slot
         return holds(operation, at: slot) ? slot : nil
     }
 
@@ -242,13 +244,13 @@ extension Scheduler {
             return true
         }
         let slot = state.nextSlot
-        let (standing, isInOrder) = operation.settle(
+        let (snapshot, isInOrder) = operation.settle(
             at: slot, in: nextPlace(for: CollectionOfOne(operation), isBarrier: isBarrier))
         _ = state.add(
-            operation, level: standing.level, isReady: standing.isReady, isBarrier: isBarrier, weight: standing.weight,
+            operation, level: snapshot.level, isReady: snapshot.isReady, isBarrier: isBarrier, weight: snapshot.weight,
             at: slot)
-        if standing.hasEnded { state.remove(slot) }
-        return isInOrder || standing.hasEnded
+        if snapshot.hasEnded { state.remove(slot) }
+        return isInOrder || snapshot.hasEnded
     }
 
     /// The place of operations that are added now.
@@ -276,8 +278,8 @@ extension Scheduler {
     }
 
     func updateReadiness(of operation: AnyTaskOperation) {
-        let standing = operation.standing
-        if holds(operation, at: standing.slot) { state.setReady(standing.slot, standing.isReady) }
+        let snapshot = operation.snapshot
+        if holds(operation, at: snapshot.slot) { state.setReady(snapshot.slot, snapshot.isReady) }
     }
 }
 

@@ -19,14 +19,14 @@ final class Worker: Sendable {
         if let scope = scheduler.scopeWorkers { return scope.start(worker) }
         switch scheduler.place {
         case .pool, .mainActor: Task.detached(priority: level.taskPriority) { await worker.run() }
-        case .executor(let executor): InlineJobs.start(worker, on: executor)
+        case .executor(let executor): InlineJobs.start(ObjectIdentifier(worker)) { worker.start(on: executor) }
         }
     }
 
     /// Makes the worker a child of the calling task. If the queue has no executor, it runs where the task that opened the
     /// scope prefers to.
     func start(in group: inout DiscardingTaskGroup) {
-        InlineJobs.mark(self) {
+        InlineJobs.startHere(ObjectIdentifier(self)) {
             switch scheduler.place {
             case .pool, .mainActor:
                 group.addTask(priority: level.taskPriority) { await self.run() }
@@ -45,7 +45,7 @@ final class Worker: Sendable {
 
 extension Worker {
     private func run() async {
-        let isInline = InlineJobs.isStarting(self)
+        let isInline = InlineJobs.isStarting(ObjectIdentifier(self))
         await runner.run { await runOperations(isInline: isInline) }
     }
 

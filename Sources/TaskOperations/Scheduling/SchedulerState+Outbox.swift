@@ -2,7 +2,7 @@ extension SchedulerState {
     /// What events have led to, for the actor to carry out after it is left.
     struct Outbox: Sendable {
         /// The levels of workers to start.
-        var workers = Few<PriorityLevel>()
+        var workers = TinyArray<PriorityLevel>()
         /// Waiting tasks that go on.
         var resumed: [Waiter] = []
         /// Operations that came too late, to be ended with an error that says so.

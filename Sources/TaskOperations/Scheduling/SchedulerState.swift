@@ -470,7 +470,7 @@ extension SchedulerState {
     }
 }
 
-// MARK: - Standing in line
+// MARK: - Snapshot in line
 
 extension SchedulerState {
     /// An operation is ready and takes its place: among those that may start, or behind the barrier before it.

@@ -37,10 +37,10 @@ extension TaskOperationQueue {
         name: String? = nil,
         maxConcurrentOperationCount: Int = defaultMaxConcurrentOperationCount,
         isSuspended: Bool = false,
-        carrying taskLocals: [CarriedTaskLocal] = []
+        inheriting taskLocals: [InheritedTaskLocal] = []
     ) {
         self.init(
             name: name ?? underlyingQueue.label, maxConcurrentOperationCount: maxConcurrentOperationCount,
-            isSuspended: isSuspended, executor: DispatchQueueExecutor(underlyingQueue), carrying: taskLocals)
+            isSuspended: isSuspended, executor: DispatchQueueExecutor(underlyingQueue), inheriting: taskLocals)
     }
 }

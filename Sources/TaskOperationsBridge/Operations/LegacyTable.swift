@@ -11,10 +11,10 @@ enum LegacyTable {
     private enum Appearance: Sendable {
         /// It stands for the operation of a node.
         case node(WeakReference<LegacyNode>)
-        case face(WeakReference<OperationFace>)
+        case face(WeakReference<OperationProxy>)
 
         var node: LegacyNode? { if case .node(let node) = self { node.object } else { nil } }
-        var face: OperationFace? { if case .face(let face) = self { face.object } else { nil } }
+        var face: OperationProxy? { if case .face(let face) = self { face.object } else { nil } }
     }
 
     private struct State: Sendable {
@@ -69,7 +69,7 @@ extension LegacyTable {
 
 extension LegacyTable {
     /// The face of an operation: the one that is there, or else the one that was made, which is noted then.
-    static func face(of operation: AnyTaskOperation, orInsert made: OperationFace?) -> OperationFace? {
+    static func face(of operation: AnyTaskOperation, orInsert made: OperationProxy?) -> OperationProxy? {
         state.withLock { state in
             let appearance = state.appearances[ObjectIdentifier(operation)]
             if let face = appearance?.face { return face }
@@ -81,7 +81,7 @@ extension LegacyTable {
     }
 
     /// The face is being released. Another may have taken its place already.
-    static func removeFace(_ face: OperationFace, of operation: ObjectIdentifier) {
+    static func removeFace(_ face: OperationProxy, of operation: ObjectIdentifier) {
         state.withLock { state in
             guard case .face(let reference)? = state.appearances[operation] else { return }
             if reference.identity == ObjectIdentifier(face) { state.appearances[operation] = nil }

@@ -27,7 +27,7 @@ struct ScopeTests {
         let operation = await $request.withValue("carried") {
             await withTaskOperationQueue(
                 name: "scope", maxConcurrentOperationCount: 3, executor: executor,
-                carrying: [CarriedTaskLocal($request)]
+                inheriting: [InheritedTaskLocal($request)]
             ) { queue in
                 #expect((queue.name, queue.maxConcurrentOperationCount) == ("scope", 3))
                 return queue.addOperation { [request, "\(executor.isCurrent)"] }

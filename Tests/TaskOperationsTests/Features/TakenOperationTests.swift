@@ -98,14 +98,14 @@ private final class HandMovedWorker {
     var escalation: PriorityLevel? { turn.escalation }
 
     /// Ends what executes, and takes what comes next, without starting it; nil if nothing can be taken, and nothing ended.
-    func endAndTake() -> ReadyRun.Taken? {
+    func endAndTake() -> ReadyRing.Taken? {
         let executing = turn.operation!
         let taken = scheduler.takeNext(&turn, nil)
         if taken != nil { ended.append(executing) }
         return taken
     }
 
-    func start(_ taken: ReadyRun.Taken) -> Bool {
+    func start(_ taken: ReadyRing.Taken) -> Bool {
         isStarted = scheduler.start(taken, &turn)
         return isStarted
     }

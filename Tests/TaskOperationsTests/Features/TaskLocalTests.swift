@@ -8,7 +8,7 @@ struct TaskLocalTests {
     func carriesValues() async throws {
         let queue = TaskOperationQueue(
             maxConcurrentOperationCount: 1, isSuspended: true,
-            carrying: [CarriedTaskLocal($request), CarriedTaskLocal($depth)])
+            inheriting: [InheritedTaskLocal($request), InheritedTaskLocal($depth)])
         let operations = (0..<20).map { number in
             $request.withValue("\(number)") {
                 $depth.withValue(number) { queue.addOperation { [request, "\(depth)"] } }
@@ -24,7 +24,7 @@ struct TaskLocalTests {
 
     @Test("It is the place of adding that counts, not the place of making, for each way of adding")
     func placeOfAdding() async throws {
-        let queue = TaskOperationQueue(carrying: [CarriedTaskLocal($request)])
+        let queue = TaskOperationQueue(inheriting: [InheritedTaskLocal($request)])
         let operations = $request.withValue("making") {
             (0..<4).map { _ in TaskOperation { request } }
         }
@@ -38,7 +38,7 @@ struct TaskLocalTests {
 
     @Test("Child tasks and later parts of a body see them, and the next body does not")
     func withinABody() async throws {
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, carrying: [CarriedTaskLocal($request)])
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, inheriting: [InheritedTaskLocal($request)])
         let operation = $request.withValue("a") {
             queue.addOperation {
                 await Task.yield()
@@ -59,7 +59,7 @@ struct TaskLocalTests {
 
     @Test("An operation that a body adds sees what that body sees")
     func nested() async throws {
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, carrying: [CarriedTaskLocal($request)])
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, inheriting: [InheritedTaskLocal($request)])
         let operation = $request.withValue("outer") {
             queue.addOperation { try await queue.run { try await queue.run { request } } }
         }
@@ -69,7 +69,7 @@ struct TaskLocalTests {
     @Test("The values are released when the operation has ended")
     func valuesAreReleased() async throws {
         let freed = Gate()
-        let queue = TaskOperationQueue(carrying: [CarriedTaskLocal($witness)])
+        let queue = TaskOperationQueue(inheriting: [InheritedTaskLocal($witness)])
         let operation = $witness.withValue(Witness(freed)) { queue.addOperation { witness != nil } }
         #expect(try await operation.value)
         await freed.pass()

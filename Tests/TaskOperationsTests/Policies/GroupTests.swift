@@ -247,7 +247,7 @@ struct GroupTests {
     @Test("a group has the executor and the task locals of its queue, and refuses what comes after its end", .seeds(20))
     func surroundings() async throws {
         enum Request { @TaskLocal static var id = 0 }
-        let queue = TaskOperationQueue(executor: .seeded, carrying: [CarriedTaskLocal(Request.$id)])
+        let queue = TaskOperationQueue(executor: .seeded, inheriting: [InheritedTaskLocal(Request.$id)])
         let seen = Recorder<Int>()
         let kept = Lock<TaskOperationGroup?>(nil)
         let group = Request.$id.withValue(7) {

@@ -1,5 +1,3 @@
-import Synchronization
-
 /// Has the queue within a group suspended while the group or the queue that this is on is.
 final class GroupSuspension: Sendable {
     private let outer: Scheduler
@@ -30,30 +28,16 @@ final class GroupSuspension: Sendable {
 
 // MARK: - Following the outer queue
 
-extension GroupSuspension {
-    /// The groups that run, by the schedulers that they are on.
-    private static let running = Lock<[ObjectIdentifier: [GroupSuspension]]>([:])
-    private static let runningCount = Atomic(0)
-
+extension GroupSuspension: SuspensionFollower {
     /// Has the inner queue follow the outer one until `end`.
     func begin() {
-        Self.runningCount.add(1, ordering: .sequentiallyConsistent)
-        Self.running.withLock { $0[ObjectIdentifier(outer), default: []].append(self) }
+        outer.addFollower(self)
         update()
     }
 
     func end() {
-        Self.running.withLock { running in
-            running[ObjectIdentifier(outer)]?.removeAll { $0 === self }
-            if running[ObjectIdentifier(outer)]?.isEmpty == true { running[ObjectIdentifier(outer)] = nil }
-        }
-        Self.runningCount.subtract(1, ordering: .sequentiallyConsistent)
+        outer.removeFollower(self)
     }
 
-    /// A queue was suspended or resumed, or can no longer be suspended: so it is for the groups that run on it.
-    static func changed(_ outer: Scheduler) {
-        if runningCount.load(ordering: .sequentiallyConsistent) == 0 { return }
-        let groups = running.withLock { $0[ObjectIdentifier(outer)] ?? [] }
-        for group in groups { group.update() }
-    }
+    func suspensionChanged() { update() }
 }

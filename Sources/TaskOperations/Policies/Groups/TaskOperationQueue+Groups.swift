@@ -61,7 +61,7 @@ extension TaskOperation {
         let outer = operation.record.withLock { $0.host } as? Scheduler
         return try await withTaskOperationQueue(
             name: name, maxConcurrentOperationCount: width, executor: outer?.bodyExecutor,
-            carrying: outer?.taskLocals ?? []
+            inheriting: outer?.taskLocals ?? []
         ) { queue in
             let members = GroupMembers(of: operation, on: queue, policy)
             let suspension = GroupSuspension(of: queue.scheduler, in: outer ?? .withoutQueue)

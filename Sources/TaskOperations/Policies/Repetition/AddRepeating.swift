@@ -43,7 +43,7 @@ extension TaskOperationQueue {
             start: clock.now.advanced(by: max(delay, .zero)), clock: clock, body: body)
         let first = rounds.add(to: self)
         let repetition = TaskOperation(name: name, priority: priority) { [weak scheduler] in
-            try await rounds.run(first, times: times ?? .max) { scheduler?.owner }
+            try await rounds.run(first, times: times ?? .max) { scheduler?.owningQueue }
         }
         repetition.startNew()
         return repetition

@@ -12,9 +12,9 @@ extension AnyTaskOperation {
     }
 
     /// The face of this operation.
-    var face: OperationFace {
+    var face: OperationProxy {
         if let face = LegacyTable.face(of: self, orInsert: nil) { return face }
-        let made = OperationFace(for: self)
+        let made = OperationProxy(for: self)
         let face = LegacyTable.face(of: self, orInsert: made)!
         if face === made { made.attach() }
         return face
@@ -34,7 +34,7 @@ class OperationStandIn: Foundation.Operation, @unchecked Sendable {  // All it h
 ///
 /// Its states follow those of the operation, with one exception: in an `OperationQueue`, one that ended before its
 /// start is finished only once the queue starts it, as Foundation demands.
-final class OperationFace: OperationStandIn, @unchecked Sendable {  // All that changes is in `state`, a lock.
+final class OperationProxy: OperationStandIn, @unchecked Sendable {  // All that changes is in `state`, a lock.
     private enum Phase: Comparable, Sendable {
         case waiting
         case executing
@@ -163,7 +163,7 @@ final class OperationFace: OperationStandIn, @unchecked Sendable {  // All that 
 
 // MARK: - Running
 
-extension OperationFace {
+extension OperationProxy {
     /// Has the operation wait until an `OperationQueue` starts the face. Returns false where it has ended already, so
     /// that there is nothing to start.
     ///

@@ -1,10 +1,10 @@
-// What workers take without entering: see `ReadyRun`.
+// What workers take without entering: see `ReadyRing`.
 
 extension Scheduler {
     /// Offers what starts next, as far as that is certain.
     func openRun() {
-        if state.ready.count < ReadyRun.Notes.shortest { return }
-        guard let (level, entries) = state.upcoming(runNotes.length), entries.count >= ReadyRun.Notes.shortest else {
+        if state.ready.count < ReadyRing.Notes.shortest { return }
+        guard let (level, entries) = state.upcoming(runNotes.length), entries.count >= ReadyRing.Notes.shortest else {
             return
         }
         run.offer(entries, level: level, &runNotes) { state.records[$0].element }

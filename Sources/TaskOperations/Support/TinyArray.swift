@@ -1,5 +1,5 @@
 /// Elements in the order of adding, of which there is mostly one: that one needs no memory of its own.
-struct Few<Element> {
+struct TinyArray<Element> {
     /// Nil where there are no elements at all.
     private var first: Element?
     private var others: [Element] = []
@@ -23,7 +23,7 @@ struct Few<Element> {
     }
 }
 
-extension Few: RandomAccessCollection, MutableCollection {
+extension TinyArray: RandomAccessCollection, MutableCollection {
     var startIndex: Int { 0 }
     var endIndex: Int { first == nil ? 0 : others.count + 1 }
 
@@ -33,4 +33,4 @@ extension Few: RandomAccessCollection, MutableCollection {
     }
 }
 
-extension Few: Sendable where Element: Sendable {}
+extension TinyArray: Sendable where Element: Sendable {}

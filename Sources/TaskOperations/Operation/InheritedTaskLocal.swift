@@ -2,9 +2,9 @@
 ///
 /// ```swift
 /// enum Request { @TaskLocal static var id: String? }
-/// let queue = TaskOperationQueue(carrying: [CarriedTaskLocal(Request.$id)])
+/// let queue = TaskOperationQueue(inheriting: [InheritedTaskLocal(Request.$id)])
 /// ```
-public struct CarriedTaskLocal: Sendable {
+public struct InheritedTaskLocal: Sendable {
     /// Reads the value, and returns what sets it around a body.
     let capture: @Sendable () -> TaskLocalBinding
 

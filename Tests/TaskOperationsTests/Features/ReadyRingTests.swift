@@ -5,7 +5,7 @@ import Testing
 @testable import TaskOperations
 
 @Suite("A run of what starts next, taken without a lock", .timeLimit(.minutes(10)))
-struct ReadyRunTests {
+struct ReadyRingTests {
     @Test("What is offered is taken once, in that order, and only at its level")
     func order() {
         let line = OfferedLine(count: 5)
@@ -107,12 +107,12 @@ struct ReadyRunTests {
 /// Operations in a line, some of which are offered: a scheduler's part.
 private final class OfferedLine: Sendable {
     struct State {
-        var notes = ReadyRun.Notes()
+        var notes = ReadyRing.Notes()
         /// What made room for each of the operations that were taken, as far as was looked.
         var madeRoom: [Int] = []
     }
 
-    let run = ReadyRun()
+    let run = ReadyRing()
     let operations: [AnyTaskOperation]
     /// Whether everything was taken.
     let isFinished = Atomic(false)
@@ -160,7 +160,7 @@ private struct Taker {
     let mark: Int
     private(set) var taken: [Int] = []
     private(set) var isHalfway = false
-    private var position = ReadyRun.Position()
+    private var position = ReadyRing.Position()
 
     init(number: Int, in line: OfferedLine) {
         self.line = line

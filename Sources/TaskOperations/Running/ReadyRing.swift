@@ -10,7 +10,7 @@ import Synchronization
 ///
 /// It is there because two workers that enter for every operation take as long as one: draining 100,000 empty ones at
 /// a width of 2 took 410 to 450 ns each, and takes 275 (medians of 20, three runs in turn, the machine of the README).
-struct ReadyRun: ~Copyable, @unchecked Sendable {
+struct ReadyRing: ~Copyable, @unchecked Sendable {
     // All that threads share is atomic. The state keeps an operation that is offered, and one that was taken until
     // whoever took it says that it has ended.
 
@@ -26,7 +26,7 @@ struct ReadyRun: ~Copyable, @unchecked Sendable {
     /// A ring: an offer has the place of its number. Made with the first run, as many queues never have one, before
     /// `header` says that there is one.
     private let offers = Atomic<UnsafeMutablePointer<Offer>?>(nil)
-    private let header = Atomic(RunHeader.closed.bits)
+    private let header = Atomic(RingHeader.closed.bits)
 
     deinit {
         guard let offers = offers.load(ordering: .relaxed) else { return }
@@ -57,10 +57,10 @@ private struct OfferWord {
 }
 
 /// What all workers have to know of a run: its level, where it begins, and when to offer more.
-private struct RunHeader {
+private struct RingHeader {
     let bits: UInt64
 
-    static let closed = RunHeader(bits: 0)
+    static let closed = RingHeader(bits: 0)
 
     init(bits: UInt64) { self.bits = bits }
 
@@ -79,7 +79,7 @@ private struct RunHeader {
 
 // MARK: - Taking
 
-extension ReadyRun {
+extension ReadyRing {
     /// An operation that a worker took: it has to start now.
     struct Taken {
         let operation: AnyTaskOperation
@@ -97,7 +97,7 @@ extension ReadyRun {
     /// Takes the first offer that is left, in place of an operation that has ended; nil where no run is open for the
     /// level, or nothing is left of it.
     func take(inPlaceOf ended: Int, level: PriorityLevel, from position: inout Position) -> Taken? {
-        let header = RunHeader(bits: header.load(ordering: .acquiring))
+        let header = RingHeader(bits: header.load(ordering: .acquiring))
         guard header.isOpen(at: level) else { return nil }
         if position.header != header.bits { position = Position(header: header.bits, number: header.first) }
         while true {
@@ -130,7 +130,7 @@ extension ReadyRun {
 
 // MARK: - Offering
 
-extension ReadyRun {
+extension ReadyRing {
     /// What the scheduler notes of its run, under its lock.
     struct Notes {
         /// The level of what is offered; nil where no run is open.
@@ -161,7 +161,7 @@ extension ReadyRun {
             notes.count += 1
         }
         notes.level = level
-        let new = RunHeader(level: level, first: notes.first, halfCount: notes.count / 2)
+        let new = RingHeader(level: level, first: notes.first, halfCount: notes.count / 2)
         header.store(new.bits, ordering: .releasing)
     }
 
@@ -173,7 +173,7 @@ extension ReadyRun {
 
     /// Closes the run, and looks at what was taken, in order.
     func close(_ notes: inout Notes, _ wasTaken: (_ ended: Int) -> Void) {
-        header.store(RunHeader.closed.bits, ordering: .relaxed)
+        header.store(RingHeader.closed.bits, ordering: .relaxed)
         let count = notes.count
         look(&notes, wasTaken) { offer in
             let word = OfferWord(bits: offer.pointee.word.load(ordering: .acquiring))

@@ -16,7 +16,7 @@ enum InlineJobs {
         case resume(CheckedContinuation<Void, Never>)
         /// A task awaited the end of an operation, which has come.
         case end(CheckedContinuation<Bool, Never>)
-        case start(Worker, any TaskExecutor)
+        case start(ObjectIdentifier, () -> Void)
     }
 
     private static let current = ThreadVariable<Calls>()
@@ -46,29 +46,25 @@ enum InlineJobs {
         }
     }
 
-    static func start(_ worker: Worker, on executor: any TaskExecutor) {
+    /// Starts a worker.
+    static func start(_ worker: ObjectIdentifier, _ start: @escaping () -> Void) {
         withCalls { calls in
             if calls.pointee.depth < depthLimit {
-                call(calls) { start(worker, on: executor, calls) }
+                call(calls) { self.start(worker, calls, start) }
             } else {
-                calls.pointee.putOff.append(.start(worker, executor))
+                calls.pointee.putOff.append(.start(worker, start))
             }
         }
     }
 
     /// Starts a worker right here, whose task does not grow the stack of others.
-    static func mark(_ worker: Worker, start: () -> Void) {
-        withCalls { calls in
-            let outer = calls.pointee.starting
-            calls.pointee.starting = ObjectIdentifier(worker)
-            call(calls, start)
-            calls.pointee.starting = outer
-        }
+    static func startHere(_ worker: ObjectIdentifier, _ start: () -> Void) {
+        withCalls { calls in call(calls) { self.start(worker, calls, start) } }
     }
 
     /// Whether a worker that begins does so within the call that starts it.
-    static func isStarting(_ worker: Worker) -> Bool {
-        current.pointer?.pointee.starting == ObjectIdentifier(worker)
+    static func isStarting(_ worker: ObjectIdentifier) -> Bool {
+        current.pointer?.pointee.starting == worker
     }
 
     @inline(__always)
@@ -98,18 +94,18 @@ enum InlineJobs {
                 switch step {
                 case .resume(let continuation): continuation.resume()
                 case .end(let continuation): continuation.resume(returning: true)
-                case .start(let worker, let executor): start(worker, on: executor, calls)
+                case .start(let worker, let start): self.start(worker, calls, start)
                 }
             }
         }
     }
 
     private static func start(
-        _ worker: Worker, on executor: any TaskExecutor, _ calls: UnsafeMutablePointer<Calls>
+        _ worker: ObjectIdentifier, _ calls: UnsafeMutablePointer<Calls>, _ start: () -> Void
     ) {
         let outer = calls.pointee.starting
-        calls.pointee.starting = ObjectIdentifier(worker)
-        worker.start(on: executor)
+        calls.pointee.starting = worker
+        start()
         calls.pointee.starting = outer
     }
 }

@@ -6,7 +6,7 @@ import TaskOperationsTesting
 import Testing
 
 @Suite("An operation of ours as one of Foundation")
-struct OperationFaceTests {
+struct OperationProxyTests {
     @Test("it is always the same one, and that of Foundation where there is one behind it")
     func identity() throws {
         let operation = TaskOperation(name: "ours") {}
