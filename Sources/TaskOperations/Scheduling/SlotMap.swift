@@ -123,6 +123,7 @@ private final class SlotChunk<Value>: ManagedBuffer<UInt64, Value> {
     static var size: Int { 64 }
 
     static func make() -> SlotChunk {
+        // `create` makes an object of the class that it is called on.
         unsafeDowncast(create(minimumCapacity: size) { _ in 0 }, to: SlotChunk.self)
     }
 

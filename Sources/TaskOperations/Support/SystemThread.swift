@@ -66,6 +66,7 @@ package enum SystemThread {
     }
 
     private static func run(_ opaque: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
+        // Retained where the thread was made, for this one call.
         let start = Unmanaged<Start>.fromOpaque(opaque).takeRetainedValue()
         setName(start.name)
         start.body()

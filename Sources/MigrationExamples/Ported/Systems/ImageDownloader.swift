@@ -56,7 +56,7 @@ extension Ported {
 
     /// The places of the URLs in the order in which their downloads start, one at a time.
     private static func startOrder(
-        of urls: [URL], _ order: ImageDownloader.Order, _ priorities: [TaskPriority]
+        of urls: [URL], _ order: OperationOrder, _ priorities: [TaskPriority]
     ) async throws -> [Int] {
         let downloader = ImageDownloader(width: 1, order: order)
         downloader.isSuspended = true
@@ -71,19 +71,14 @@ extension Ported {
 
 /// Downloads pictures, each once, however many ask for it at the same time.
 final class ImageDownloader: Sendable {
-    enum Order { case firstInFirstOut, lastInFirstOut }
-
     private let session = TransferSession()
     private let queue: TaskOperationQueue
     private let downloads: KeyedOperations<URL, Data>
     private let responses = TaskOperationQueue(name: "responses", maxConcurrentOperationCount: 1)
-    private let order: Order
     private let startedURLs = Mutex<[URL]>([])
-    private let newest = Mutex<AnyTaskOperation?>(nil)
 
-    init(width: Int, order: Order = .firstInFirstOut) {
-        self.order = order
-        queue = TaskOperationQueue(name: "downloads", maxConcurrentOperationCount: width)
+    init(width: Int, order: OperationOrder = .firstInFirstOut) {
+        queue = TaskOperationQueue(name: "downloads", maxConcurrentOperationCount: width, order: order)
         downloads = KeyedOperations(queue: queue)
     }
 
@@ -117,18 +112,10 @@ final class ImageDownloader: Sendable {
     }
 
     private func makeDownload(_ url: URL) -> TaskOperation<Data> {
-        let download = TaskOperation(name: url.path) { [self] in
+        TaskOperation(name: url.path) { [self] in
             startedURLs.withLock { $0.append(url) }
             return try await transfer(url)
         }
-        // Until a queue has that order itself, each download waits for the one after it.
-        if order == .lastInFirstOut { newest.withLock { $0 = stack(download, on: $0) } }
-        return download
-    }
-
-    private func stack(_ download: TaskOperation<Data>, on former: AnyTaskOperation?) -> AnyTaskOperation {
-        try? former?.addDependency(download)  // refused only if that has started
-        return download
     }
 
     private func transfer(_ url: URL) async throws -> Data {

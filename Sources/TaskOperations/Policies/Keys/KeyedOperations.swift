@@ -32,6 +32,7 @@ public final class KeyedOperations<Key: Hashable & Sendable, Value: Sendable>: S
     /// The operation of a key that is shared now.
     public subscript(key: Key) -> TaskOperation<Value>? {
         (table.chain(key.hashValue).shared(for: key)?.operation).map {
+            // What is in the table was made by `request`, of this type.
             unsafeDowncast($0, to: TaskOperation<Value>.self)
         }
     }

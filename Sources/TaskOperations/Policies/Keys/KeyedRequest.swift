@@ -11,7 +11,10 @@ public final class KeyedRequest<Value: Sendable>: Sendable {
     }
 
     /// The operation, for those that depend on it. Cancelling it cancels it for all.
-    public var operation: TaskOperation<Value> { unsafeDowncast(shared.operation, to: TaskOperation<Value>.self) }
+    public var operation: TaskOperation<Value> {
+        // It was made for this request, or for one of the same key and type.
+        unsafeDowncast(shared.operation, to: TaskOperation<Value>.self)
+    }
 
     /// Whether `cancel()` was called before the operation was finished.
     public var isCancelled: Bool { state.withLock { $0.isCancelled } }
