@@ -192,10 +192,11 @@ extension BridgeWorld {
 
     /// Returns whether nothing is left to come.
     private func takeEvents() -> Bool {
+        // Taken before the look at what is finished: what began since may depend on what finished since.
+        let all = events.events
         for number in subjects.indices where subjects[number].operation.isFinished {
             model.wasFinishedByFoundation(number)
         }
-        let all = events.events
         for event in all[eventsTaken...] { model.happened(event) }
         eventsTaken = all.count
         if !model.violations.isEmpty { return true }
