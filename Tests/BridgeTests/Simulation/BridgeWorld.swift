@@ -209,7 +209,8 @@ extension BridgeWorld {
     /// Runs what there is to run until something holds. Returns false if that takes too long.
     private func waits(_ condition: () -> Bool) -> Bool {
         // Others of this process may keep all threads of the pool for long.
-        let end = ContinuousClock.now + .seconds(300)
+        let isFoundations = program.queues.allSatisfy { $0.kind == .foundation }
+        let end = ContinuousClock.now + .seconds(isFoundations ? 20 : 300)
         var looks = 0
         while true {
             try? executor.run {}
