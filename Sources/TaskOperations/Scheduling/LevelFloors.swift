@@ -43,7 +43,6 @@ extension LevelFloors {
     mutating func insert(
         _ arrival: UInt64, _ slot: Int, at level: PriorityLevel, isCurrent: (Entry, PriorityLevel) -> Bool
     ) -> Change? {
-        isIdle = false
         lists[Int(level.rawValue)].insert(Entry(rank: .max - arrival, slot: slot))
         entryCount += 1
         return update(isCurrent)
@@ -54,7 +53,6 @@ extension LevelFloors {
         from: PriorityLevel?, to: PriorityLevel?, isCurrent: (Entry, PriorityLevel) -> Bool
     ) -> Change? {
         handedOnByEnd.change(from: from, to: to)
-        isIdle = false
         return update(isCurrent)
     }
 
@@ -76,16 +74,16 @@ extension LevelFloors {
             let arrivals = min(before, reach)...max(before, reach)
             change = change?.joined(arrivals) ?? Change(highestLevel: level, arrivals: arrivals)
         }
+        if change != nil { isIdle = reaches == SIMD8() }
         return change
     }
 
     /// There is no barrier any more.
     mutating func removeAll() {
-        if isIdle { return }
+        if isIdle, entryCount == 0 { return }
         let handedOnByEnd = self.handedOnByEnd
         self = LevelFloors()
         self.handedOnByEnd = handedOnByEnd
-        isIdle = ofEnd == .background
         _ = update { _, _ in false }
     }
 

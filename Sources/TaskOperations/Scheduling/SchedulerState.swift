@@ -470,15 +470,12 @@ extension SchedulerState {
     }
 }
 
-// MARK: - Snapshot in line
+// MARK: - Standing in line
 
 extension SchedulerState {
     /// An operation is ready and takes its place: among those that may start, or behind the barrier before it.
     private mutating func lineUp(_ slot: Slot) {
-        let (arrival, level, isBarrier) = records.update(slot) { record in
-            record.status = .ready
-            return (record.arrival, record.level, record.isBarrier)
-        }
+        let (arrival, level, isBarrier) = setStatus(slot, .ready)
         lineUp(arrival, slot, level, isBarrier: isBarrier)
     }
 
@@ -492,10 +489,7 @@ extension SchedulerState {
 
     /// A ready operation is about to change, and counts as waiting.
     private mutating func leaveLine(_ slot: Slot) {
-        let (arrival, level, isBarrier) = records.update(slot) { record in
-            record.status = .waiting
-            return (record.arrival, record.level, record.isBarrier)
-        }
+        let (arrival, level, isBarrier) = setStatus(slot, .waiting)
         leaveLine(arrival, slot, level, isBarrier: isBarrier)
     }
 
@@ -504,6 +498,17 @@ extension SchedulerState {
             ready.remove(.init(arrival: arrival, slot: slot), at: level)
         } else if !isBarrier {
             heldBack.remove(.init(arrival: arrival, slot: slot), at: Self.heldBackLevel)
+        }
+    }
+
+    /// Returns what says where the operation stands.
+    @inline(__always)
+    private mutating func setStatus(
+        _ slot: Slot, _ status: Status
+    ) -> (arrival: UInt64, level: PriorityLevel, isBarrier: Bool) {
+        records.update(slot) { record in
+            record.status = status
+            return (record.arrival, record.level, record.isBarrier)
         }
     }
 
@@ -529,8 +534,12 @@ extension SchedulerState {
     func floor(of slot: Slot) -> PriorityLevel {
         if floors.isIdle { return .background }
         let (arrival, isBarrier) = (records[slot].arrival, records[slot].isBarrier)
-        if isBarrier { return floors.level(before: arrival + 1) }
-        return barriers.next(after: arrival).map { floors.level(before: $0) } ?? floors.ofEnd
+        return isBarrier ? floors.level(before: arrival + 1) : floorOfWhatStands(after: arrival)
+    }
+
+    /// The level that is handed on to what stands between an arrival and the next barrier, barriers excluded.
+    private func floorOfWhatStands(after arrival: UInt64) -> PriorityLevel {
+        barriers.next(after: arrival).map { floors.level(before: $0) } ?? floors.ofEnd
     }
 
     /// A wait for the end of all hands on another level; nil is none.
@@ -578,8 +587,7 @@ extension SchedulerState {
     private mutating func noteFloors(ofWhatStandsBefore arrival: UInt64) {
         if floors.isIdle || barriers.open?.arrival == arrival { return }
         let level = floors.level(before: arrival)
-        let next = barriers.next(after: arrival).map { floors.level(before: $0) } ?? floors.ofEnd
-        if level == next || lowestLevel >= level { return }
+        if level == floorOfWhatStands(after: arrival) || lowestLevel >= level { return }
         noteFloors(after: barriers.last(before: arrival)?.arrival ?? 0, upTo: arrival - 1, below: level)
     }
 

@@ -83,6 +83,19 @@ struct OutboxTests {
         #expect(state.settled().resumed == [2, 3])
     }
 
+    @Test("What comes up is said again once no wait for the end of all hands a level on any more")
+    func comingUpAfterAnUrgentWait() {
+        var state = State(width: 1)
+        _ = state.add("executing", isReady: true)
+        _ = state.nextStart(at: .medium)
+        _ = state.add("next", isReady: true)
+        #expect(state.upcoming(1)?.entries.count == 1)
+        state.endInherits(from: nil, to: .high)
+        #expect(state.upcoming(1) == nil && state.floor(of: 1) == .high)
+        state.endInherits(from: .high, to: nil)
+        #expect(state.upcoming(1)?.entries.count == 1 && state.floor(of: 1) == .background)
+    }
+
     @Test("Changes are told in order and numbered without a gap, and not at all if nobody listens")
     func changes() {
         var state = State(width: 1)
