@@ -93,7 +93,7 @@ extension AnyTaskOperation {
         let (isFinished, following) = link.dependency.record.withLock { record -> (Bool, Inheritance.Following?) in
             if record.phase == .finished { return (true, nil) }
             record.madeLinks().dependents.append(self, ())
-            return (false, record.inherit(link))
+            return (false, record.inherit(from: link.from, to: link.to, of: link.dependency))
         }
         if isFinished { _ = dependencyFinished(link.dependency) }
         if let following { Inheritance.carryOut(following) }

@@ -64,7 +64,7 @@ struct Inheritance: ~Copyable {
     private mutating func carryOut(_ change: Change) {
         switch change.target {
         case .operation(let operation):
-            self.change(operation) { $0.inherit(from: change.from, to: change.to) }
+            note(operation.record.withLock { $0.inherit(from: change.from, to: change.to, of: operation) })
         case .end(let host):
             updateFloors(of: host.endInherits(from: change.from, to: change.to), in: host)
         case .permit:
@@ -115,19 +115,15 @@ struct Inheritance: ~Copyable {
 }
 
 extension OperationRecord {
-    fileprivate mutating func inherit(from: PriorityLevel?, to: PriorityLevel?) {
-        if phase == .finished { return }
+    /// An edge hands another level on to the operation.
+    mutating func inherit(
+        from: PriorityLevel?, to: PriorityLevel?, of operation: AnyTaskOperation
+    ) -> Inheritance.Following? {
+        if phase == .finished { return nil }
         let links = madeLinks()
         links.contributions.change(from: from, to: to)
-        inherited = links.contributions.highest
-    }
-
-    /// A dependent hands its level on. The link is that to this operation.
-    mutating func inherit(_ link: DependencyList.Link) -> Inheritance.Following? {
-        let links = madeLinks()
-        links.contributions.change(from: link.from, to: link.to)
         let highest = links.contributions.highest
-        return highest == inherited ? nil : changeLevel(of: link.dependency) { $0.inherited = highest }
+        return highest == inherited ? nil : changeLevel(of: operation) { $0.inherited = highest }
     }
 
     /// Changes the level. Returns what the operation hands on then, and whom to tell.
