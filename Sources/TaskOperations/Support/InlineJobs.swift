@@ -24,36 +24,36 @@ enum InlineJobs {
     private static var depthLimit: Int { 16 }
 
     static func resume(_ continuations: [CheckedContinuation<Void, Never>]) {
-        if continuations.isEmpty { return }
-        withCalls { calls in
-            for continuation in continuations {
-                if calls.pointee.depth < depthLimit {
-                    call(calls) { continuation.resume() }
-                } else {
-                    calls.pointee.putOff.append(.resume(continuation))
-                }
-            }
-        }
+        for continuation in continuations { take(.resume(continuation)) }
     }
 
     static func end(_ continuation: CheckedContinuation<Bool, Never>) {
-        withCalls { calls in
-            if calls.pointee.depth < depthLimit {
-                call(calls) { continuation.resume(returning: true) }
-            } else {
-                calls.pointee.putOff.append(.end(continuation))
-            }
-        }
+        take(.end(continuation))
     }
 
     /// Starts a worker.
     static func start(_ worker: ObjectIdentifier, _ start: @escaping () -> Void) {
+        take(.start(worker, start))
+    }
+
+    /// Takes a step now, or puts it off.
+    @inline(__always)
+    private static func take(_ step: Step) {
         withCalls { calls in
             if calls.pointee.depth < depthLimit {
-                call(calls) { self.start(worker, calls, start) }
+                call(calls) { take(step, calls) }
             } else {
-                calls.pointee.putOff.append(.start(worker, start))
+                calls.pointee.putOff.append(step)
             }
+        }
+    }
+
+    @inline(__always)
+    private static func take(_ step: Step, _ calls: UnsafeMutablePointer<Calls>) {
+        switch step {
+        case .resume(let continuation): continuation.resume()
+        case .end(let continuation): continuation.resume(returning: true)
+        case .start(let worker, let start): self.start(worker, calls, start)
         }
     }
 
@@ -90,13 +90,7 @@ enum InlineJobs {
         while !calls.pointee.putOff.isEmpty {
             let steps = calls.pointee.putOff
             calls.pointee.putOff = []
-            for step in steps {
-                switch step {
-                case .resume(let continuation): continuation.resume()
-                case .end(let continuation): continuation.resume(returning: true)
-                case .start(let worker, let start): self.start(worker, calls, start)
-                }
-            }
+            for step in steps { take(step, calls) }
         }
     }
 

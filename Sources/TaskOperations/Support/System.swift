@@ -17,8 +17,8 @@ func writeToStandardError(_ text: String) {
     _ = write(STDERR_FILENO, bytes, bytes.count)
 }
 
-/// A mark that each thread carries: the identity of an object, or none.
-struct ThreadMark: Sendable {
+/// An address that each thread has for itself; nil at first.
+private struct ThreadAddress: Sendable {
     private let key: pthread_key_t
 
     init() {
@@ -28,31 +28,34 @@ struct ThreadMark: Sendable {
         self.key = key
     }
 
+    var value: UnsafeMutableRawPointer? {
+        get { pthread_getspecific(key) }
+        nonmutating set { pthread_setspecific(key, newValue) }
+    }
+}
+
+/// A mark that each thread carries: the identity of an object, or none.
+struct ThreadMark: Sendable {
+    private let address = ThreadAddress()
+
     /// Whether the calling thread carries the mark of an object.
     func isSet(to object: ObjectIdentifier) -> Bool {
-        UInt(bitPattern: pthread_getspecific(key)) == UInt(bitPattern: object)
+        UInt(bitPattern: address.value) == UInt(bitPattern: object)
     }
 
     /// Marks the calling thread.
     func set(to object: ObjectIdentifier) {
-        pthread_setspecific(key, UnsafeRawPointer(bitPattern: UInt(bitPattern: object)))
+        address.value = UnsafeMutableRawPointer(bitPattern: UInt(bitPattern: object))
     }
 }
 
 /// A variable on its stack that each thread knows, or none.
 struct ThreadVariable<Value>: Sendable {
-    private let key: pthread_key_t
-
-    init() {
-        var key = pthread_key_t()
-        let error = pthread_key_create(&key, nil)
-        precondition(error == 0, "no key for values of a thread is left")
-        self.key = key
-    }
+    private let address = ThreadAddress()
 
     var pointer: UnsafeMutablePointer<Value>? {
-        get { pthread_getspecific(key)?.assumingMemoryBound(to: Value.self) }
-        nonmutating set { pthread_setspecific(key, newValue) }
+        get { address.value?.assumingMemoryBound(to: Value.self) }
+        nonmutating set { address.value = UnsafeMutableRawPointer(newValue) }
     }
 }
 
