@@ -9,7 +9,7 @@ extension AnyTaskOperation {
 
     /// Ends the operation where it has not started. Cancels its task where it has, and this is a cancellation.
     func endBeforeStart(_ failure: any Error, isCancellation: Bool) {
-        let effect = inOneStepWithHost { [self] in end(failure, isCancellation: isCancellation) }
+        let effect = inOneStepWithHost { record in record.end(failure, isCancellation: isCancellation) }
         switch effect {
         case .none: break
         case .cancel(let runner): runner?.cancel()
@@ -17,24 +17,21 @@ extension AnyTaskOperation {
         }
     }
 
-    private func end(_ failure: any Error, isCancellation: Bool) -> CancellationEffect {
-        record.withLock { record -> CancellationEffect in
-            if record.phase == .finished || (isCancellation && record.isCancelled) { return .none }
-            if isCancellation { record.isCancelled = true }
-            if record.phase != .executing {
-                let host = record.host
-                return .end(record.end(Outcome(.failure(failure))), host)
+    /// Ends the operation, if it has not started, in one step with its leaving the host.
+    ///
+    /// - Parameter end: Called under the operation's lock.
+    func inOneStepWithHost<Result: Sendable>(_ end: @escaping (inout OperationRecord) -> Result) -> Result {
+        while true {
+            guard let host = record.withLock({ $0.host }) else {
+                // It may be added meanwhile.
+                if let result = record.withLock({ $0.host == nil ? end(&$0) : nil }) { return result }
+                continue
             }
-            record.isRunnerWorn = true
-            return .cancel(record.runner)
+            let result = host.inOneStep(with: self) { [self] in
+                record.withLock { $0.host === host ? end(&$0) : nil }
+            }
+            if let result { return result }
         }
-    }
-
-    /// What is left to do after the operation's lock is left.
-    private enum CancellationEffect: Sendable {
-        case none
-        case cancel(OperationRunner?)
-        case end(OperationEnding, (any OperationHost)?)
     }
 
     /// Handlers are called on a task of their own, as whoever cancels may hold a lock that they want too; what waits for
@@ -42,7 +39,6 @@ extension AnyTaskOperation {
     func carryOutUnstarted(_ ending: OperationEnding, _ host: (any OperationHost)?) {
         discardBody()
         if ending.wasDelayed { Deadlines.remove(self) }
-        host?.endedBeforeStart(self)
         ending.leaveDependencies(self)
         if ending.hasHandlers {
             Task.detached(executorPreference: host?.handlerExecutor, priority: effectivePriority) { [self] in
@@ -57,5 +53,25 @@ extension AnyTaskOperation {
     func letOthersGoOn(_ ending: OperationEnding) {
         ending.forEachDependent { $0.dependencyFinished(self)?.host.readinessChanged(of: $0) }
         ending.resumeWaiters()
+    }
+}
+
+/// What is left to do after the operation's lock is left.
+private enum CancellationEffect: Sendable {
+    case none
+    case cancel(OperationRunner?)
+    case end(OperationEnding, (any OperationHost)?)
+}
+
+extension OperationRecord {
+    fileprivate mutating func end(_ failure: any Error, isCancellation: Bool) -> CancellationEffect {
+        if phase == .finished || (isCancellation && isCancelled) { return .none }
+        if isCancellation { isCancelled = true }
+        if phase != .executing {
+            let host = self.host
+            return .end(end(Outcome(.failure(failure))), host)
+        }
+        isRunnerWorn = true
+        return .cancel(runner)
     }
 }

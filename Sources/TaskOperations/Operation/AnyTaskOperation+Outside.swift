@@ -34,12 +34,10 @@ extension AnyTaskOperation {
     /// Ends an operation that stands for something else and has not started. What waits for it goes on; its body never
     /// runs.
     package func endFromOutside() {
-        let ended = inOneStepWithHost { [self] in
-            record.withLock { record -> (OperationEnding, (any OperationHost)?)? in
-                if record.phase >= .executing { return nil }
-                let host = record.host
-                return (record.end(nil), host)
-            }
+        let ended = inOneStepWithHost { record -> (OperationEnding, (any OperationHost)?)? in
+            if record.phase >= .executing { return nil }
+            let host = record.host
+            return (record.end(nil), host)
         }
         if let (ending, host) = ended { carryOutUnstarted(ending, host) }
     }

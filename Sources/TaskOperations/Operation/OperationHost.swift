@@ -14,8 +14,11 @@ protocol OperationHost: AnyObject, Sendable {
     /// Does nothing if the operation has left.
     func withFloor(of operation: AnyTaskOperation, _ body: (PriorityLevel) -> Void)
 
-    /// The operation ended before it started.
-    func endedBeforeStart(_ operation: AnyTaskOperation)
+    /// Ends an operation that may not have started, and takes it out if it has not, in one step: nobody finds it finished
+    /// and still counted.
+    ///
+    /// - Parameter end: Ends it under its lock.
+    func inOneStep<Result: Sendable>(with operation: AnyTaskOperation, _ end: @escaping () -> Result) -> Result
 
     /// Why an operation that is ready has not started, in words.
     func reasonToWait(of operation: AnyTaskOperation) -> String

@@ -8,8 +8,16 @@ extension Scheduler {
         apply(operation) { scheduler, operation in scheduler.updateReadiness(of: operation) }
     }
 
-    nonisolated func endedBeforeStart(_ operation: AnyTaskOperation) {
-        apply(operation) { scheduler, operation in _ = scheduler.removeUnstarted(operation) }
+    nonisolated func inOneStep<Result: Sendable>(
+        with operation: AnyTaskOperation, _ end: @escaping () -> Result
+    ) -> Result {
+        apply((operation, end)) { scheduler, input in
+            // If it is not here yet, it is found finished when it comes.
+            let slot = scheduler.slot(of: input.0)
+            let result = input.1()
+            if slot != nil, input.0.isFinished { _ = scheduler.removeUnstarted(input.0) }
+            return result
+        }
     }
 
     // MARK: Priorities
@@ -139,21 +147,5 @@ extension Scheduler {
         }
         if let barrier { return "waits behind \(OperationLabel(barrier)) for a barrier in \(label)" }
         return isSuspended ? "waits for \(label) to be resumed" : "waits for its turn in \(label)"
-    }
-}
-
-extension AnyTaskOperation {
-    /// Ends the operation before its start, and takes it out of its queue, in one step: nobody finds it finished and still
-    /// counted.
-    ///
-    /// - Parameter end: Ends it under its lock if it has not started. Called with the scheduler entered.
-    func inOneStepWithHost<Result: Sendable>(_ end: @escaping () -> Result) -> Result {
-        guard let scheduler = record.withLock({ $0.host }) as? Scheduler else { return end() }
-        return scheduler.apply((self, end)) { scheduler, input in
-            let slot = scheduler.slot(of: input.0)
-            let result = input.1()
-            if slot != nil, input.0.isFinished { _ = scheduler.removeUnstarted(input.0) }
-            return result
-        }
     }
 }
