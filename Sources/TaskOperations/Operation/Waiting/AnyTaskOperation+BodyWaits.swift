@@ -1,0 +1,189 @@
+extension AnyTaskOperation {
+    /// The operation whose body runs in the calling task, or in a task of which that is a child; nil anywhere else.
+    package static var awaiting: AnyTaskOperation? {
+        if let representedBody { return representedBody }
+        guard let operation = executing else { return nil }
+        let binding = BodyBinding.current
+        return operation.record.withLock { $0.runner?.binding == binding } ? operation : nil
+    }
+
+    /// The body for which the calling task waits, while that blocks a thread.
+    @TaskLocal private static var representedBody: AnyTaskOperation?
+
+    /// Waits in place of a body, if there is one, that blocks its thread until the wait is over.
+    package static func representing(
+        _ body: AnyTaskOperation?, wait: () async throws(TaskOperationError) -> Void
+    ) async throws(TaskOperationError) {
+        var result = Result<Void, TaskOperationError>.success(())
+        await $representedBody.withValue(body) {
+            do throws(TaskOperationError) { try await wait() } catch { result = .failure(error) }
+        }
+        try result.get()
+    }
+
+    /// Waits for a target. If a body does so, the wait is an edge of the wait graph while it lasts.
+    ///
+    /// - Parameter goesOn: Asked at the end of the wait. If the body is about to end, it needs no permit any more, and is
+    ///   not held up until it has it back.
+    static func whileAwaiting(
+        _ target: WaitNode, permit: PermitPolicy = .keptIfNotNeeded, goesOn: () -> Bool = { true },
+        wait: () async -> Void
+    ) async throws(TaskOperationError) {
+        guard let waiter = awaiting else { return await lendingAbandonedPermit(while: wait) }
+        let entry = OperationLinks.Wait(target: target, isSuspended: permit != .kept, handedOn: nil)
+        guard try waiter.begin(entry, permit) else { return await lendingAbandonedPermit(while: wait) }
+        await wait()
+        if goesOn() { await waiter.end(entry) }
+    }
+
+    /// What a wait does to the permit of the body.
+    enum PermitPolicy {
+        /// It is lent if what the body awaits needs it.
+        case keptIfNotNeeded
+        case kept
+        case lent
+    }
+
+    /// Does something at whose end a new host is waited for. Within a body, that wait is an edge from the start, so that
+    /// what the host runs cannot come to await the body.
+    static func asScope<Result>(of host: any OperationHost, _ work: () async -> Result) async -> Result {
+        guard let waiter = awaiting else { return await work() }
+        let entry = OperationLinks.Wait(target: .end(host), isSuspended: false, handedOn: nil)
+        do {
+            _ = try waiter.begin(entry, .kept)
+        } catch {
+            preconditionFailure("an empty queue waits for something: \(error)")
+        }
+        let result = await work()
+        await waiter.end(entry)
+        return result
+    }
+
+    /// Begins a wait of the body. Returns false, and does nothing, if the operation was abandoned just now.
+    ///
+    /// - Throws: `TaskOperationError.waitCycle`.
+    private func begin(_ wait: OperationLinks.Wait, _ permit: PermitPolicy) throws(TaskOperationError) -> Bool {
+        wait.target.willBeAwaited()
+        var isAbandoned = false
+        while let cycle = insert(wait, &isAbandoned) {
+            if Self.lendPermit(on: cycle) { continue }
+            wait.target.isNoLongerAwaited()
+            throw .waitCycle(Self.labels(of: cycle))
+        }
+        if isAbandoned {
+            wait.target.isNoLongerAwaited()
+            return false
+        }
+        let level = record.withLock { record -> PriorityLevel? in
+            record.links?.handOn(record.effectiveLevel, to: wait.target)
+        }
+        if let level { Inheritance.carryOut([.init(target: wait.target, from: nil, to: level)]) }
+        do {
+            switch permit {
+            case .keptIfNotNeeded: try keepPermit()
+            case .kept: break
+            case .lent: lendOwnPermit()
+            }
+        } catch {
+            remove(wait)
+            throw error
+        }
+        return true
+    }
+
+    /// Makes the edge of a wait, or returns the cycle that it would close.
+    private func insert(_ wait: OperationLinks.Wait, _ isAbandoned: inout Bool) -> [WaitNode]? {
+        WaitOrder.insert(from: .operation(self), to: [wait.target]) {
+            record.withLock { record in
+                guard record.phase == .executing else {
+                    isAbandoned = true
+                    return true
+                }
+                if wait.target.rank >= rank.value { return false }
+                record.madeLinks().waits.append(wait)
+                return true
+            }
+        }
+    }
+
+    /// Notes that the body keeps its permit while it awaits; or lends it, if what it awaits needs it.
+    ///
+    /// - Throws: `TaskOperationError.waitCycle` if it has to lend it and the queue does not.
+    private func keepPermit() throws(TaskOperationError) {
+        guard let permit = permitForWait() else { return }
+        while let cycle = WaitOrder.insert(from: .permit(permit), to: [.operation(self)], make: { permit.insert(self) })
+        {
+            if permit.isLendable {
+                return lendPermit(from: .held)
+            } else if !Self.lendPermit(on: cycle) {
+                throw .waitCycle(Self.labels(of: cycle))
+            }
+        }
+    }
+
+    private func lendOwnPermit() {
+        if permitForWait() == nil { return }
+        for use in [.kept, .held] as [PermitUse] { lendPermit(from: use) }
+    }
+
+    /// The permits of which the body has one, to keep or to lend as a wait begins. Nil if it has none, or if another task
+    /// of it has lent it: then this wait is counted with that one's.
+    private func permitForWait() -> PermitNode? {
+        guard let host = record.withLock({ $0.host }), let permit = host.permit else { return nil }
+        return isPermitLent && host.beginWait(within: self) ? nil : permit
+    }
+
+    private func end(_ wait: OperationLinks.Wait) async {
+        let lender = remove(wait)
+        await lender?.endWait(within: self, wait.target)
+    }
+
+    /// Removes a wait; returns the host that has to do so, if the permit is lent.
+    @discardableResult
+    private func remove(_ wait: OperationLinks.Wait) -> (any OperationHost)? {
+        defer { wait.target.isNoLongerAwaited() }
+        let (lender, keeper, change) = record.withLock { record in record.remove(wait) }
+        keeper?.permit?.remove(self)
+        if let change { Inheritance.carryOut([change]) }
+        return lender
+    }
+}
+
+extension OperationLinks {
+    /// Notes which level a target inherits. Returns it; nil if there is no such wait, or it inherits one.
+    fileprivate func handOn(_ level: PriorityLevel, to target: WaitNode) -> PriorityLevel? {
+        // Waiting for a whole queue hands on only what the waiter inherits from then on, as awaiting a task group does.
+        guard let index = waits.firstIndex(where: { $0.handedOn == nil && $0.target.identity == target.identity })
+        else { return nil }
+        if case .end = target { return nil }
+        waits[index].handedOn = level
+        return level
+    }
+}
+
+extension OperationRecord {
+    /// Removes a wait, unless the permit is lent: then the host does so, which is returned first. Second the host whose
+    /// permit is no longer kept for it, and then what the target no longer inherits.
+    fileprivate mutating func remove(
+        _ wait: OperationLinks.Wait
+    ) -> (lender: (any OperationHost)?, keeper: (any OperationHost)?, change: Inheritance.Change?) {
+        guard phase == .executing, let links else { return (wait.isSuspended ? abandonedBodyHost : nil, nil, nil) }
+        if links.permit == .lent, wait.isSuspended { return (host, nil, nil) }
+        let change = links.removeWait(for: wait.target, isSuspended: wait.isSuspended)
+        guard links.suspendedCount == 0, links.permit == .kept || links.permit == .lending else {
+            return (nil, nil, change)
+        }
+        links.permit = .held
+        return (nil, host, change)
+    }
+}
+
+extension OperationLinks {
+    /// Removes a wait. Returns what its target no longer inherits.
+    func removeWait(for target: WaitNode, isSuspended: Bool) -> Inheritance.Change? {
+        let index = waits.firstIndex { $0.isSuspended == isSuspended && $0.target.identity == target.identity }
+        guard let index else { return nil }
+        let wait = waits.remove(at: index)
+        return wait.handedOn.map { Inheritance.Change(target: wait.target, from: $0, to: nil) }
+    }
+}

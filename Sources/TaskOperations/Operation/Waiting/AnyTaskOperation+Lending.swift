@@ -1,0 +1,83 @@
+extension AnyTaskOperation {
+    /// Has bodies on a cycle lend their permits, so that the cycle is none. Returns false if none on it can.
+    ///
+    /// All bodies do that keep a permit of the same queue and are on the cycle behind it, or await what is: what needs the
+    /// permit waits for each of them, so each is on a cycle of its own. One by one, each would take another search.
+    static func lendPermit(on cycle: [WaitNode]) -> Bool {
+        let lending = beginLending(on: cycle)
+        for body in lending ?? [] { body.completeLending() }
+        return lending != nil
+    }
+
+    /// Has bodies on a cycle begin to lend. Returns those that do; nil if none on it can.
+    private static func beginLending(on cycle: [WaitNode]) -> [AnyTaskOperation]? {
+        for (position, node) in cycle.dropLast().enumerated() {
+            guard case .permit(let permit) = node, permit.isLendable else { continue }
+            let behind = Set(cycle[(position + 1)...].map(\.identity))
+            return permit.holdersWaiting(for: behind).filter { $0.beginLending(from: .kept) }
+        }
+        return nil
+    }
+
+    /// Lends the permit of a body that awaits, unless the wait is over or the permit is lent already.
+    func lendPermit(from use: PermitUse) {
+        if beginLending(from: use) { completeLending() }
+    }
+
+    /// The body no longer keeps its permit, and will lend it.
+    private func beginLending(from use: PermitUse) -> Bool {
+        let host = record.withLock { record -> (any OperationHost)? in
+            guard let links = record.links, links.permit == use, links.suspendedCount > 0 else { return nil }
+            links.permit = .lending
+            return record.host
+        }
+        host?.permit?.remove(self)
+        return host?.permit != nil
+    }
+
+    /// Lends the permit of a body that has begun to. From then on the body waits for a permit too; what keeps one and
+    /// waits for the body has to lend its own first, and so on.
+    private func completeLending() {
+        var lending = [self]
+        while let body = lending.popLast() {
+            guard let host = body.record.withLock({ $0.host }), let permit = host.permit else { continue }
+            while true {
+                while let cycle = WaitOrder.sink([.permit(permit)], below: .operation(body)) {
+                    lending += Self.beginLending(on: cycle) ?? []
+                }
+                if host.lendPermit(of: body) { break }
+            }
+        }
+    }
+
+    var isPermitLent: Bool { record.withLock { $0.links?.permit == .lent } }
+
+    /// The host lends the permit.
+    ///
+    /// - Returns: How many waits are in progress, 0 if they are over; nil if the permits do not rank below the operation,
+    ///   which waits for one from now on.
+    func permitWasLent(by permit: PermitNode) -> Int? {
+        record.withLock { record in
+            guard let links = record.links, links.permit == .lending else { return 0 }
+            if permit.rank.value >= rank.value { return nil }
+            links.permit = .lent
+            return links.suspendedCount
+        }
+    }
+
+    /// A wait of an operation that has lent its permit is over. Returns what the target no longer inherits.
+    func removeLentWait(for target: WaitNode) -> Inheritance.Change? {
+        record.withLock { $0.links?.removeWait(for: target, isSuspended: true) }
+    }
+
+    /// The host has given the permit back.
+    func permitWasReturned() {
+        record.withLock { $0.links?.permit = .held }
+    }
+
+    /// The names of the operations on a cycle, beginning and ending with the first.
+    static func labels(of cycle: [WaitNode]) -> [OperationLabel] {
+        let operations = cycle.dropLast().compactMap(\.operation)
+        return (operations + operations.prefix(1)).map { OperationLabel($0) }
+    }
+}
