@@ -20,8 +20,16 @@ extension TaskOperation {
         retry: RetryPolicy? = nil, timeLimit: Duration? = nil, overrun: TimeLimitOverrun = .wait,
         clock: C = ContinuousClock()
     ) throws(TaskOperationError) where C.Duration == Duration {
+        try setPolicies(retry, timeLimit, nil, overrun, clock)
+    }
+
+    fileprivate func setPolicies<C: Clock>(
+        _ retry: RetryPolicy?, _ timeLimit: Duration?, _ deadline: Duration?, _ overrun: TimeLimitOverrun, _ clock: C
+    ) throws(TaskOperationError) where C.Duration == Duration {
+        let time = OperationTimeLimit(overrun)
         if let retry { try self.retry(retry, clock: clock) }
-        if let timeLimit { try limitTime(to: timeLimit, OperationTimeLimit(overrun), clock: clock) }
+        if let timeLimit { try limitTime(to: timeLimit, time, clock: clock) }
+        if let deadline { try limitTimeFromNow(to: deadline, time, clock: clock) }
     }
 }
 
@@ -138,10 +146,7 @@ extension TaskOperationQueue {
         _ overrun: TimeLimitOverrun, _ clock: C
     ) where C.Duration == Duration {
         do {
-            let time = OperationTimeLimit(overrun)
-            if let retry { try operation.retry(retry, clock: clock) }
-            if let timeLimit { try operation.limitTime(to: timeLimit, time, clock: clock) }
-            if let deadline { try operation.limitTimeFromNow(to: deadline, time, clock: clock) }
+            try operation.setPolicies(retry, timeLimit, deadline, overrun, clock)
         } catch {
             preconditionFailure("a new operation refused its policies: \(error)")
         }
