@@ -48,9 +48,10 @@ struct OperationRecord: ~Copyable, Sendable {
 
     /// What executes the body, and then what came of it: one place for both, as there is never more than one of them.
     private enum Progress: @unchecked Sendable {
-        // Both are sendable. The runner is not counted: it is there until its work is done, bodies included, and the
-        // operation forgets it, under its lock, when its body is done.
+        // What they hold is sendable.
         case none
+        /// Not counted: it is there until its work is done, bodies included, and the operation forgets it, under its
+        /// lock, when its body is done.
         case runner(Unmanaged<OperationRunner>)
         case outcome(Outcome)
     }

@@ -55,7 +55,7 @@ struct Mailbox: ~Copyable, @unchecked Sendable {
         if isEmpty { return }
         // Each was retained when it was put in, and is let go of here, once: `exchange` gives it to one caller only.
         var unreversed = last.exchange(nil, ordering: .acquiring).map { Unmanaged<AnyTaskOperation>.fromOpaque($0) }
-        var next: Unmanaged<AnyTaskOperation>?
+        var next: Unmanaged<AnyTaskOperation>?  // of the same, each still retained once
         while let operation = unreversed {
             unreversed = operation._withUnsafeGuaranteedRef { operation in
                 let following = operation.nextInMailbox
