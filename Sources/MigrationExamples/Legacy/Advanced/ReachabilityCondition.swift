@@ -33,7 +33,7 @@ private struct ReachabilityCondition: AdvancedCondition {
         network.whenReachable { answer.completion(nil) }
     }
 
-    private struct Answer: @unchecked Sendable {
+    private struct Answer: @unchecked Sendable {  // It is called once, by the network.
         let completion: (Error?) -> Void
     }
 }
