@@ -36,7 +36,7 @@ struct RoomsTests {
             uniqueKeysWithValues: paths.filter { $0.hasSuffix(".swift") }.map { path in
                 let text = try String(contentsOf: folder.appending(path: path), encoding: .utf8)
                 let code = text.split(separator: "\n").map { line in
-                    String(line.replacing(/\/\/.*/, with: "").replacing(/"[^"]*"/, with: ""))
+                    String(line.replacing(#/\/\/.*/#, with: "").replacing(#/"[^"]*"/#, with: ""))
                 }
                 return (path, code.joined(separator: "\n"))
             })
