@@ -51,7 +51,9 @@ extension AnyTaskOperation {
     }
 
     func letOthersGoOn(_ ending: OperationEnding) {
-        ending.forEachDependent { $0.dependencyFinished(self)?.host.readinessChanged(of: $0) }
+        ending.forEachDependent { dependent in
+            if case .elsewhere(let host) = dependent.dependencyFinished(self) { host.readinessChanged(of: dependent) }
+        }
         ending.resumeWaiters()
     }
 }

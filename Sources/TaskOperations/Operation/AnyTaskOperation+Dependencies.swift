@@ -81,7 +81,7 @@ extension AnyTaskOperation {
             let level = record.handedOnLevel
             return record.links?.dependencies.link(handingOn: level) ?? TinyArray()
         }
-        for link in links { self.link(link) }
+        links.forEach { link($0) }
     }
 
     private func linkDependency(_ dependency: AnyTaskOperation) {
@@ -118,13 +118,22 @@ extension AnyTaskOperation {
         Inheritance.carryOut(changes)
     }
 
-    /// Returns the host that has to learn of it where that was the last unfinished dependency, and the host's number for
-    /// this operation.
-    func dependencyFinished(_ dependency: AnyTaskOperation) -> (host: any OperationHost, slot: Int)? {
+    /// A dependency has finished. Returns where the operation is ready now, if that was the last one.
+    ///
+    /// - Parameter calledBy: The host that calls, if one does.
+    func dependencyFinished(
+        _ dependency: AnyTaskOperation, calledBy caller: (any OperationHost)? = nil
+    ) -> ReadyPlace? {
         record.withLock { record in
             record.links?.dependencies.markFinished(dependency)
-            guard record.isReady, let host = record.settledHost else { return nil }
-            return (host, Int(record.slot))
+            guard record.isReady, record.slot >= 0, let host = record.host else { return nil }
+            return host === caller ? .inCaller(slot: Int(record.slot)) : .elsewhere(host)
         }
     }
+}
+
+/// Where an operation is that has become ready.
+enum ReadyPlace {
+    case inCaller(slot: Int)
+    case elsewhere(any OperationHost)
 }

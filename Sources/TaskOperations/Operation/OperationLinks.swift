@@ -1,4 +1,7 @@
 /// What ties an operation to others and to the tasks that wait for it.
+///
+/// What few operations have is in an object of its own: eight empty collections would be a tenth of what a link of a
+/// chain costs.
 final class OperationLinks: @unchecked Sendable {
     // One record owns it, and reaches it under its lock only. That is also why accesses are not checked while running:
     // it would be a tenth of what a link of a chain costs.
@@ -6,24 +9,22 @@ final class OperationLinks: @unchecked Sendable {
     @exclusivity(unchecked) var dependencies = DependencyList()
     /// Submitted operations that depend on this one.
     @exclusivity(unchecked) var dependents = OperationList<Void>()
-    /// Called when the operation has finished, in the order of adding.
-    @exclusivity(unchecked) var handlers: [@Sendable (AnyTaskOperation) -> Void] = []
     /// Tasks that await the end.
     @exclusivity(unchecked) var waiters = WaiterList()
-    /// What the executing body, and child tasks of it, await.
-    @exclusivity(unchecked) var waits: [Wait] = []
-    /// What becomes of the body's permit meanwhile.
-    @exclusivity(unchecked) var permit = PermitUse.held
     /// The levels that waiters and dependents hand on.
     @exclusivity(unchecked) var contributions = LevelContributions()
-    /// Where the body runs in a queue that does not say so itself.
-    @exclusivity(unchecked) var executor: (any TaskExecutor)?
-    /// Task locals carried from where the operation was added.
-    @exclusivity(unchecked) var bindings: [TaskLocalBinding] = []
-    /// What runs beside the first body.
-    @exclusivity(unchecked) var addedBodies: AddedBodies?
-    /// How far the operation has come, if it has told that or anything has asked.
-    @exclusivity(unchecked) var progress: ProgressUnit?
+    @exclusivity(unchecked) private var extras: Extras?
+
+    /// What few operations have. As `OperationLinks`, it is reached under the record's lock only.
+    private final class Extras: @unchecked Sendable {
+        @exclusivity(unchecked) var handlers: [@Sendable (AnyTaskOperation) -> Void] = []
+        @exclusivity(unchecked) var waits: [Wait] = []
+        @exclusivity(unchecked) var permit = PermitUse.held
+        @exclusivity(unchecked) var executor: (any TaskExecutor)?
+        @exclusivity(unchecked) var bindings: [TaskLocalBinding] = []
+        @exclusivity(unchecked) var addedBodies: AddedBodies?
+        @exclusivity(unchecked) var progress: ProgressUnit?
+    }
 
     /// A wait of a body.
     struct Wait: Sendable {
@@ -47,6 +48,59 @@ final class OperationLinks: @unchecked Sendable {
     }
 }
 
+// MARK: - What few operations have
+
+extension OperationLinks {
+    /// Called when the operation has finished, in the order of adding.
+    var handlers: [@Sendable (AnyTaskOperation) -> Void] {
+        get { extras?.handlers ?? [] }
+        _modify { yield &madeExtras().handlers }
+    }
+
+    /// What the executing body, and child tasks of it, await.
+    var waits: [Wait] {
+        get { extras?.waits ?? [] }
+        _modify { yield &madeExtras().waits }
+    }
+
+    /// What becomes of the body's permit meanwhile.
+    var permit: PermitUse {
+        get { extras?.permit ?? .held }
+        _modify { yield &madeExtras().permit }
+    }
+
+    /// Where the body runs in a queue that does not say so itself.
+    var executor: (any TaskExecutor)? {
+        get { extras?.executor }
+        _modify { yield &madeExtras().executor }
+    }
+
+    /// Task locals carried from where the operation was added.
+    var bindings: [TaskLocalBinding] {
+        get { extras?.bindings ?? [] }
+        _modify { yield &madeExtras().bindings }
+    }
+
+    /// What runs beside the first body.
+    var addedBodies: AddedBodies? {
+        get { extras?.addedBodies }
+        _modify { yield &madeExtras().addedBodies }
+    }
+
+    /// How far the operation has come, if it has told that or anything has asked.
+    var progress: ProgressUnit? {
+        get { extras?.progress }
+        _modify { yield &madeExtras().progress }
+    }
+
+    private func madeExtras() -> Extras {
+        if let extras { return extras }
+        let made = Extras()
+        extras = made
+        return made
+    }
+}
+
 /// Runs a body with a task local set.
 typealias TaskLocalBinding = @Sendable (_ body: () async -> Outcome?) async -> Outcome?
 
@@ -67,7 +121,10 @@ struct OperationEnding: Sendable {
     var hasLinks: Bool { links != nil }
 
     @inline(__always)
-    func forEachDependent(_ body: (AnyTaskOperation) -> Void) { links?.dependents.forEach(body) }
+    func forEachDependent(_ body: (AnyTaskOperation) -> Void) {
+        // Not `forEach`, for which the list would be copied.
+        links?.dependents.update { operation, _ in body(operation) }
+    }
 
     var hasHandlers: Bool { links.map { !$0.handlers.isEmpty } ?? false }
 

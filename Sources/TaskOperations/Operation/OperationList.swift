@@ -22,12 +22,6 @@ struct OperationList<Note: Sendable>: Sendable {
 
     var operations: [AnyTaskOperation] { compactMap { operation, _ in operation } }
 
-    @inline(__always)
-    func forEach(_ body: (AnyTaskOperation) -> Void) {
-        if let operation = first?.operation { body(operation) }
-        for entry in others { if let operation = entry.operation { body(operation) } }
-    }
-
     /// Calls a function with each operation, until it returns false. Returns whether it never did.
     func allSatisfy(_ predicate: (AnyTaskOperation, Note) -> Bool) -> Bool {
         isSatisfied(first, predicate) && others.allSatisfy { isSatisfied($0, predicate) }

@@ -148,12 +148,11 @@ extension Scheduler {
     private func tellDependents(_ ending: borrowing OperationEnding, _ turn: inout Turn) {
         let ended = turn.ended!
         ending.forEachDependent { dependent in
-            guard let (host, slot) = dependent.dependencyFinished(ended) else { return }
-            if host === self {
-                // It is ready, and not ended: that takes the scheduler, which is entered.
-                state.setReady(slot, true)
-            } else {
-                turn.readiedElsewhere.append((dependent, host))
+            switch dependent.dependencyFinished(ended, calledBy: self) {
+            // It is ready, and not ended: that takes the scheduler, which is entered.
+            case .inCaller(let slot): state.setReady(slot, true)
+            case .elsewhere(let host): turn.readiedElsewhere.append((dependent, host))
+            case nil: break
             }
         }
     }

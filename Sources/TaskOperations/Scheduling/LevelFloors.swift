@@ -26,6 +26,17 @@ struct LevelFloors: Sendable {
         return PriorityLevel.allCases.last { reaches[Int($0.rawValue)] >= arrival } ?? .background
     }
 
+    /// The highest level that is handed on to something.
+    func level(of arrival: UInt64, isBarrier: Bool, among barriers: BarrierLine) -> PriorityLevel {
+        isBarrier ? level(before: arrival + 1) : level(after: arrival, among: barriers)
+    }
+
+    /// The highest level that is handed on to what stands between an arrival and the next barrier, barriers excluded.
+    func level(after arrival: UInt64, among barriers: BarrierLine) -> PriorityLevel {
+        if isIdle { return .background }
+        return barriers.next(after: arrival).map { level(before: $0) } ?? ofEnd
+    }
+
     /// A level is handed on up to other arrivals than before.
     struct Change {
         var highestLevel: PriorityLevel

@@ -333,7 +333,9 @@ extension SchedulerState {
     @inline(__always)
     private var readyLevel: PriorityLevel? {
         guard let level = ready.highestLevel else { return nil }
-        return floors.isIdle ? level : max(level, floor(of: ready.first!.entry.slot))
+        if floors.isIdle { return level }
+        let next = records[ready.first!.entry.slot]
+        return max(level, floors.level(of: next.arrival, isBarrier: next.isBarrier, among: barriers))
     }
 
     /// The level of what would start next.
@@ -532,14 +534,7 @@ extension SchedulerState {
 extension SchedulerState {
     /// The level that barriers, and waits for the end of all, hand on to an operation.
     func floor(of slot: Slot) -> PriorityLevel {
-        if floors.isIdle { return .background }
-        let (arrival, isBarrier) = (records[slot].arrival, records[slot].isBarrier)
-        return isBarrier ? floors.level(before: arrival + 1) : floorOfWhatStands(after: arrival)
-    }
-
-    /// The level that is handed on to what stands between an arrival and the next barrier, barriers excluded.
-    private func floorOfWhatStands(after arrival: UInt64) -> PriorityLevel {
-        barriers.next(after: arrival).map { floors.level(before: $0) } ?? floors.ofEnd
+        floors.level(of: records[slot].arrival, isBarrier: records[slot].isBarrier, among: barriers)
     }
 
     /// A wait for the end of all hands on another level; nil is none.
@@ -587,7 +582,7 @@ extension SchedulerState {
     private mutating func noteFloors(ofWhatStandsBefore arrival: UInt64) {
         if floors.isIdle || barriers.open?.arrival == arrival { return }
         let level = floors.level(before: arrival)
-        if level == floorOfWhatStands(after: arrival) || lowestLevel >= level { return }
+        if level == floors.level(after: arrival, among: barriers) || lowestLevel >= level { return }
         noteFloors(after: barriers.last(before: arrival)?.arrival ?? 0, upTo: arrival - 1, below: level)
     }
 

@@ -14,6 +14,13 @@ struct TinyArray<Element> {
         if first == nil { first = element } else { others.append(element) }
     }
 
+    @inline(__always)
+    func forEach(_ body: (Element) -> Void) {
+        if let first { body(first) }
+        if others.isEmpty { return }
+        for element in others { body(element) }
+    }
+
     mutating func remove(at position: Int) {
         if position > 0 {
             others.remove(at: position - 1)

@@ -116,6 +116,7 @@ struct Inheritance: ~Copyable {
 
 extension OperationRecord {
     /// An edge hands another level on to the operation.
+    @inline(__always)
     mutating func inherit(
         from: PriorityLevel?, to: PriorityLevel?, of operation: AnyTaskOperation
     ) -> Inheritance.Following? {
@@ -123,11 +124,16 @@ extension OperationRecord {
         let links = madeLinks()
         links.contributions.change(from: from, to: to)
         let highest = links.contributions.highest
-        return highest == inherited ? nil : changeLevel(of: operation) { $0.inherited = highest }
+        if highest == inherited { return nil }
+        // Mostly it does not matter, as the operation's own level is as high.
+        if phase != .created, max(highest, inherited) <= level {
+            inherited = highest
+            return nil
+        }
+        return changeLevel(of: operation) { $0.inherited = highest }
     }
 
     /// Changes the level. Returns what the operation hands on then, and whom to tell.
-    @inline(__always)
     fileprivate mutating func changeLevel(
         of operation: AnyTaskOperation, _ body: (inout OperationRecord) -> Void
     ) -> Inheritance.Following? {

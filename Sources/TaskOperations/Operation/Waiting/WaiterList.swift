@@ -52,7 +52,8 @@ struct WaiterList: Sendable {
 
     /// Tells all that the end has come.
     func resume() {
-        for case let continuation? in waiters.map(\.continuation) { InlineJobs.end(continuation) }
+        if waiters.isEmpty { return }
+        for waiter in waiters { if let continuation = waiter.continuation { InlineJobs.end(continuation) } }
     }
 
     /// The first position with this number or a higher one.
