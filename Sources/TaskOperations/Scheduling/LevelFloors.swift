@@ -14,6 +14,11 @@ struct LevelFloors: Sendable {
     private var entryCount = 0
     private var handedOnByEnd = LevelContributions()
 
+    /// No operation has been below this level since the queue was last empty.
+    private(set) var lowestLevel = PriorityLevel.userInteractive
+    /// Whether any floor has been told since the queue was last empty.
+    private(set) var hasHandedOn = false
+
     /// Whether nothing is handed on.
     private(set) var isIdle = true
 
@@ -37,6 +42,22 @@ struct LevelFloors: Sendable {
 // MARK: - Changes
 
 extension LevelFloors {
+    /// There is an operation of a level.
+    @inline(__always)
+    mutating func note(_ level: PriorityLevel) {
+        if level < lowestLevel { lowestLevel = level }
+    }
+
+    /// A floor is told.
+    mutating func noteHandedOn() { hasHandedOn = true }
+
+    /// The queue is empty.
+    @inline(__always)
+    mutating func noteEmpty() {
+        lowestLevel = .userInteractive
+        hasHandedOn = false
+    }
+
     /// Something arrived at a barrier, or behind one, or changed its level there.
     ///
     /// - Parameter isCurrent: Whether an entry still has the level that it is listed at.
@@ -81,9 +102,10 @@ extension LevelFloors {
     /// There is no barrier any more.
     mutating func removeAll() {
         if isIdle, entryCount == 0 { return }
-        let handedOnByEnd = self.handedOnByEnd
-        self = LevelFloors()
-        self.handedOnByEnd = handedOnByEnd
+        reaches = SIMD8()
+        for level in PriorityLevel.allCases { lists[Int(level.rawValue)] = RankedList() }
+        entryCount = 0
+        isIdle = true
         _ = update { _, _ in false }
     }
 
