@@ -58,5 +58,3 @@ extension ArrivalIndex {
 protocol ArrivingRecord {
     var arrival: UInt64 { get }
 }
-
-extension SchedulerState.Record: ArrivingRecord {}

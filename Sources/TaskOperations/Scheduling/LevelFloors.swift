@@ -14,6 +14,11 @@ struct LevelFloors: Sendable {
     private var entryCount = 0
     private var handedOnByEnd = LevelContributions()
 
+    /// No operation has been below this level since the queue was last empty.
+    private(set) var lowestLevel = PriorityLevel.userInteractive
+    /// Whether any floor has been told since the queue was last empty.
+    private(set) var hasHandedOn = false
+
     /// Whether nothing is handed on.
     private(set) var isIdle = true
 
@@ -24,17 +29,6 @@ struct LevelFloors: Sendable {
     func level(before arrival: UInt64) -> PriorityLevel {
         if isIdle { return .background }
         return PriorityLevel.allCases.last { reaches[Int($0.rawValue)] >= arrival } ?? .background
-    }
-
-    /// The highest level that is handed on to something.
-    func level(of arrival: UInt64, isBarrier: Bool, among barriers: BarrierLine) -> PriorityLevel {
-        isBarrier ? level(before: arrival + 1) : level(after: arrival, among: barriers)
-    }
-
-    /// The highest level that is handed on to what stands between an arrival and the next barrier, barriers excluded.
-    func level(after arrival: UInt64, among barriers: BarrierLine) -> PriorityLevel {
-        if isIdle { return .background }
-        return barriers.next(after: arrival).map { level(before: $0) } ?? ofEnd
     }
 
     /// A level is handed on up to other arrivals than before.
@@ -48,6 +42,22 @@ struct LevelFloors: Sendable {
 // MARK: - Changes
 
 extension LevelFloors {
+    /// There is an operation of a level.
+    @inline(__always)
+    mutating func note(_ level: PriorityLevel) {
+        if level < lowestLevel { lowestLevel = level }
+    }
+
+    /// A floor is told.
+    mutating func noteHandedOn() { hasHandedOn = true }
+
+    /// The queue is empty.
+    @inline(__always)
+    mutating func noteEmpty() {
+        lowestLevel = .userInteractive
+        hasHandedOn = false
+    }
+
     /// Something arrived at a barrier, or behind one, or changed its level there.
     ///
     /// - Parameter isCurrent: Whether an entry still has the level that it is listed at.
@@ -92,9 +102,10 @@ extension LevelFloors {
     /// There is no barrier any more.
     mutating func removeAll() {
         if isIdle, entryCount == 0 { return }
-        let handedOnByEnd = self.handedOnByEnd
-        self = LevelFloors()
-        self.handedOnByEnd = handedOnByEnd
+        reaches = SIMD8()
+        for level in PriorityLevel.allCases { lists[Int(level.rawValue)] = RankedList() }
+        entryCount = 0
+        isIdle = true
         _ = update { _, _ in false }
     }
 

@@ -1,42 +1,49 @@
+// What is asked of the parts of the state. Yielded, not copied: a copy would be counted.
+
 extension SchedulerState {
+    var records: SlotMap<Record> {
+        @inline(__always) _read { yield operations.records }
+    }
+
+    var permits: Permits { lending.permits }
+
+    /// Operations that want their permits back.
+    var returning: ReadyQueue {
+        @inline(__always) _read { yield lending.returning }
+    }
+
+    /// Operations that may start.
+    var ready: ReadyQueue {
+        @inline(__always) _read { yield operations.admission.ready }
+    }
+
+    /// Ready operations that a barrier holds back.
+    var heldBack: ReadyQueue { operations.admission.heldBack }
+
+    var barriers: BarrierLine {
+        @inline(__always) _read { yield operations.admission.barriers }
+    }
+
+    /// How many operations have not ended.
+    var count: Int { operations.count }
+
+    /// How many operations ever arrived.
+    var arrivals: UInt64 { operations.arrivals }
+
+    /// Whether nothing is left, completion handlers included.
+    var isEmpty: Bool { operations.isEmpty }
+
     /// All operations that have not ended, in the order of arrival. Sorts.
-    var elements: [Element] { inOrder { _ in true } }
+    var elements: [Element] { operations.elements }
 
-    private func inOrder(_ isIncluded: (Record) -> Bool) -> [Element] {
-        unfinished.filter(isIncluded).sorted { $0.arrival < $1.arrival }.map(\.element)
-    }
-
-    private var unfinished: [Record] {
-        ending.isEmpty ? records.all : records.slots.filter { !ending.contains($0) }.map { records[$0] }
-    }
-
-    /// What must end before barriers let an operation start: the barrier before it, and for a barrier everything
-    /// between. The barrier before waits for what stands before that.
-    func elementsHoldingBack(_ slot: Slot) -> [Element] {
-        elementsHoldingBack(records[slot].arrival, isBarrier: records[slot].isBarrier)
-    }
+    /// What must end before barriers let an operation start; see `QueuedOperations`.
+    func elementsHoldingBack(_ slot: Slot) -> [Element] { operations.elementsHoldingBack(slot) }
 
     /// What would hold an operation back that was added now.
     func elementsHoldingBackNext(isBarrier: Bool) -> [Element] {
-        elementsHoldingBack(arrivals + 1, isBarrier: isBarrier)
+        operations.elementsHoldingBackNext(isBarrier: isBarrier)
     }
 
-    private func elementsHoldingBack(_ arrival: UInt64, isBarrier: Bool) -> [Element] {
-        let barrier = barriers.last(before: arrival).map { records[$0.slot] }
-        let between = isBarrier ? elements(after: barrier?.arrival ?? 0, before: arrival) : []
-        return (barrier.map { [$0.element] } ?? []) + between
-    }
-
-    /// What arrived between two arrivals, both excluded.
-    func elements(
-        after first: UInt64, before last: UInt64, where isIncluded: (Record) -> Bool = { _ in true }
-    ) -> [Element] {
-        guard let inArrivalOrder else { return inOrder { $0.arrival > first && $0.arrival < last && isIncluded($0) } }
-        return inArrivalOrder.slots(after: first, before: last).compactMap { slot, arrival in
-            guard records.holds(slot), records[slot].arrival == arrival, !ending.contains(slot),
-                isIncluded(records[slot])
-            else { return nil }
-            return records[slot].element
-        }
-    }
+    /// The level that barriers, and waits for the end of all, hand on to an operation.
+    func floor(of slot: Slot) -> PriorityLevel { operations.floor(of: slot) }
 }

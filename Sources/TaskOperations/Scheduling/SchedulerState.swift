@@ -6,47 +6,8 @@
 struct SchedulerState<Element: Sendable, Waiter: Sendable>: Sendable {
     typealias Slot = Int
 
-    /// Where an operation of the queue stands.
-    enum Status: Hashable, Sendable {
-        /// A dependency is unfinished.
-        case waiting
-        /// Dependencies are finished; it stands in `ready`, or behind a barrier in `heldBack`.
-        case ready
-        /// It holds its permits.
-        case executing
-        /// It started, and has lent its permits out while it awaits another operation.
-        case lent
-        /// The wait is over; it goes on as soon as it has its permits back.
-        case returning
-    }
-
-    struct Record: Sendable {
-        let element: Element
-        let arrival: UInt64
-        /// Waits for other operations that are in progress within it, on all its child tasks.
-        fileprivate(set) var waits: Int32 = 0
-        private let weightAndKind: UInt16
-        fileprivate(set) var level: PriorityLevel
-        fileprivate(set) var status: Status
-
-        fileprivate init(
-            element: Element, arrival: UInt64, weight: Int, isBarrier: Bool, level: PriorityLevel, status: Status
-        ) {
-            self.element = element
-            self.arrival = arrival
-            weightAndKind = UInt16(weight) | (isBarrier ? Self.barrierBit : 0)
-            self.level = level
-            self.status = status
-        }
-
-        /// How many permits it takes.
-        var weight: Int { Int(weightAndKind & ~Self.barrierBit) }
-
-        var isBarrier: Bool { weightAndKind & Self.barrierBit != 0 }
-
-        // With the weight in a field of its own, a pending operation would take 8 bytes more.
-        private static var barrierBit: UInt16 { 1 << 15 }
-    }
+    typealias Status = OperationStatus
+    typealias Record = QueuedOperations<Element>.Record
 
     /// Whether the queue takes operations. It never goes back to a case before.
     enum Intake: Int, Comparable, Sendable {
@@ -66,40 +27,23 @@ struct SchedulerState<Element: Sendable, Waiter: Sendable>: Sendable {
     let order: OperationOrder
     /// How many workers at most are worth starting at once.
     let workerLimit: Int
-    private(set) var records = SlotMap<Record>()
-    private(set) var permits: Permits
-    private(set) var barriers = BarrierLine()
-    /// What barriers, and waits for the end of all, hand on.
-    private(set) var floors = LevelFloors()
-    /// No operation has been below this level since the queue was last empty.
-    private var lowestLevel = PriorityLevel.userInteractive
-    /// Whether any floor has been told since the queue was last empty.
-    private var hasHandedOn = false
-    /// What has not ended, in the order of arrival; kept from the first look at it until the queue is empty.
-    private(set) var inArrivalOrder: ArrivalIndex?
+    private(set) var operations: QueuedOperations<Element>
+    private(set) var lending: LendablePermits<Waiter>
     private(set) var isSuspended: Bool
     /// Set for good when nobody is left who could resume the queue or raise its width from 0: neither can hold it up
     /// any more.
     private(set) var isDraining = false
     private(set) var intake = Intake.open
+    /// Whether it has been said that the queue is empty and stays so.
+    private var isOver = false
     /// How many are cancelling everything just now. Nothing starts meanwhile: what waits for an operation that is
     /// cancelled must not begin before it is cancelled itself.
     private var holdCount = 0
 
-    private(set) var ready: ReadyQueue
-    /// Ready operations behind a barrier, all at one level: only their arrival orders them.
-    private(set) var heldBack = ReadyQueue()
-    /// Operations that want their permits back.
-    private(set) var returning = ReadyQueue()
-    /// The tasks that wait for that, by the operation's slot.
-    private var returningWaiters: [Slot: Waiter] = [:]
     /// Tasks that wait until the queue is empty, by the numbers of their waits.
     private var emptyWaiters: [Int: Waiter] = [:]
     /// Workers of each level that were started and have not begun.
     private(set) var starting = LevelCounts()
-    private(set) var arrivals: UInt64 = 0
-    /// Operations that have ended and stay until their completion handlers have been called.
-    private(set) var ending: Set<Slot> = []
 
     /// Whether changes of operations are told.
     private(set) var isObserved = false
@@ -109,18 +53,13 @@ struct SchedulerState<Element: Sendable, Waiter: Sendable>: Sendable {
     private var outbox = Outbox()
 
     init(width: Int, isSuspended: Bool = false, order: OperationOrder = .firstInFirstOut, workerLimit: Int = .max) {
-        permits = Permits(capacity: width)
+        operations = QueuedOperations(order: order)
+        lending = LendablePermits(capacity: width)
         self.isSuspended = isSuspended
         self.order = order
         self.workerLimit = workerLimit
-        ready = ReadyQueue(order: order)
     }
 
-    /// How many operations have not ended.
-    var count: Int { records.count - ending.count }
-
-    /// Whether nothing is left, completion handlers included.
-    var isEmpty: Bool { records.count == 0 }
 
     /// Whether nothing may start, whatever is ready.
     var isHalted: Bool { isSuspended || holdCount > 0 }
@@ -130,7 +69,7 @@ struct SchedulerState<Element: Sendable, Waiter: Sendable>: Sendable {
 
 extension SchedulerState {
     /// The slot that the next operation gets.
-    var nextSlot: Slot { mutating get { records.nextSlot } }
+    var nextSlot: Slot { mutating get { operations.nextSlot } }
 
     /// An operation arrives. Returns its slot; nil if it came too late, and is to be ended.
     ///
@@ -145,26 +84,13 @@ extension SchedulerState {
         case .cancelling: outbox.cancelled.append(element)
         }
         guard intake.takes else { return nil }
-        arrivals += 1
-        let arrival = arrivals
         if weight != 1 { hasHadWeights = true }
         let slot = reserved ?? nextSlot
-        records.insert(
-            Record(
-                element: element, arrival: arrival, weight: weight, isBarrier: isBarrier, level: level,
-                status: isReady ? .ready : .waiting), at: slot)
-        inArrivalOrder?.append(arrival, slot)
-        if isBarrier {
-            barriers.barrierArrived(arrival, slot: slot)
-        } else {
-            barriers.operationArrived()
-        }
-        if level < lowestLevel { lowestLevel = level }
-        if !barriers.isEmpty || !floors.isIdle { handOn(from: slot) }
-        if isObserved { tell(.added, element) }
-        if isReady {
-            lineUp(arrival, slot, level, isBarrier: isBarrier)
-            if isObserved { tell(.ready, element) }
+        operations.insert(
+            element, at: slot, level: level, isReady: isReady, isBarrier: isBarrier, weight: weight, &outbox.newFloors)
+        if isObserved {
+            tell(.added, element)
+            if isReady { tell(.ready, element) }
         }
         return slot
     }
@@ -173,66 +99,42 @@ extension SchedulerState {
     mutating func setReady(_ slot: Slot, _ isReady: Bool) {
         switch (records[slot].status, isReady) {
         case (.waiting, true):
-            lineUp(slot)
+            operations.makeReady(slot)
             if isObserved { tell(.ready, records[slot].element) }
         case (.ready, false):
-            leaveLine(slot)
+            operations.makeWait(slot)
         case (.waiting, false), (.ready, true), (.executing, _), (.lent, _), (.returning, _):
             break
         }
     }
 
     mutating func setLevel(_ slot: Slot, _ level: PriorityLevel) {
-        if records[slot].level == level { return }
-        // A floor below its level may have changed untold.
-        if level < records[slot].level, hasHandedOn { outbox.newFloors.append(records[slot].element) }
-        changeLevel(slot, level)
-        if level < lowestLevel { lowestLevel = level }
-        if !barriers.isEmpty || !floors.isIdle { handOn(from: slot) }
-    }
-
-    private mutating func changeLevel(_ slot: Slot, _ level: PriorityLevel) {
-        switch records[slot].status {
-        case .ready:
-            leaveLine(slot)
-            records[slot].level = level
-            lineUp(slot)
-        case .returning:
-            abandonReturn(slot)
-            records[slot].level = level
-            awaitReturn(slot)
-        case .waiting, .executing, .lent:
-            records[slot].level = level
+        let former = records[slot].level
+        if former == level { return }
+        operations.setLevel(slot, level, &outbox.newFloors)
+        if records[slot].status == .returning {
+            lending.changeLevel(operations.entry(slot), from: former, to: level)
         }
     }
 
     /// An operation that started has ended. It stays in its place until its completion handlers have been called, which
     /// `end` says, but counts no longer.
     mutating func beginEnding(_ slot: Slot) {
-        ending.insert(slot)
+        operations.beginEnding(slot)
         if isObserved { tell(.finished, records[slot].element) }
     }
 
     /// An operation has ended, whether it started or not. The caller keeps the element until the lock is left. Constant
     /// time, amortised.
     mutating func end(_ slot: Slot) -> Element {
-        let record = records.remove(at: slot)
+        let (record, wasEnding) = operations.remove(slot, &outbox.newFloors)
         switch record.status {
-        case .waiting, .lent: break
-        case .ready: leaveLine(record.arrival, slot, record.level, isBarrier: record.isBarrier)
-        case .executing: permits.giveBack(record.weight)
+        case .waiting, .ready, .lent: break
+        case .executing: lending.giveBack(record.weight)
         case .returning: freeReturn(record.arrival, slot, record.level)
         }
-        let hasBeenTold = !ending.isEmpty && ending.remove(slot) != nil
-        if isObserved, !hasBeenTold { tell(.finished, record.element) }
-        countEnd(of: record.arrival, isBarrier: record.isBarrier)
-        if inArrivalOrder != nil { forgetArrival() }
-        if floors.mayDependOn(record.arrival) { updateFloors() }
-        if isEmpty {
-            lowestLevel = .userInteractive
-            hasHandedOn = false
-            if intake == .closing { intake = .shut }
-        }
+        if isObserved, !wasEnding { tell(.finished, record.element) }
+        if isEmpty, intake == .closing { intake = .shut }
         return record.element
     }
 
@@ -242,42 +144,14 @@ extension SchedulerState {
     }
 
     /// Prepares for looks at what stands before barriers.
-    mutating func indexArrivals() {
-        if inArrivalOrder == nil { inArrivalOrder = ArrivalIndex(records) }
-    }
-
-    /// An operation has ended that the index has.
-    private mutating func forgetArrival() {
-        if isEmpty {
-            inArrivalOrder = nil
-        } else {
-            inArrivalOrder?.removeOne { [records] slot, arrival in
-                records.holds(slot) && records[slot].arrival == arrival
-            }
-        }
-    }
-
-    /// If the first barrier has ended, what it held back lines up; if it is its turn now, it does so itself.
-    private mutating func countEnd(of arrival: UInt64, isBarrier: Bool) {
-        if barriers.isEmpty { return barriers.operationEnded(arrival) }
-        let (first, open) = (barriers.first?.slot, barriers.open?.slot)
-        if isBarrier {
-            noteFloors(ofWhatStandsBefore: arrival)
-            barriers.barrierEnded(arrival)
-            if barriers.isEmpty { floors.removeAll() }
-        } else {
-            barriers.operationEnded(arrival)
-        }
-        if first != barriers.first?.slot { releaseHeldBack() }
-        if let opened = barriers.open?.slot, opened != open, records[opened].status == .ready { lineUp(opened) }
-    }
+    mutating func indexArrivals() { operations.indexArrivals() }
 }
 
 // MARK: - Control
 
 extension SchedulerState {
     mutating func setWidth(_ width: Int) {
-        permits.capacity = isDraining ? max(1, width) : width
+        lending.setCapacity(isDraining ? max(1, width) : width)
     }
 
     mutating func setSuspended(_ isSuspended: Bool) {
@@ -333,9 +207,10 @@ extension SchedulerState {
     @inline(__always)
     private var readyLevel: PriorityLevel? {
         guard let level = ready.highestLevel else { return nil }
-        if floors.isIdle { return level }
+        if operations.floors.isIdle { return level }
+        // Not `floor(of:)`, for which the whole state would be copied each time.
         let next = records[ready.first!.entry.slot]
-        return max(level, floors.level(of: next.arrival, isBarrier: next.isBarrier, among: barriers))
+        return max(level, operations.floors.level(of: next.arrival, isBarrier: next.isBarrier, barriers))
     }
 
     /// The level of what would start next.
@@ -361,16 +236,12 @@ extension SchedulerState {
     /// comes first is not of the level that is asked for.
     mutating func nextStart(at level: PriorityLevel) -> Slot? {
         guard !isHalted, returning.isEmpty, permits.available > 0, readyLevel == level else { return nil }
-        let entry =
+        let start =
             hasHadWeights
-            ? ready.popFirst { [permits, records] in permits.admits(records[$0].weight) } : ready.popFirst { _ in true }
-        guard let slot = entry?.slot else { return nil }
-        let weight = records.update(slot) { record in
-            record.status = .executing
-            return record.weight
-        }
-        permits.take(weight)
-        return slot
+            ? operations.startFirst { [permits] in permits.admits($0) } : operations.startFirst { _ in true }
+        guard let start else { return nil }
+        lending.take(start.weight)
+        return start.slot
     }
 
     /// What `nextStart` gave has begun to execute.
@@ -380,15 +251,15 @@ extension SchedulerState {
 
     /// Takes back the permits that `nextStart` gave, as the operation turned out to be waiting after all.
     mutating func refuseStart(_ slot: Slot) {
-        permits.giveBack(records[slot].weight)
-        records[slot].status = .waiting
+        lending.giveBack(records[slot].weight)
+        operations.update(slot) { $0.status = .waiting }
     }
 
     /// What starts next, in this order, each in place of one that executes and ends, as long as nothing else happens:
     /// no more than `count`, and none if it is not plain to see.
     func upcoming(_ count: Int) -> (level: PriorityLevel, entries: ArraySlice<RankedList.Entry>)? {
         guard !ready.isEmpty, !isHalted, !isObserved, returning.isEmpty, permits.taken == permits.capacity,
-            barriers.isEmpty, floors.isIdle, !hasHadWeights
+            barriers.isEmpty, operations.floors.isIdle, !hasHadWeights
         else { return nil }
         return ready.upcoming(count)
     }
@@ -410,19 +281,18 @@ extension SchedulerState {
     /// over. A task of it that goes on meanwhile does so without: there is no way to see whether it, or only its waiting
     /// sibling, is what the operation's end depends on.
     mutating func beginWait(_ slot: Slot) {
-        records[slot].waits += 1
-        switch records[slot].status {
+        let (status, arrival, level, weight) = operations.update(slot) { record in
+            record.waits += 1
+            defer { record.status = .lent }
+            return (record.status, record.arrival, record.level, record.weight)
+        }
+        switch status {
         case .executing:
-            permits.giveBack(records[slot].weight)
-            records[slot].status = .lent
+            lending.giveBack(weight)
             if isObserved { tell(.lent, records[slot].element) }
-        case .returning:
-            freeReturn(records[slot].arrival, slot, records[slot].level)
-            records[slot].status = .lent
-        case .lent:
-            break
-        case .waiting, .ready:
-            preconditionFailure("an operation that is \(records[slot].status) began a wait")
+        case .returning: freeReturn(arrival, slot, level)
+        case .lent: break
+        case .waiting, .ready: preconditionFailure("an operation that is \(status) began a wait")
         }
     }
 
@@ -430,167 +300,36 @@ extension SchedulerState {
     /// of its waits, and at once otherwise.
     mutating func endWait(_ slot: Slot, _ waiter: Waiter) {
         precondition(records[slot].status == .lent, "a wait ended in an operation that is \(records[slot].status)")
-        records[slot].waits -= 1
-        if records[slot].waits > 0 { return outbox.resumed.append(waiter) }
-        returningWaiters[slot] = waiter
-        awaitReturn(slot)
+        let isLast = operations.update(slot) { record in
+            record.waits -= 1
+            if record.waits == 0 { record.status = .returning }
+            return record.waits == 0
+        }
+        if !isLast { return outbox.resumed.append(waiter) }
+        lending.awaitReturn(operations.entry(slot), at: records[slot].level, waiter)
     }
 
     /// Gives the first operation that wants its permits back what it wants. These come before anything new, also on a
-    /// suspended queue: they have started. If the width was lowered below a weight, they go on one after the other.
+    /// suspended queue: they have started.
     mutating func nextReturn() -> Slot? {
-        if returning.isEmpty { return nil }
-        let entry = returning.popFirst { [permits, records] in permits.fitsBack(records[$0].weight) }
-        guard let slot = entry?.slot else { return nil }
-        permits.takeBack(records[slot].weight)
-        records[slot].status = .executing
-        outbox.resumed.append(takeReturningWaiter(slot))
+        if lending.returning.isEmpty { return nil }
+        guard let (slot, waiter) = lending.nextReturn(weight: { [operations] in operations.records[$0].weight }) else {
+            return nil
+        }
+        operations.update(slot) { $0.status = .executing }
+        outbox.resumed.append(waiter)
         if isObserved { tell(.returned, records[slot].element) }
         return slot
     }
 
-    private mutating func awaitReturn(_ slot: Slot) {
-        records[slot].status = .returning
-        returning.insert(entry(slot), at: records[slot].level)
-    }
-
-    /// An operation that wants its permits back is about to change, and counts as still waiting for others.
-    private mutating func abandonReturn(_ slot: Slot) {
-        records[slot].status = .lent
-        returning.remove(entry(slot), at: records[slot].level)
-    }
-
     /// The task that waits for an operation's permits goes on without.
     private mutating func freeReturn(_ arrival: UInt64, _ slot: Slot, _ level: PriorityLevel) {
-        returning.remove(.init(arrival: arrival, slot: slot), at: level)
-        outbox.resumed.append(takeReturningWaiter(slot))
-    }
-
-    private mutating func takeReturningWaiter(_ slot: Slot) -> Waiter {
-        defer { if returningWaiters.isEmpty { returningWaiters = [:] } }
-        return returningWaiters.removeValue(forKey: slot)!
-    }
-}
-
-// MARK: - Standing in line
-
-extension SchedulerState {
-    /// An operation is ready and takes its place: among those that may start, or behind the barrier before it.
-    private mutating func lineUp(_ slot: Slot) {
-        let (arrival, level, isBarrier) = setStatus(slot, .ready)
-        lineUp(arrival, slot, level, isBarrier: isBarrier)
-    }
-
-    private mutating func lineUp(_ arrival: UInt64, _ slot: Slot, _ level: PriorityLevel, isBarrier: Bool) {
-        if barriers.admits(arrival) {
-            ready.insert(.init(arrival: arrival, slot: slot), at: level)
-        } else if !isBarrier {
-            heldBack.insert(.init(arrival: arrival, slot: slot), at: Self.heldBackLevel)
-        }
-    }
-
-    /// A ready operation is about to change, and counts as waiting.
-    private mutating func leaveLine(_ slot: Slot) {
-        let (arrival, level, isBarrier) = setStatus(slot, .waiting)
-        leaveLine(arrival, slot, level, isBarrier: isBarrier)
-    }
-
-    private mutating func leaveLine(_ arrival: UInt64, _ slot: Slot, _ level: PriorityLevel, isBarrier: Bool) {
-        if barriers.admits(arrival) {
-            ready.remove(.init(arrival: arrival, slot: slot), at: level)
-        } else if !isBarrier {
-            heldBack.remove(.init(arrival: arrival, slot: slot), at: Self.heldBackLevel)
-        }
-    }
-
-    /// Returns what says where the operation stands.
-    @inline(__always)
-    private mutating func setStatus(
-        _ slot: Slot, _ status: Status
-    ) -> (arrival: UInt64, level: PriorityLevel, isBarrier: Bool) {
-        records.update(slot) { record in
-            record.status = status
-            return (record.arrival, record.level, record.isBarrier)
-        }
-    }
-
-    /// The first barrier has ended: what it alone held back may start.
-    private mutating func releaseHeldBack() {
-        while let (entry, _) = heldBack.first, barriers.admits(entry.arrival) {
-            _ = heldBack.popFirst { _ in true }
-            lineUp(entry.slot)
-        }
-    }
-
-    private func entry(_ slot: Slot) -> ReadyQueue.Entry {
-        ReadyQueue.Entry(arrival: records[slot].arrival, slot: slot)
-    }
-
-    private static var heldBackLevel: PriorityLevel { .medium }
-}
-
-// MARK: - What is handed on within the queue
-
-extension SchedulerState {
-    /// The level that barriers, and waits for the end of all, hand on to an operation.
-    func floor(of slot: Slot) -> PriorityLevel {
-        floors.level(of: records[slot].arrival, isBarrier: records[slot].isBarrier, among: barriers)
+        outbox.resumed.append(lending.cancelReturn(.init(arrival: arrival, slot: slot), at: level))
     }
 
     /// A wait for the end of all hands on another level; nil is none.
     mutating func endInherits(from: PriorityLevel?, to: PriorityLevel?) {
-        noteFloors(after: floors.endInherits(from: from, to: to, isCurrent: isCurrent))
-    }
-
-    /// An operation has arrived, or has another level. It hands that on if barriers make others wait for it.
-    private mutating func handOn(from slot: Slot) {
-        let (arrival, level) = (records[slot].arrival, records[slot].level)
-        if let first = barriers.first, first.arrival <= arrival {
-            noteFloors(after: floors.insert(arrival, slot, at: level, isCurrent: isCurrent))
-            floors.sweep(keeping: records.count, isCurrent)
-        }
-        if floor(of: slot) > level {
-            hasHandedOn = true
-            outbox.newFloors.append(records[slot].element)
-        }
-    }
-
-    private mutating func updateFloors() {
-        noteFloors(after: floors.update(isCurrent))
-    }
-
-    private var isCurrent: (LevelFloors.Entry, PriorityLevel) -> Bool {
-        { [records] entry, level in
-            guard records.holds(entry.slot) else { return false }
-            let record = records[entry.slot]
-            return record.arrival == .max - entry.rank && record.level == level
-        }
-    }
-
-    /// Notes which operations have another floor.
-    private mutating func noteFloors(after change: LevelFloors.Change?) {
-        guard let change, lowestLevel < change.highestLevel else { return }
-        let (low, high) = (change.arrivals.lowerBound, change.arrivals.upperBound)
-        // All that has its next barrier between these; and the barriers between these, the first one included.
-        let last = high == .max ? .max : barriers.last(before: high + 1)?.arrival
-        guard let last else { return }
-        let first = barriers.last(before: low + 1).map { $0.arrival == low ? low - 1 : $0.arrival } ?? 0
-        noteFloors(after: first, upTo: last, below: change.highestLevel)
-    }
-
-    /// A barrier ends. If that is before its turn, what stands before it waits for the next one from now on.
-    private mutating func noteFloors(ofWhatStandsBefore arrival: UInt64) {
-        if floors.isIdle || barriers.open?.arrival == arrival { return }
-        let level = floors.level(before: arrival)
-        if level == floors.level(after: arrival, among: barriers) || lowestLevel >= level { return }
-        noteFloors(after: barriers.last(before: arrival)?.arrival ?? 0, upTo: arrival - 1, below: level)
-    }
-
-    private mutating func noteFloors(after first: UInt64, upTo last: UInt64, below level: PriorityLevel) {
-        if first >= last { return }
-        hasHandedOn = true
-        indexArrivals()
-        outbox.newFloors += elements(after: first, before: last == .max ? last : last + 1) { $0.level < level }
+        operations.endInherits(from: from, to: to, &outbox.newFloors)
     }
 }
 
@@ -604,7 +343,10 @@ extension SchedulerState {
     mutating func settle(returned: (Element) -> Void = { _ in }) {
         if !returning.isEmpty { while let slot = nextReturn() { returned(records[slot].element) } }
         if !ready.isEmpty { startWorkers() }
-        if isEmpty, !intake.takes { outbox.isOver = true }
+        if isEmpty, !intake.takes, !isOver {
+            isOver = true
+            outbox.isOver = true
+        }
         if isEmpty, !emptyWaiters.isEmpty {
             outbox.resumed += emptyWaiters.sorted { $0.key < $1.key }.map(\.value)
             emptyWaiters = [:]
@@ -615,8 +357,9 @@ extension SchedulerState {
     @inline(__always)
     mutating func handOver(to outbox: inout Outbox?) {
         if self.outbox.isEmpty { return }
-        outbox = self.outbox
-        self.outbox = Outbox()
+        var full = Outbox()
+        swap(&full, &self.outbox)
+        outbox = full
     }
 
     private mutating func startWorkers() {

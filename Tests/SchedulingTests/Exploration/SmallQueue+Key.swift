@@ -64,7 +64,7 @@ extension SmallQueue {
     }
 }
 
-extension SchedulerState.Status {
+extension OperationStatus {
     /// From 1 up; 0 is for what is not in the queue.
     fileprivate var number: Int {
         switch self {

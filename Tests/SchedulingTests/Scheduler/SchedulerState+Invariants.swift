@@ -98,7 +98,7 @@ extension SchedulerState {
     private func floor(of record: Record, _ inOrder: [Record]) -> PriorityLevel {
         let barrier = inOrder.firstIndex { $0.isBarrier && $0.arrival > record.arrival }
         let behind = record.isBarrier ? inOrder.firstIndex { $0.arrival > record.arrival } : barrier
-        return max(floors.ofEnd, behind.flatMap { inOrder[$0...].map(\.level).max() } ?? .background)
+        return max(operations.floors.ofEnd, behind.flatMap { inOrder[$0...].map(\.level).max() } ?? .background)
     }
 
     /// What is said to come up is the first of all that is ready, and only an end is missing for it to start.
@@ -128,6 +128,6 @@ extension SchedulerState {
     }
 }
 
-extension SchedulerState.Status {
+extension OperationStatus {
     fileprivate var hasStarted: Bool { self != .waiting && self != .ready }
 }

@@ -1,0 +1,77 @@
+/// The ready operations of a queue: those that may start, and those that a barrier holds back.
+struct AdmissionQueue: Hashable, Sendable {
+    typealias Entry = ReadyQueue.Entry
+
+    /// Those that may start. A barrier is among them when it is its turn.
+    private(set) var ready: ReadyQueue
+    /// Those behind a barrier, all at one level: only their arrival orders them. Barriers are not among them.
+    private(set) var heldBack = ReadyQueue()
+    private(set) var barriers = BarrierLine()
+
+    init(order: OperationOrder) {
+        ready = ReadyQueue(order: order)
+    }
+
+    /// An operation has arrived, whether it is ready or not.
+    @inline(__always)
+    mutating func operationArrived(_ entry: Entry, isBarrier: Bool) {
+        if isBarrier {
+            barriers.barrierArrived(entry.arrival, slot: entry.slot)
+        } else {
+            barriers.operationArrived()
+        }
+    }
+
+    /// An operation is ready, and takes its place.
+    @inline(__always)
+    mutating func insert(_ entry: Entry, at level: PriorityLevel, isBarrier: Bool) {
+        if barriers.admits(entry.arrival) {
+            ready.insert(entry, at: level)
+        } else if !isBarrier {
+            heldBack.insert(entry, at: Self.heldBackLevel)
+        }
+    }
+
+    /// An operation is ready no longer, or is about to change.
+    mutating func remove(_ entry: Entry, at level: PriorityLevel, isBarrier: Bool) {
+        if barriers.admits(entry.arrival) {
+            ready.remove(entry, at: level)
+        } else if !isBarrier {
+            heldBack.remove(entry, at: Self.heldBackLevel)
+        }
+    }
+
+    /// Takes the first operation that may start, if it fits.
+    @inline(__always)
+    mutating func popFirst(fitting isFitting: (_ slot: Int) -> Bool) -> Entry? {
+        ready.popFirst(fitting: isFitting)
+    }
+
+    /// An operation has ended, and there is no barrier.
+    @inline(__always)
+    mutating func operationEnded(_ arrival: UInt64) { barriers.operationEnded(arrival) }
+
+    /// An operation has ended. If it was the first barrier, what that alone held back may start; if it is a barrier's turn
+    /// now, that may.
+    ///
+    /// - Parameter readyLevel: The level of an operation if it is ready.
+    mutating func operationEnded(
+        _ arrival: UInt64, isBarrier: Bool, readyLevel: (_ slot: Int) -> PriorityLevel?
+    ) {
+        let (first, open) = (barriers.first?.slot, barriers.open?.slot)
+        if isBarrier { barriers.barrierEnded(arrival) } else { barriers.operationEnded(arrival) }
+        if first != barriers.first?.slot { releaseHeldBack(readyLevel) }
+        if let opened = barriers.open, opened.slot != open, let level = readyLevel(opened.slot) {
+            ready.insert(Entry(arrival: opened.arrival, slot: opened.slot), at: level)
+        }
+    }
+
+    private mutating func releaseHeldBack(_ readyLevel: (_ slot: Int) -> PriorityLevel?) {
+        while let (entry, _) = heldBack.first, barriers.admits(entry.arrival) {
+            _ = heldBack.popFirst { _ in true }
+            if let level = readyLevel(entry.slot) { ready.insert(entry, at: level) }
+        }
+    }
+
+    private static var heldBackLevel: PriorityLevel { .medium }
+}

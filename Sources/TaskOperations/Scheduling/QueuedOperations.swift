@@ -1,0 +1,216 @@
+/// The operations of a queue: their records, where each stands, and what each inherits in the queue.
+struct QueuedOperations<Element: Sendable>: Sendable {
+    typealias Slot = Int
+
+    private(set) var records = SlotMap<Record>()
+    private(set) var admission: AdmissionQueue
+    /// What barriers, and waits for the end of all, hand on.
+    private(set) var floors = LevelFloors()
+    /// What has not ended, in the order of arrival; kept from the first look at it until the queue is empty.
+    private(set) var inArrivalOrder: ArrivalIndex?
+    private(set) var arrivals: UInt64 = 0
+    /// Operations that have ended and stay until their completion handlers have been called.
+    private(set) var ending: Set<Slot> = []
+
+    init(order: OperationOrder) {
+        admission = AdmissionQueue(order: order)
+    }
+
+    /// How many operations have not ended.
+    var count: Int { records.count - ending.count }
+
+    /// Whether nothing is left, completion handlers included.
+    var isEmpty: Bool { records.count == 0 }
+}
+
+// MARK: - Arrival and end
+
+extension QueuedOperations {
+    /// The slot that the next operation gets.
+    var nextSlot: Slot { mutating get { records.nextSlot } }
+
+    /// An operation arrives at the slot that `nextSlot` has said just before.
+    ///
+    /// - Parameter newFloors: Gets the operations whose floor may be another one now.
+    @inline(__always)
+    mutating func insert(
+        _ element: Element, at slot: Slot, level: PriorityLevel, isReady: Bool, isBarrier: Bool, weight: Int,
+        _ newFloors: inout [Element]
+    ) {
+        arrivals += 1
+        let entry = ReadyQueue.Entry(arrival: arrivals, slot: slot)
+        records.insert(
+            Record(
+                element: element, arrival: arrivals, weight: weight, isBarrier: isBarrier, level: level,
+                status: isReady ? .ready : .waiting), at: slot)
+        inArrivalOrder?.append(arrivals, slot)
+        admission.operationArrived(entry, isBarrier: isBarrier)
+        floors.note(level)
+        if !admission.barriers.isEmpty || !floors.isIdle { handOn(from: slot, &newFloors) }
+        if isReady { admission.insert(entry, at: level, isBarrier: isBarrier) }
+    }
+
+    /// An operation has ended, and stays until its completion handlers have been called.
+    mutating func beginEnding(_ slot: Slot) { ending.insert(slot) }
+
+    /// An operation leaves, whether it started or not. Constant time, amortised.
+    ///
+    /// - Returns: Also whether `beginEnding` was called before.
+    @inline(__always)
+    mutating func remove(_ slot: Slot, _ newFloors: inout [Element]) -> (record: Record, wasEnding: Bool) {
+        let record = records.remove(at: slot)
+        if record.status == .ready {
+            admission.remove(entry(slot, record), at: record.level, isBarrier: record.isBarrier)
+        }
+        let wasEnding = !ending.isEmpty && ending.remove(slot) != nil
+        countEnd(of: record, &newFloors)
+        if inArrivalOrder != nil { forgetArrival() }
+        if floors.mayDependOn(record.arrival) { note(floors.update(isCurrent), &newFloors) }
+        if isEmpty { floors.noteEmpty() }
+        return (record, wasEnding)
+    }
+
+    @inline(__always)
+    private mutating func countEnd(of record: Record, _ newFloors: inout [Element]) {
+        if admission.barriers.isEmpty { return admission.operationEnded(record.arrival) }
+        if record.isBarrier {
+            note(floors.affected(byEndOfBarrier: record.arrival, admission.barriers), &newFloors)
+        }
+        admission.operationEnded(record.arrival, isBarrier: record.isBarrier) { [records] slot in
+            records[slot].status == .ready ? records[slot].level : nil
+        }
+        if admission.barriers.isEmpty { floors.removeAll() }
+    }
+}
+
+// MARK: - Changes
+
+extension QueuedOperations {
+    /// Does something with a record, but with its level, or with its status if that is `ready` or becomes it.
+    @inline(__always)
+    mutating func update<Result>(_ slot: Slot, _ change: (inout Record) -> Result) -> Result {
+        records.update(slot, change)
+    }
+
+    /// The dependencies of an operation that was waiting are all finished: it takes its place.
+    mutating func makeReady(_ slot: Slot) {
+        let (entry, level, isBarrier) = setStatus(slot, .ready)
+        admission.insert(entry, at: level, isBarrier: isBarrier)
+    }
+
+    /// A ready operation has to wait after all.
+    mutating func makeWait(_ slot: Slot) {
+        let (entry, level, isBarrier) = setStatus(slot, .waiting)
+        admission.remove(entry, at: level, isBarrier: isBarrier)
+    }
+
+    @inline(__always)
+    private mutating func setStatus(
+        _ slot: Slot, _ status: OperationStatus
+    ) -> (entry: ReadyQueue.Entry, level: PriorityLevel, isBarrier: Bool) {
+        records.update(slot) { record in
+            record.status = status
+            return (ReadyQueue.Entry(arrival: record.arrival, slot: slot), record.level, record.isBarrier)
+        }
+    }
+
+    /// An operation has another level.
+    mutating func setLevel(_ slot: Slot, _ level: PriorityLevel, _ newFloors: inout [Element]) {
+        let record = records[slot]
+        // A floor below its level may have changed untold.
+        if level < record.level, floors.hasHandedOn { newFloors.append(record.element) }
+        let isReady = record.status == .ready
+        if isReady { makeWait(slot) }
+        records[slot].level = level
+        if isReady { makeReady(slot) }
+        floors.note(level)
+        if !admission.barriers.isEmpty || !floors.isIdle { handOn(from: slot, &newFloors) }
+    }
+
+    /// The first operation that may start does, if it fits.
+    @inline(__always)
+    mutating func startFirst(fitting isFitting: (_ weight: Int) -> Bool) -> (slot: Slot, weight: Int)? {
+        guard let slot = admission.popFirst(fitting: { [records] in isFitting(records[$0].weight) })?.slot else {
+            return nil
+        }
+        return records.update(slot) { record in
+            record.status = .executing
+            return (slot, record.weight)
+        }
+    }
+
+    func entry(_ slot: Slot) -> ReadyQueue.Entry { entry(slot, records[slot]) }
+
+    private func entry(_ slot: Slot, _ record: Record) -> ReadyQueue.Entry {
+        ReadyQueue.Entry(arrival: record.arrival, slot: slot)
+    }
+}
+
+// MARK: - The order of arrival
+
+extension QueuedOperations {
+    /// Prepares for looks at what stands before barriers.
+    mutating func indexArrivals() {
+        if inArrivalOrder == nil { inArrivalOrder = ArrivalIndex(records) }
+    }
+
+    /// An operation has ended that the index has.
+    private mutating func forgetArrival() {
+        if isEmpty {
+            inArrivalOrder = nil
+        } else {
+            inArrivalOrder?.removeOne { [records] slot, arrival in
+                records.holds(slot) && records[slot].arrival == arrival
+            }
+        }
+    }
+}
+
+// MARK: - What is handed on within the queue
+
+extension QueuedOperations {
+    /// The level that barriers, and waits for the end of all, hand on to an operation.
+    func floor(of slot: Slot) -> PriorityLevel {
+        if floors.isIdle { return .background }
+        return floors.level(of: records[slot].arrival, isBarrier: records[slot].isBarrier, admission.barriers)
+    }
+
+    /// A wait for the end of all hands on another level; nil is none.
+    mutating func endInherits(from: PriorityLevel?, to: PriorityLevel?, _ newFloors: inout [Element]) {
+        note(floors.endInherits(from: from, to: to, isCurrent: isCurrent), &newFloors)
+    }
+
+    /// An operation has arrived, or has another level. It hands that on if barriers make others wait for it.
+    private mutating func handOn(from slot: Slot, _ newFloors: inout [Element]) {
+        let (arrival, level) = (records[slot].arrival, records[slot].level)
+        if let first = admission.barriers.first, first.arrival <= arrival {
+            note(floors.insert(arrival, slot, at: level, isCurrent: isCurrent), &newFloors)
+            floors.sweep(keeping: records.count, isCurrent)
+        }
+        if floor(of: slot) > level {
+            floors.noteHandedOn()
+            newFloors.append(records[slot].element)
+        }
+    }
+
+    private var isCurrent: (LevelFloors.Entry, PriorityLevel) -> Bool {
+        { [records] entry, level in
+            guard records.holds(entry.slot) else { return false }
+            let record = records[entry.slot]
+            return record.arrival == .max - entry.rank && record.level == level
+        }
+    }
+
+    private mutating func note(_ change: LevelFloors.Change?, _ newFloors: inout [Element]) {
+        note(floors.affected(by: change, admission.barriers), &newFloors)
+    }
+
+    /// Notes which operations have another floor.
+    private mutating func note(_ affected: LevelFloors.Affected?, _ newFloors: inout [Element]) {
+        guard let affected else { return }
+        floors.noteHandedOn()
+        indexArrivals()
+        let last = affected.last == .max ? .max : affected.last + 1
+        newFloors += elements(after: affected.first, before: last) { $0.level < affected.level }
+    }
+}
