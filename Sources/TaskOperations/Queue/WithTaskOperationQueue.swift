@@ -35,7 +35,7 @@ public func withTaskOperationQueue<Value, Failure>(
         name: name, width: maxConcurrentOperationCount, order: order, isSuspended: false, lendsPermits: lendsPermits,
         executor: executor, taskLocals: taskLocals, scopeWorkers: workers)
     return try await withDiscardingTaskGroup(returning: Result<Value, Failure>.self) { group in
-        group.addTask { await workers.serveBody() }
+        workers.addChild(to: &group)
         return await AnyTaskOperation.asScope(of: queue.scheduler) {
             await withTaskCancellationHandler {
                 await perform(body, on: queue, in: &group)

@@ -34,6 +34,8 @@ extension Scheduler {
     /// The object that owns the queue is being freed, so nobody could resume the queue or raise its width from 0 any
     /// more: what it holds is finished.
     nonisolated func ownerWasReleased() {
+        // The end of a scope has done so.
+        if scopeWorkers != nil { return }
         apply { $0.state.drain() }
         tellFollowers()
     }
@@ -79,12 +81,13 @@ extension Scheduler {
     ///
     /// If what is left waits for the body that closes the queue, it could never end, and is cancelled.
     nonisolated func close(in group: inout DiscardingTaskGroup) async {
-        apply { scheduler in
+        let (isEmpty, followers) = apply { scheduler in
             scheduler.state.drain()
             scheduler.state.setIntake(.closing)
+            return (scheduler.state.isEmpty, scheduler.followers)
         }
-        tellFollowers()
-        if apply({ $0.state.isEmpty }) { return await scopeWorkers!.serve(in: &group) }
+        for follower in followers { follower.suspensionChanged() }
+        if isEmpty { return await scopeWorkers!.serve(in: &group) }
         do {
             try await AnyTaskOperation.whileAwaiting(.end(self)) { await scopeWorkers!.serve(in: &group) }
         } catch {

@@ -44,7 +44,13 @@ final class Worker: Sendable {
 // MARK: - Running
 
 extension Worker {
-    private func run() async {
+    /// Whether it can run in a task of this level that is where bodies of the queue run.
+    func canRun(at level: PriorityLevel) -> Bool {
+        if case .executor = scheduler.place { return false }
+        return level == self.level
+    }
+
+    func run() async {
         let isInline = InlineJobs.isStarting(ObjectIdentifier(self))
         await runner.run { await runOperations(isInline: isInline) }
     }

@@ -9,8 +9,9 @@ struct LevelFloors: Sendable {
 
     /// For each level, the last arrival of it or of a higher one; the highest number if the end of all hands it on.
     private var reaches = SIMD8<UInt64>()
-    /// For each level, what is of it, the last first. What has ended, or changed its level, stays until it comes first.
-    private var lists = [RankedList](repeating: RankedList(), count: PriorityLevel.allCases.count)
+    /// For each level, from the first entry on, what is of it, the last first. What has ended, or changed its level, stays
+    /// until it comes first.
+    private var lists: [RankedList] = []
     private var entryCount = 0
     private var handedOnByEnd = LevelContributions()
 
@@ -64,6 +65,7 @@ extension LevelFloors {
     mutating func insert(
         _ arrival: UInt64, _ slot: Int, at level: PriorityLevel, isCurrent: (Entry, PriorityLevel) -> Bool
     ) -> Change? {
+        if lists.isEmpty { lists = .forEachLevel }
         lists[Int(level.rawValue)].insert(Entry(rank: .max - arrival, slot: slot))
         entryCount += 1
         return update(isCurrent)
@@ -103,7 +105,7 @@ extension LevelFloors {
     mutating func removeAll() {
         if isIdle, entryCount == 0 { return }
         reaches = SIMD8()
-        for level in PriorityLevel.allCases { lists[Int(level.rawValue)] = RankedList() }
+        lists = []
         entryCount = 0
         isIdle = true
         _ = update { _, _ in false }
@@ -119,7 +121,7 @@ extension LevelFloors {
     private mutating func lastArrival(
         of level: PriorityLevel, _ isCurrent: (Entry, PriorityLevel) -> Bool
     ) -> UInt64 {
-        while let entry = lists[Int(level.rawValue)].first {
+        while entryCount > 0, let entry = lists[Int(level.rawValue)].first {
             if isCurrent(entry, level) { return .max - entry.rank }
             lists[Int(level.rawValue)].removeFirst()
             entryCount -= 1

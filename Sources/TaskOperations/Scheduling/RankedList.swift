@@ -66,6 +66,11 @@ struct RankedList: Hashable, Sendable {
     private static var keptCapacity: Int { 1024 }
 }
 
+extension [RankedList] {
+    /// An empty list for each level.
+    static var forEachLevel: Self { Array(repeating: RankedList(), count: PriorityLevel.allCases.count) }
+}
+
 /// A binary heap with the lowest rank first.
 private struct LateHeap: Hashable, Sendable {
     private(set) var entries: [RankedList.Entry] = []

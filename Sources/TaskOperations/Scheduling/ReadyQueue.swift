@@ -22,7 +22,8 @@ struct ReadyQueue: Hashable, Sendable {
     }
 
     let order: OperationOrder
-    private var lists = [RankedList](repeating: RankedList(), count: PriorityLevel.allCases.count)
+    /// One for each level, from the first entry on.
+    private var lists: [RankedList] = []
     /// A bit for each level whose list is not empty. The head of every list is an entry that was not removed.
     private var occupied: UInt8 = 0
     private var removed: [Removed: Int] = [:]
@@ -61,6 +62,7 @@ struct ReadyQueue: Hashable, Sendable {
 
 extension ReadyQueue {
     mutating func insert(_ entry: Entry, at level: PriorityLevel) {
+        if lists.isEmpty { lists = .forEachLevel }
         lists[Int(level.rawValue)].insert(.init(rank: order.rank(ofArrival: entry.arrival), slot: entry.slot))
         occupied |= 1 << level.rawValue
         count += 1
@@ -132,7 +134,7 @@ extension ReadyQueue {
     /// Every entry, those noted as removed included, in no particular order.
     var entriesWithRemoved: [(entry: Entry, level: PriorityLevel)] {
         PriorityLevel.allCases.flatMap { level in
-            lists[Int(level.rawValue)].entries.map { (entry($0), level) }
+            lists.isEmpty ? [] : lists[Int(level.rawValue)].entries.map { (entry($0), level) }
         }
     }
 }

@@ -14,6 +14,7 @@ enum InlineJobs {
 
     fileprivate enum Step {
         case resume(CheckedContinuation<Void, Never>)
+        case resumeUnchecked(UnsafeContinuation<Void, Never>)
         /// A task awaited the end of an operation, which has come.
         case end(CheckedContinuation<Bool, Never>)
         case start(ObjectIdentifier, () -> Void)
@@ -25,6 +26,10 @@ enum InlineJobs {
 
     static func resume(_ continuations: [CheckedContinuation<Void, Never>]) {
         for continuation in continuations { take(.resume(continuation)) }
+    }
+
+    static func resume(_ continuation: UnsafeContinuation<Void, Never>) {
+        take(.resumeUnchecked(continuation))
     }
 
     static func end(_ continuation: CheckedContinuation<Bool, Never>) {
@@ -52,6 +57,7 @@ enum InlineJobs {
     private static func take(_ step: Step, _ calls: UnsafeMutablePointer<Calls>) {
         switch step {
         case .resume(let continuation): continuation.resume()
+        case .resumeUnchecked(let continuation): continuation.resume()
         case .end(let continuation): continuation.resume(returning: true)
         case .start(let worker, let start): self.start(worker, calls, start)
         }

@@ -51,8 +51,14 @@ struct WaiterList: Sendable {
     }
 
     /// Tells all that the end has come.
+    @inline(__always)
     func resume() {
-        if waiters.isEmpty { return }
+        if !waiters.isEmpty { resumeAll() }
+    }
+
+    // Not inlined: what it needs to know of its types would be looked up even if there is nothing to do.
+    @inline(never)
+    private func resumeAll() {
         for waiter in waiters { if let continuation = waiter.continuation { InlineJobs.end(continuation) } }
     }
 
