@@ -60,7 +60,6 @@ struct SchedulerState<Element: Sendable, Waiter: Sendable>: Sendable {
         self.workerLimit = workerLimit
     }
 
-
     /// Whether nothing may start, whatever is ready.
     var isHalted: Bool { isSuspended || holdCount > 0 }
 }
