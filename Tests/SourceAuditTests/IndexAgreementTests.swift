@@ -17,7 +17,7 @@ struct IndexAgreementTests {
             ?? ["MigrationExamples/Legacy", "TaskOperationsBridge"].map {
                 Guide.package.appending(path: "Sources/\($0)").path
             }
-        let agreement = try Agreement(paths: paths, stores: environment["AUDIT_INDEX_STORE"].map { [$0] })
+        let agreement = Agreement(paths: paths, stores: environment["AUDIT_INDEX_STORE"].map { [$0] })
         print(agreement)
         // Without an index, as where only a release was built, there is nothing to judge by.
         guard agreement.judged > 0 else { return }
@@ -48,7 +48,7 @@ struct Agreement: CustomStringConvertible {
         """
     }
 
-    init(paths: [String], stores: [String]?) throws {
+    init(paths: [String], stores: [String]?) {
         let vocabulary = Vocabulary()
         let codeBase = CodeBase(vocabulary)
         let walk = FileWalk(paths)
@@ -62,11 +62,11 @@ struct Agreement: CustomStringConvertible {
         var numbers: [String: Int] = [:]
         for file in files { numbers[URL(filePath: file.path).resolvingSymlinksInPath().path] = file.number }
         let members = Set(rules.members.keys.map { vocabulary[$0] })
-        for store in stores ?? Index.stores(near: paths) {
-            let index = try Index(path: store, library: nil, files: numbers, codeBase: codeBase, members: members)
-            for file in files {
-                if let record = index.records[file.number] { judge(file, record, codeBase, rules) }
-            }
+        let indexes = Indexes(
+            stores: stores ?? Index.stores(near: paths), library: nil, files: numbers, codeBase: codeBase,
+            members: members)
+        for file in files {
+            if let record = indexes.records[file.number] { judge(file, record, codeBase, rules) }
         }
     }
 

@@ -50,7 +50,10 @@ public struct Auditor {
         }
         let rules = Rules(Patterns.all, vocabulary)
         let index = readIndexes(walk.paths, codeBase, rules, &notes)
-        result.index = index?.use
+        result.index = index.map { index in
+            Report.IndexUse(
+                stores: index.stores, files: index.records.count, stale: index.stale.map { walk.paths[$0] })
+        }
         let homes = Homes(codeBase)
         var lost: [Note] = []
         for (number, path) in walk.paths.enumerated() {
@@ -86,12 +89,6 @@ public struct Auditor {
         return [UInt8](data)
     }
 
-    private struct Indexes {
-        var records: [Int: FileRecord] = [:]
-        var uses: [Int: [Int: Int]] = [:]
-        var use: Report.IndexUse
-    }
-
     private func readIndexes(
         _ paths: [String], _ codeBase: CodeBase, _ rules: Rules, _ notes: inout [Note]
     ) -> Indexes? {
@@ -104,25 +101,12 @@ public struct Auditor {
             files[URL(filePath: path).resolvingSymlinksInPath().path] = number
         }
         let members = Set(rules.members.keys.map { codeBase.vocabulary[$0] })
-        var result = Indexes(use: Report.IndexUse(stores: [], files: 0, stale: []))
-        for store in stores {
-            do {
-                let index = try Index(
-                    path: store, library: indexLibrary, files: files, codeBase: codeBase, members: members)
-                result.records.merge(index.records) { $0.merged(with: $1) }
-                result.uses.merge(index.uses) { $0.merging($1) { max($0, $1) } }
-                result.use.stores.append(store)
-                for number in index.stale {
-                    result.use.stale.append(paths[number])
-                    notes.append(
-                        Note(path: paths[number], message: "was changed after the index was made: names alone"))
-                }
-            } catch {
-                notes.append(
-                    Note(path: store, message: "\((error as? IndexStore.Failure)?.message ?? "\(error)"): names alone"))
-            }
+        let indexes = Indexes(
+            stores: stores, library: indexLibrary, files: files, codeBase: codeBase, members: members)
+        notes += indexes.failures.map { Note(path: $0.store, message: "\($0.message): names alone") }
+        notes += indexes.stale.map {
+            Note(path: paths[$0], message: "was changed after the index was made: names alone")
         }
-        result.use.files = result.records.count
-        return result.records.isEmpty && result.use.stale.isEmpty ? nil : result
+        return indexes.records.isEmpty && indexes.stale.isEmpty ? nil : indexes
     }
 }

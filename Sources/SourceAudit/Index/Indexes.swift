@@ -1,0 +1,30 @@
+/// What several stores say of the files that are audited: a package that was built by both build systems, or in several
+/// configurations, has more than one.
+struct Indexes {
+    private(set) var records: [Int: FileRecord] = [:]
+    private(set) var uses: [Int: [Int: Int]] = [:]
+    /// The files of which no store says anything that is as new as they are.
+    private(set) var stale: [Int] = []
+    /// The stores that could be read.
+    private(set) var stores: [String] = []
+    /// Those that could not, and why.
+    private(set) var failures: [(store: String, message: String)] = []
+
+    /// Reads what the stores say of the files, given by their absolute paths.
+    init(stores: [String], library: String?, files: [String: Int], codeBase: CodeBase, members: Set<String>) {
+        var old: Set<Int> = []
+        for store in stores {
+            do {
+                let index = try Index(
+                    path: store, library: library, files: files, codeBase: codeBase, members: members)
+                records.merge(index.records) { $0.merged(with: $1) }
+                uses.merge(index.uses) { $0.merging($1) { max($0, $1) } }
+                self.stores.append(store)
+                old.formUnion(index.stale)
+            } catch {
+                failures.append((store, (error as? IndexStore.Failure)?.message ?? "\(error)"))
+            }
+        }
+        stale = old.subtracting(records.keys).sorted()
+    }
+}
