@@ -22,7 +22,7 @@ extension Choices {
 
 extension SeededGenerator: Choices {}
 
-/// Choices made by bytes, one after the other; 0 where there are no more.
+/// Choices made by bytes, one after the other; 0 if there are no more.
 public struct ByteChoices<Bytes: Sequence<UInt8>>: Choices {
     private var bytes: Bytes.Iterator
 

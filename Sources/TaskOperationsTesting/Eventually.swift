@@ -1,4 +1,4 @@
-/// Lets others run until something holds. Returns false where it does not come in time: for a test that would hang
+/// Lets others run until something holds. Returns false if it does not come in time: for a test that would hang
 /// otherwise, and can free what hangs.
 ///
 /// Looks again at every turn of the executor, and each millisecond once it has looked often: a loop that only yields

@@ -83,7 +83,7 @@ public final class ManualClock: Clock, Sendable {
     /// Waits until the clock was moved to a moment. Linear in the number that sleep.
     ///
     /// - Parameter tolerance: Not used.
-    /// - Throws: `CancellationError` where the task is cancelled, at once.
+    /// - Throws: `CancellationError` if the task is cancelled, at once.
     public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
         let number = state.withLock { state in
             state.calls += 1

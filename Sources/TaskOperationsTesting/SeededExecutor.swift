@@ -90,7 +90,7 @@ extension SeededExecutor {
     ///     about, such as moving a `ManualClock`, and returns whether it did: false means stuck.
     ///   - body: Runs in a task of its own, of medium priority, with the caller's task locals.
     /// - Returns: What `body` returns.
-    /// - Throws: What `body` throws. `SeededRunError` where the body waits for something that nothing is left to bring
+    /// - Throws: What `body` throws. `SeededRunError` if the body waits for something that nothing is left to bring
     ///   about, or where jobs have no end. The body's task is then cancelled, and left behind if that does not help.
     public func run<Value: Sendable>(
         jobLimit: Int = 10_000_000, whenIdle: () -> Bool = { false },

@@ -19,7 +19,7 @@ package struct Comparison: Sendable {
 package struct SideReport: Sendable {
     package let outcome: Result<RecipeResult, any Error>
     package let seconds: Double
-    /// The most threads that were there at once; nil where the platform does not tell.
+    /// The most threads that were there at once; nil if the platform does not tell.
     package let threads: Int?
 
     /// The result in one line, or why there is none.

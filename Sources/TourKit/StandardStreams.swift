@@ -14,7 +14,7 @@ package enum StandardStreams {
         try write(text, to: STDOUT_FILENO)
     }
 
-    /// Writes to standard error. Where that fails, nobody is left to tell.
+    /// Writes to standard error. If that fails, nobody is left to tell.
     static func writeError(_ text: String) {
         try? write(text, to: STDERR_FILENO)
     }

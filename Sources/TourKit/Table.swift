@@ -14,7 +14,7 @@ struct Table {
         self.folder = folder
     }
 
-    /// All of it, each line with its end; nothing where there is nothing to show.
+    /// All of it, each line with its end; nothing if there is nothing to show.
     var text: String {
         if comparisons.isEmpty { return "" }
         var lines = ["\(folder.path): \(folder.files.count) files, \(folder.size) bytes", ""]

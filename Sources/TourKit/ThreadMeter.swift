@@ -28,7 +28,7 @@ final class ThreadMeter: Sendable {
         }
     }
 
-    /// The most threads so far; nil where they cannot be seen.
+    /// The most threads so far; nil if they cannot be seen.
     func most() -> Int? {
         let after = Self.accounts()
         if after.isEmpty { return nil }

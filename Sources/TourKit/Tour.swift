@@ -7,7 +7,7 @@ struct Tour {
     let tally: Tally
     let progress: Progress
 
-    /// Does the recipes. Where the task is cancelled, that ends with the last one that was done both ways.
+    /// Does the recipes. If the task is cancelled, that ends with the last one that was done both ways.
     func run(over folder: InputFolder) async -> [Comparison] {
         var reported = Set(folder.problems)
         report(folder.problems)

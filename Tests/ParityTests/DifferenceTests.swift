@@ -19,7 +19,7 @@ struct DifferenceTests {
         #expect(try await operation.value == "ran")
     }
 
-    /// Foundation hands such a barrier to Dispatch at once, past the suspension, and does not wait for it. Where it
+    /// Foundation hands such a barrier to Dispatch at once, past the suspension, and does not wait for it. If it
     /// is not the first of the queue, Foundation treats it right but does not count it in `operationCount`.
     @Test("A barrier on an empty suspended queue waits to be resumed, and is counted and waited for")
     func barrierOnSuspendedQueue() async throws {

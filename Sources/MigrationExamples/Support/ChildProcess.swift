@@ -7,7 +7,7 @@ public struct ChildProcess: Sendable {
 
     /// Starts a shell with a script.
     ///
-    /// - Throws: `POSIXError` where the system cannot start it.
+    /// - Throws: `POSIXError` if the system cannot start it.
     public init(shell script: String) throws {
         var arguments: [UnsafeMutablePointer<CChar>?] = [strdup("/bin/sh"), strdup("-c"), strdup(script), nil]
         defer { for argument in arguments { free(argument) } }

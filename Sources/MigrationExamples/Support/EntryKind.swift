@@ -15,7 +15,7 @@ enum EntryKind {
         }
     }
 
-    /// Why it is no file to read; nil where it is one.
+    /// Why it is no file to read; nil if it is one.
     var reasonNotToRead: String? {
         switch self {
         case .file: nil

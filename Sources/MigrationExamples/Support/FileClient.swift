@@ -16,7 +16,7 @@ public final class FileClient: Sendable {
         self.silentFor = silentFor
     }
 
-    /// Asks for the beginning of a file. The completion is called once, with `CancellationError` where the request was
+    /// Asks for the beginning of a file. The completion is called once, with `CancellationError` if the request was
     /// cancelled.
     @discardableResult
     public func load(_ file: InputFile, completion: @escaping Completion) -> FileRequest {

@@ -24,7 +24,7 @@ public final class FileReader {
 
     /// The next bytes, as many as are asked for where the file has them; none at its end.
     ///
-    /// - Throws: `FileProblem` where they cannot be read.
+    /// - Throws: `FileProblem` if they cannot be read.
     public func read(upTo limit: Int) throws -> [UInt8] {
         let wanted = min(limit, left)
         // An array of no capacity is one for the whole process, and its count would be written to all the same.

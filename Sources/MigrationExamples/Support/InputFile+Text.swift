@@ -6,7 +6,7 @@ extension InputFile {
 
     /// The beginning of the file as text.
     ///
-    /// - Throws: `NotText` where it holds a zero byte, `FileProblem` where the file cannot be read.
+    /// - Throws: `NotText` if it holds a zero byte, `FileProblem` if the file cannot be read.
     public func text() throws -> String {
         let bytes = try contents(upTo: Self.sampleSize)
         if bytes.count(of: 0) > 0 { throw NotText(name: name) }

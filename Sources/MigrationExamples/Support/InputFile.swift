@@ -32,14 +32,14 @@ public struct InputFile: Hashable, Sendable {
 
     /// Opens the file.
     ///
-    /// - Throws: `FileProblem` where it cannot be opened.
+    /// - Throws: `FileProblem` if it cannot be opened.
     public func open() throws -> FileReader {
         try FileReader(self)
     }
 
     /// Reads the file up to a limit.
     ///
-    /// - Throws: `FileProblem` where it cannot be read.
+    /// - Throws: `FileProblem` if it cannot be read.
     public func contents(upTo limit: Int = .max) throws -> [UInt8] {
         try open().read(upTo: limit)
     }
@@ -47,7 +47,7 @@ public struct InputFile: Hashable, Sendable {
     /// Reads the file piece by piece.
     ///
     /// - Parameter isCancelled: Asked before each piece. Within a task there is nothing to pass.
-    /// - Throws: `FileProblem` where the file cannot be read, `CancellationError` where it was cancelled.
+    /// - Throws: `FileProblem` if the file cannot be read, `CancellationError` if it was cancelled.
     public func digest(isCancelled: () -> Bool = { Task.isCancelled }) throws -> Digest {
         var hasher = SHA256()
         let reader = try open()

@@ -10,7 +10,7 @@ public struct InputFolder: Sendable {
     /// Lists a folder and the folders below it. Links to files are followed, links to folders below it are not, so
     /// that a loop of links ends nowhere.
     ///
-    /// - Throws: `FileProblem` where the folder itself cannot be listed, `CancellationError` where the task is
+    /// - Throws: `FileProblem` if the folder itself cannot be listed, `CancellationError` if the task is
     ///   cancelled meanwhile.
     public init(listing path: String) throws {
         var listing = FolderListing(of: PathBytes(path))

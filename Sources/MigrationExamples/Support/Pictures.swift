@@ -55,7 +55,7 @@ public struct DownloadFailure: Error, Hashable, Sendable, CustomStringConvertibl
 
     /// Passes the bytes of a response on.
     ///
-    /// - Throws: `DownloadFailure` where the response is not a file.
+    /// - Throws: `DownloadFailure` if the response is not a file.
     public static func check(_ data: Data, _ response: URLResponse?) throws -> Data {
         let status = (response as? HTTPURLResponse)?.statusCode ?? 200
         if status == 200 { return data }

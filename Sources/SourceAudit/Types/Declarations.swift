@@ -58,9 +58,9 @@ struct Declarations {
     var variablesByKey: [Key: [Int]] = [:]
     /// What functions return, by the name of the type that they are in and their own.
     private(set) var functions: [(owner: Word, name: Word, result: TypeReference?)] = []
-    /// The same by both, nil where the file has two of them that differ.
+    /// The same by both, nil if the file has two of them that differ.
     private(set) var results: [CodeBase.MemberKey: TypeReference?] = [:]
-    /// The types of parameters by function and label, nil where the file has two of them that differ.
+    /// The types of parameters by function and label, nil if the file has two of them that differ.
     private(set) var parameters: [CodeBase.MemberKey: TypeReference?] = [:]
     /// What cases of enumerations carry first.
     var payloads: [(Word, TypeReference)] = []

@@ -67,7 +67,7 @@ final class PendingCallback<Success: Sendable>: Sendable {
         settle(.failure(CallbackError.completionReleased(label)))
     }
 
-    /// Returns false where there is an outcome already.
+    /// Returns false if there is an outcome already.
     @discardableResult
     func settle(_ result: Result<Success, any Error>) -> Bool {
         // The handler is freed after the lock is left: it may hold anything.

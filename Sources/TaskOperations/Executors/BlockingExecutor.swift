@@ -12,7 +12,7 @@
 ///
 /// Work starts in the order in which it comes; to have it ordered by priority, let a queue admit no more than there
 /// are threads. Threads are started when they are needed, and end after 10 idle seconds. What the executor was
-/// given is done even where it is released meanwhile.
+/// given is done even if it is released meanwhile.
 ///
 /// Work that blocks until other work of the same executor is done can use up the threads and wait for ever, as
 /// anywhere where threads are bounded.
@@ -48,7 +48,7 @@ public final class BlockingExecutor: TaskExecutor {
     ///
     /// The function does not run in a task: it cannot ask for task locals or whether it is cancelled.
     ///
-    /// - Throws: What the function throws, or `CancellationError` where the task is cancelled before the function
+    /// - Throws: What the function throws, or `CancellationError` if the task is cancelled before the function
     ///   is called. It is not called then.
     public func run<Value: Sendable>(_ function: @escaping @Sendable () throws -> Value) async throws -> Value {
         try await HandedCall.make(function) { _ = threads.submit($0) }

@@ -12,7 +12,7 @@ package final class HandedCall<Value: Sendable>: Sendable {
     /// Has a function called elsewhere, and waits for what comes of it.
     ///
     /// - Parameter submit: Arranges for the call that it gets to be made.
-    /// - Throws: What the function throws, or `CancellationError` where the task is cancelled before the call has
+    /// - Throws: What the function throws, or `CancellationError` if the task is cancelled before the call has
     ///   begun. The function is not called then.
     package static func make(
         _ function: @escaping @Sendable () throws -> Value, by submit: (@escaping @Sendable () -> Void) throws -> Void

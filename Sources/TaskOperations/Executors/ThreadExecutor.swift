@@ -51,7 +51,7 @@ public final class ThreadExecutor: SerialExecutor, TaskExecutor {
     /// The function does not run in a task: it cannot ask for task locals or whether it is cancelled.
     ///
     /// - Throws: What the function throws, `ThreadExecutorError.shutDown` after `shutdown()`, or
-    ///   `CancellationError` where the task is cancelled before the function is called. It is not called then.
+    ///   `CancellationError` if the task is cancelled before the function is called. It is not called then.
     public func run<Value: Sendable>(_ function: @escaping @Sendable () throws -> Value) async throws -> Value {
         if threads.isClosing { throw ThreadExecutorError.shutDown(name: name) }
         return try await HandedCall.make(function) { call in

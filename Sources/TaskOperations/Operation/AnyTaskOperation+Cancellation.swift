@@ -7,7 +7,7 @@ extension AnyTaskOperation {
         endBeforeStart(CancellationError(), isCancellation: true)
     }
 
-    /// Ends the operation where it has not started. Cancels its task where it has, and this is a cancellation.
+    /// Ends the operation where it has not started. Cancels its task if it has, and this is a cancellation.
     func endBeforeStart(_ failure: any Error, isCancellation: Bool) {
         let effect = inOneStepWithHost { record in record.end(failure, isCancellation: isCancellation) }
         switch effect {

@@ -25,7 +25,7 @@ extension AnyTaskOperation {
         if isSubmitted { record.withLock { $0.settledHost }?.readinessChanged(of: self) }
     }
 
-    /// Drops a dependency, so that this operation no longer waits for it. Where it was the last unfinished one,
+    /// Drops a dependency, so that this operation no longer waits for it. If it was the last unfinished one,
     /// the operation becomes ready at once. One that needs the other's value fails with
     /// `TaskOperationError.notReady` where that is not there when it starts.
     ///

@@ -15,7 +15,7 @@ extension AnyTaskOperation {
 
     /// What came of an attempt to start.
     enum Start: Sendable {
-        /// It executes. The level is higher than its task's where something urgent came to wait for it just now. The
+        /// It executes. The level is higher than its task's if something urgent came to wait for it just now. The
         /// executor is where it wants to run.
         case executes(escalation: PriorityLevel?, executor: (any TaskExecutor)?)
         case mustWait
@@ -50,7 +50,7 @@ extension AnyTaskOperation {
         }
     }
 
-    /// Undoes a claim, where the operation, or another one of the same step, was refused.
+    /// Undoes a claim, as the operation, or another one of the same step, was refused.
     func unclaim() {
         defer { unlinkDependencies() }
         let bindings = record.withLock { record -> [TaskLocalBinding] in

@@ -31,7 +31,7 @@ public class AnyTaskOperation: @unchecked Sendable {
         preconditionFailure("only TaskOperation inherits from AnyTaskOperation")
     }
 
-    /// Has a handler called as the body begins. Returns false, and does nothing, where it is too late for that.
+    /// Has a handler called as the body begins. Returns false, and does nothing, if it is too late for that.
     package func addStartHandler(_ handler: @escaping @Sendable () -> Void) -> Bool {
         preconditionFailure("only TaskOperation inherits from AnyTaskOperation")
     }
@@ -86,7 +86,7 @@ extension AnyTaskOperation {
     /// in the order in which they were added, and before anything goes on that was awaiting the operation or depends
     /// on it. Who asks only now finds it finished, and does not wait.
     ///
-    /// It runs on the task that ran the body. Where the operation was cancelled before its start, or is finished
+    /// It runs on the task that ran the body. If the operation was cancelled before its start, or is finished
     /// already, the handler runs on a task of its own, never inside this call or inside `cancel()`.
     public func addCompletionHandler(_ handler: @escaping @Sendable () -> Void) {
         addHandler { _ in handler() }

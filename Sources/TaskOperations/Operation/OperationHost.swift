@@ -29,7 +29,7 @@ protocol OperationHost: AnyObject, Sendable {
     /// Where handlers are called of operations that never started; nil for the cooperative pool.
     var handlerExecutor: (any TaskExecutor)? { get }
 
-    /// How the queue is called in messages; nil where there is no queue.
+    /// How the queue is called in messages; nil if there is no queue.
     var queueName: String? { get }
 
     // MARK: The permit of a body that awaits

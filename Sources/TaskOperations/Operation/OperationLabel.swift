@@ -1,6 +1,6 @@
 /// How an operation is called in errors and descriptions, which must not keep the operation itself.
 public struct OperationLabel: Hashable, Sendable, CustomStringConvertible {
-    /// The operation's name; nil where it has none.
+    /// The operation's name; nil if it has none.
     public let name: String?
 
     private let id: ObjectIdentifier
@@ -10,7 +10,7 @@ public struct OperationLabel: Hashable, Sendable, CustomStringConvertible {
         id = ObjectIdentifier(operation)
     }
 
-    /// The name in quotation marks, or the operation's identity where it has no name.
+    /// The name in quotation marks, or the operation's identity if it has no name.
     public var description: String {
         name.map { "\"\($0)\"" } ?? "unnamed operation 0x\(String(UInt(bitPattern: id), radix: 16))"
     }

@@ -124,7 +124,7 @@ struct OperationRecord: ~Copyable, Sendable {
     /// The host, once it has taken the operation in.
     var settledHost: (any OperationHost)? { slot >= 0 ? host : nil }
 
-    /// The links, made where there are none yet.
+    /// The links, made if there are none yet.
     mutating func madeLinks() -> OperationLinks {
         if let links { return links }
         let made = OperationLinks()

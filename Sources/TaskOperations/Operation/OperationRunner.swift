@@ -42,7 +42,7 @@ final class OperationRunner: Sendable {
         use { $0.escalateIfAvailable(to: level.taskPriority) }
     }
 
-    /// Does something to the task, which stays until that is done; nothing where the task is done already.
+    /// Does something to the task, which stays until that is done; nothing if the task is done already.
     private func use(_ action: (UnsafeCurrentTask) -> Void) {
         let current = state.withLock { state in
             if state.task != nil { state.users += 1 }

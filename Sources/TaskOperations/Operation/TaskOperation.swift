@@ -2,7 +2,7 @@
 ///
 /// An operation is made, configured and added to a `TaskOperationQueue`, or made and added in one call of the
 /// queue. Its body runs at most once, in a task of its own priority, and it ends with exactly one outcome: the
-/// value that the body returned, or the error that it threw, or `CancellationError` where it was cancelled before
+/// value that the body returned, or the error that it threw, or `CancellationError` if it was cancelled before
 /// it started.
 ///
 /// ```swift
@@ -20,7 +20,7 @@ public final class TaskOperation<Success: Sendable>: AnyTaskOperation, @unchecke
 
     /// What an operation runs that needs the values of others.
     ///
-    /// It is `@concurrent`, because the compiler of Swift 6.3 crashes where a closure is passed as a function that
+    /// It is `@concurrent`, because the compiler of Swift 6.3 crashes if a closure is passed as a function that
     /// is `nonisolated(nonsending)` and takes a parameter pack. On `TaskOperationQueue.main`, isolate such a body
     /// with `{ @MainActor in … }`.
     ///
@@ -57,7 +57,7 @@ public final class TaskOperation<Success: Sendable>: AnyTaskOperation, @unchecke
         self.init(name: name, priority: priority, dependencies: dependencies) { try await body.main() }
     }
 
-    /// Makes an operation that needs the value of another. It starts after that is finished; where it failed or was
+    /// Makes an operation that needs the value of another. It starts after that is finished; if it failed or was
     /// cancelled, the body does not run and the operation fails with `TaskOperationError.dependencyFailed`.
     ///
     /// - Parameters:
@@ -75,7 +75,7 @@ public final class TaskOperation<Success: Sendable>: AnyTaskOperation, @unchecke
         }
     }
 
-    /// Makes an operation that needs the values of others. It starts after they are finished; where one of them
+    /// Makes an operation that needs the values of others. It starts after they are finished; if one of them
     /// failed or was cancelled, the body does not run and the operation fails with
     /// `TaskOperationError.dependencyFailed`.
     ///
@@ -195,7 +195,7 @@ extension TaskOperation {
 
     /// Waits for the end without blocking a thread, and returns the outcome. Cancelling the task does not end the wait.
     ///
-    /// Where a body awaits what cannot end before the body does, that is a failure with
+    /// If a body awaits what cannot end before the body does, that is a failure with
     /// `TaskOperationError.waitCycle`.
     public var result: Result<Success, any Error> {
         get async {
@@ -236,7 +236,7 @@ extension TaskOperation where Success == Void {
     /// of them are; it counts once in the width of its queue, and fails with the first error that one throws,
     /// after cancelling the others.
     ///
-    /// - Throws: `TaskOperationError.alreadyStarted` where the operation has started or finished.
+    /// - Throws: `TaskOperationError.alreadyStarted` if the operation has started or finished.
     public func addBody(_ additional: @escaping Body) throws(TaskOperationError) {
         try record.withLock { record throws(TaskOperationError) in
             guard record.phase < .executing, let first = body else { throw .alreadyStarted(OperationLabel(self)) }
@@ -249,7 +249,7 @@ extension TaskOperation where Success == Void {
                     group.addTask { try await first() }
                     for body in added.bodies { group.addTask { try await body() } }
                     added.bodies = []
-                    // Not `waitForAll`, which would let the others go on to their end where one throws.
+                    // Not `waitForAll`, which would let the others go on to their end if one throws.
                     for try await _ in group {}
                 }
             }

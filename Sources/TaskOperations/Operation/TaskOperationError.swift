@@ -22,7 +22,7 @@ public enum TaskOperationError: Error, Sendable {
 
     /// An operation that needs the value of another did not run, because the other failed.
     ///
-    /// `dependency` is the one whose value is missing. Where failures followed each other, `origin` is the first
+    /// `dependency` is the one whose value is missing. If failures followed each other, `origin` is the first
     /// that failed, and `error` is what it failed with; otherwise `origin` is `dependency`.
     case dependencyFailed(dependency: OperationLabel, origin: OperationLabel, error: any Error)
 

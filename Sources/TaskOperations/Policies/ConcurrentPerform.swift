@@ -5,13 +5,13 @@
 /// await concurrentPerform(over: 0..<rows, stride: 16) { row in render(row) }
 /// ```
 ///
-/// Elements are begun in their order. Where the work throws, no further element is begun, the tasks that work on
+/// Elements are begun in their order. If the work throws, no further element is begun, the tasks that work on
 /// others are cancelled, and the first error is thrown after they are done. Cancelling the calling task cancels the
 /// work's tasks, and leaves it to the work what to do: work that does not throw is done with every element.
 ///
 /// - Parameters:
 ///   - elements: What to do something with.
-///   - width: How many are worked on at once, at least 1; the number of processors where none is given.
+///   - width: How many are worked on at once, at least 1; the number of processors if none is given.
 ///   - stride: How many consecutive elements a task takes at a time, at least 1. For work that takes less than some
 ///     microseconds, take more than one.
 ///   - work: What to do with an element.

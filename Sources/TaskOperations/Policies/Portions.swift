@@ -18,7 +18,7 @@ final class Portions: Sendable {
     /// How many portions there are.
     var total: Int { count / stride + (count % stride == 0 ? 0 : 1) }
 
-    /// The next portion; nil where all are handed out, or it was stopped.
+    /// The next portion; nil if all are handed out, or it was stopped.
     func next() -> Range<Int>? {
         if isStopped { return nil }
         let portion = begun.add(1, ordering: .relaxed).oldValue

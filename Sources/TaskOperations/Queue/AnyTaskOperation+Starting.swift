@@ -1,7 +1,7 @@
 extension AnyTaskOperation {
     /// Starts the operation without a queue: at once, in a task of its own priority, whatever else runs.
     ///
-    /// - Throws: `TaskOperationError.notReady` where a dependency is unfinished, and `.alreadyAdded` where the
+    /// - Throws: `TaskOperationError.notReady` if a dependency is unfinished, and `.alreadyAdded` if the
     ///   operation was added to a queue or started before. Nothing changes then.
     public func start() throws(TaskOperationError) {
         try Scheduler.withoutQueue.submit(self, mustBeReady: true)

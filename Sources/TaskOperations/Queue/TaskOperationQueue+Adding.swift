@@ -4,11 +4,11 @@ extension TaskOperationQueue {
     /// One that was cancelled before is taken, and stays as it is. After `shutDown` it fails at once with
     /// `TaskOperationError.queueShutDown`.
     ///
-    /// Logarithmic in the number of barriers at most. Where something waits for the operation already, and it comes
+    /// Logarithmic in the number of barriers at most. If something waits for the operation already, and it comes
     /// behind a barrier, a search for a cycle goes through what stands before that barrier.
     ///
-    /// - Throws: `TaskOperationError.alreadyAdded` where it was added to a queue before or started by hand, and
-    ///   `.dependencyCycle` where it would stand behind a barrier that waits for it. Nothing changes then.
+    /// - Throws: `TaskOperationError.alreadyAdded` if it was added to a queue before or started by hand, and
+    ///   `.dependencyCycle` if it would stand behind a barrier that waits for it. Nothing changes then.
     public func addOperation(_ operation: AnyTaskOperation) throws(TaskOperationError) {
         try scheduler.submit(operation)
     }
@@ -16,7 +16,7 @@ extension TaskOperationQueue {
     /// Adds operations in one step: priorities are weighed over all of them before any starts, and what has to be
     /// searched for a cycle is searched once.
     ///
-    /// - Throws: As for one operation; where one is refused, none is added.
+    /// - Throws: As for one operation; if one is refused, none is added.
     public func addOperations(_ operations: [AnyTaskOperation]) throws(TaskOperationError) {
         try scheduler.submit(operations)
     }
@@ -57,7 +57,7 @@ extension TaskOperationQueue {
         return operation
     }
 
-    /// Makes an operation that needs the value of another and adds it. Where that failed or was cancelled, the body
+    /// Makes an operation that needs the value of another and adds it. If that failed or was cancelled, the body
     /// does not run and the operation fails with `TaskOperationError.dependencyFailed`.
     ///
     /// - Parameters:
@@ -77,7 +77,7 @@ extension TaskOperationQueue {
         return operation
     }
 
-    /// Makes an operation that needs the values of others and adds it. Where one of these failed or was
+    /// Makes an operation that needs the values of others and adds it. If one of these failed or was
     /// cancelled, the body does not run and the operation fails with `TaskOperationError.dependencyFailed`.
     ///
     /// - Parameters:
@@ -102,9 +102,9 @@ extension TaskOperationQueue {
     /// Makes an operation from a closure, adds it, and waits for its value. Cancelling the task that calls this
     /// cancels the operation.
     ///
-    /// - Parameter priority: The caller's where none is given.
-    /// - Throws: What the body throws; `CancellationError` where it was cancelled before it started;
-    ///   `TaskOperationError.waitCycle` where a body of this queue calls this and could not end.
+    /// - Parameter priority: The caller's if none is given.
+    /// - Throws: What the body throws; `CancellationError` if it was cancelled before it started;
+    ///   `TaskOperationError.waitCycle` if a body of this queue calls this and could not end.
     public func run<Success>(
         name: String? = nil,
         priority: TaskPriority? = nil,
@@ -138,8 +138,8 @@ extension TaskOperationQueue {
     /// Adds an operation that starts after everything added before it is finished, runs alone, and holds back
     /// everything added after it until it is finished.
     ///
-    /// - Throws: `TaskOperationError.alreadyAdded` where it was added to a queue before or started by hand, and
-    ///   `.dependencyCycle` where something before it waits for it. Nothing changes then.
+    /// - Throws: `TaskOperationError.alreadyAdded` if it was added to a queue before or started by hand, and
+    ///   `.dependencyCycle` if something before it waits for it. Nothing changes then.
     public func addBarrier(_ operation: AnyTaskOperation) throws(TaskOperationError) {
         try scheduler.submit(operation, isBarrier: true)
     }

@@ -122,7 +122,7 @@ extension TaskOperationQueue: Hashable {
 }
 
 extension AnyTaskOperation {
-    /// The queue that the operation is on; nil where it was not added or was started by hand, and once it has
+    /// The queue that the operation is on; nil if it was not added or was started by hand, and once it has
     /// finished.
     public var queue: TaskOperationQueue? {
         record.withLock { $0.host }.flatMap { ($0 as? Scheduler)?.queue }

@@ -94,7 +94,7 @@ extension ReadyRing {
         fileprivate var number: UInt32 = 0
     }
 
-    /// Takes the first offer that is left, in place of an operation that has ended; nil where no run is open for the
+    /// Takes the first offer that is left, in place of an operation that has ended; nil if no run is open for the
     /// level, or nothing is left of it.
     func take(inPlaceOf ended: Int, level: PriorityLevel, from position: inout Position) -> Taken? {
         let header = RingHeader(bits: header.load(ordering: .acquiring))
@@ -114,7 +114,7 @@ extension ReadyRing {
         }
     }
 
-    /// Returns nil where another worker, or the scheduler, was faster.
+    /// Returns nil if another worker, or the scheduler, was faster.
     private func take(
         _ offer: UnsafeMutablePointer<Offer>, _ word: OfferWord, inPlaceOf ended: Int
     ) -> AnyTaskOperation? {
@@ -133,7 +133,7 @@ extension ReadyRing {
 extension ReadyRing {
     /// What the scheduler notes of its run, under its lock.
     struct Notes {
-        /// The level of what is offered; nil where no run is open.
+        /// The level of what is offered; nil if no run is open.
         fileprivate(set) var level: PriorityLevel?
         /// The number of the first offer that was not seen taken.
         fileprivate var first: UInt32 = 1

@@ -34,7 +34,7 @@ struct TimeSlice {
         if untilLook > 0 { return false }
         if ContinuousClock.now >= end {
             // A worker that had its thread all the time is the last that began a slice there. One that had not may take
-            // itself for that, where it was alone, and yields for nothing.
+            // itself for that, if it was alone, and yields for nothing.
             if LastSlice.isWorker(worker) { return true }
             self = TimeSlice(worker, decider, isEndless: false)
             return false

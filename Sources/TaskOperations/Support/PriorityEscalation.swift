@@ -1,4 +1,4 @@
-// Escalation of tasks needs a runtime newer than the platforms that this package supports. Where it is missing,
+// Escalation of tasks needs a runtime newer than the platforms that this package supports. If it is missing,
 // operations are still raised in their queues; only a task that executes already keeps its priority.
 
 /// Does something, and learns of it when the task that does it is escalated meanwhile.
@@ -17,7 +17,7 @@ package func withEscalationHandler<Failure>(
 }
 
 extension UnsafeCurrentTask {
-    /// Raises the task's priority, where the runtime can.
+    /// Raises the task's priority, if the runtime can.
     func escalateIfAvailable(to priority: TaskPriority) {
         if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
             escalatePriority(to: priority)
@@ -26,7 +26,7 @@ extension UnsafeCurrentTask {
 }
 
 extension Task {
-    /// Raises the task's priority, where the runtime can.
+    /// Raises the task's priority, if the runtime can.
     package func escalateIfAvailable(to priority: TaskPriority) {
         if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
             escalatePriority(to: priority)

@@ -1,6 +1,6 @@
 /// Elements in the order of adding, of which there is mostly one: that one needs no memory of its own.
 struct TinyArray<Element> {
-    /// Nil where there are no elements at all.
+    /// Nil if there are no elements at all.
     private var first: Element?
     private var others: [Element] = []
 

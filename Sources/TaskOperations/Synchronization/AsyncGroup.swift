@@ -122,7 +122,7 @@ extension AsyncGroup {
     /// Has work done in a task of its own once the group is empty; at once if it is empty now.
     ///
     /// - Parameters:
-    ///   - priority: The priority of the task; that of the caller's where none is given.
+    ///   - priority: The priority of the task; that of the caller's if none is given.
     ///   - work: What is to be done.
     public func notify(priority: TaskPriority? = nil, execute work: @escaping @Sendable () async -> Void) {
         let priority = priority ?? Task.currentPriority

@@ -14,7 +14,7 @@ extension DispatchQueue {
     ///   - flags: `.barrier` to have it run alone on a concurrent queue: after what was submitted before, and before
     ///     what is submitted later.
     ///   - work: The block. It does not run in a task: it cannot ask for task locals or whether it is cancelled.
-    /// - Throws: What the block throws, or `CancellationError` where the task is cancelled before the block starts.
+    /// - Throws: What the block throws, or `CancellationError` if the task is cancelled before the block starts.
     ///   It is not run then.
     public func run<Value: Sendable>(
         qos: DispatchQoS = .unspecified, flags: DispatchWorkItemFlags = [],

@@ -27,7 +27,7 @@ extension TaskOperationQueue {
     ///
     /// - Parameters:
     ///   - underlyingQueue: Where bodies run.
-    ///   - name: What the queue is called in messages and descriptions; the label of the Dispatch queue where none
+    ///   - name: What the queue is called in messages and descriptions; the label of the Dispatch queue if none
     ///     is given.
     ///   - maxConcurrentOperationCount: The width: how many bodies may execute at once; at least 1.
     ///   - isSuspended: Whether the queue starts nothing until it is resumed.

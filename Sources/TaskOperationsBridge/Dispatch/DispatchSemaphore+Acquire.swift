@@ -8,7 +8,7 @@ extension DispatchSemaphore {
     /// arrival; among them and threads that block in `wait()`, Dispatch decides. Where the semaphore belongs to new
     /// code alone, use `AsyncSemaphore`, which needs no thread.
     ///
-    /// - Throws: `CancellationError` where the task is cancelled before it has the permit. It has none then.
+    /// - Throws: `CancellationError` if the task is cancelled before it has the permit. It has none then.
     public func acquire() async throws(CancellationError) {
         _ = try await SemaphoreLine.acquire(self, timeout: nil)
     }
@@ -17,14 +17,14 @@ extension DispatchSemaphore {
     ///
     /// - Parameter timeout: When to stop waiting.
     /// - Returns: Whether the permit was taken.
-    /// - Throws: `CancellationError` where the task is cancelled before it has the permit. It has none then.
+    /// - Throws: `CancellationError` if the task is cancelled before it has the permit. It has none then.
     public func acquire(timeout: DispatchTime) async throws(CancellationError) -> DispatchTimeoutResult {
         try await SemaphoreLine.acquire(self, timeout: timeout)
     }
 
     /// Does something with a permit, which is given back however it ends.
     ///
-    /// - Throws: What `body` throws, or `CancellationError` where the task is cancelled before it has the permit.
+    /// - Throws: What `body` throws, or `CancellationError` if the task is cancelled before it has the permit.
     public func withPermit<Value>(_ body: () async throws -> Value) async throws -> Value {
         try await acquire()
         defer { signal() }

@@ -7,7 +7,7 @@ internal import TaskOperations
 /// Nothing can wake that thread but the semaphore itself. It therefore blocks for a second at most, to see whether
 /// anybody still waits, and a permit that it got for nobody is given back.
 final class SemaphoreLine: Sendable {
-    /// What comes of a wait; nil where the task was cancelled.
+    /// What comes of a wait; nil if the task was cancelled.
     private typealias Waiter = OneShot<DispatchTimeoutResult?>
 
     /// The lines that have a thread. A line is in here exactly as long as its thread looks after it.
@@ -75,7 +75,7 @@ extension SemaphoreLine {
         } while !endIfUnused(sweeping: !hasPermit)
     }
 
-    /// Hands a permit to the first who still waits. Returns false where there is nobody.
+    /// Hands a permit to the first who still waits. Returns false if there is nobody.
     private func servePermit() -> Bool {
         while let waiter = waiters.withLock({ $0.popFirst() }) {
             if waiter.provide(.success) { return true }

@@ -31,7 +31,7 @@ final class BridgedExecutor: HandlerExecutor {
         set { setTarget(newValue.map { .queue($0) } ?? .threads(threads)) }
     }
 
-    /// Has all jobs run on an executor, where none may block.
+    /// Has all jobs run on an executor, if none may block.
     func run(on executor: any TaskExecutor) { setTarget(.executor(executor)) }
 
     private func setTarget(_ new: Target) {

@@ -8,7 +8,7 @@ public import TaskOperations
 /// Hand it to `URLSession(configuration:delegate:delegateQueue:)`, `NotificationCenter.addObserver`, or an old library.
 /// New code adds to this queue or to `taskQueue`, and shares its width, order, suspension and barriers.
 ///
-/// Blocks and operations of Foundation run on threads where they may block, or on `underlyingQueue`. Where it differs
+/// Blocks and operations of Foundation run on threads where they may block, or on `underlyingQueue`. If it differs
 /// from its base class: what is cancelled before its start is finished at once, also on a suspended queue; a barrier is
 /// never overtaken, and is waited for like any operation; and whoever blocks in an operation of the queue until the queue
 /// is empty waits for the others and lends its place out, instead of waiting for itself.
@@ -66,7 +66,7 @@ open class BridgedOperationQueue: OperationQueue, @unchecked Sendable {  // All 
         add(TaskOperation<Void>(priority: TaskPriority(qualityOfService)) { block() })
     }
 
-    /// Adds an operation of Foundation. Where it was added to a queue before, executes or is finished, the program stops
+    /// Adds an operation of Foundation. If it was added to a queue before, executes or is finished, the program stops
     /// with a message that says so, as with the base class; `taskQueue.addOperation` throws instead.
     open override func addOperation(_ operation: Foundation.Operation) {
         addOrStop([operation])

@@ -20,7 +20,7 @@ extension Foundation.Operation {
 
     /// Makes this operation start only after one of ours is finished, whatever comes of it.
     ///
-    /// - Throws: `TaskOperationError.dependencyCycle` where the other waits for this one. An operation of Foundation
+    /// - Throws: `TaskOperationError.dependencyCycle` if the other waits for this one. An operation of Foundation
     ///   that both depend on in part is followed only as far as anything of ours depends on it.
     public func addDependency(_ operation: AnyTaskOperation) throws(TaskOperationError) {
         if let counterpart = knownCounterpart {
@@ -45,7 +45,7 @@ extension AnyTaskOperation {
     /// Makes this operation start only after an operation of Foundation is finished, whatever comes of it. That may
     /// be on any queue or on none, queued later, finished or cancelled.
     ///
-    /// - Throws: `TaskOperationError.dependencyCycle` where the other waits for this one, and `.alreadyStarted` where
+    /// - Throws: `TaskOperationError.dependencyCycle` if the other waits for this one, and `.alreadyStarted` where
     ///   this operation has started or finished. Nothing changes then.
     public func addDependency(_ legacy: Foundation.Operation) throws(TaskOperationError) {
         try addDependency(legacy.counterpart)

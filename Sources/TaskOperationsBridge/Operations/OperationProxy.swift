@@ -164,7 +164,7 @@ final class OperationProxy: OperationStandIn, @unchecked Sendable {  // All that
 // MARK: - Running
 
 extension OperationProxy {
-    /// Has the operation wait until an `OperationQueue` starts the face. Returns false where it has ended already, so
+    /// Has the operation wait until an `OperationQueue` starts the face. Returns false if it has ended already, so
     /// that there is nothing to start.
     ///
     /// - Throws: `TaskOperationError.alreadyAdded`.

@@ -20,10 +20,10 @@ extension OperationQueue {
 
     /// Runs a closure as an operation of the queue, on its thread, and waits for the value without blocking one.
     ///
-    /// Cancelling the task that calls this cancels the operation. Where it has not started by then, the closure never
+    /// Cancelling the task that calls this cancels the operation. If it has not started by then, the closure never
     /// runs, and this throws at once, also on a suspended queue.
     ///
-    /// - Throws: What the closure throws; `CancellationError` where it was cancelled before it started.
+    /// - Throws: What the closure throws; `CancellationError` if it was cancelled before it started.
     public func run<Value: Sendable>(
         name: String? = nil, _ body: @escaping @Sendable () throws -> Value
     ) async throws -> Value {
@@ -42,7 +42,7 @@ extension OperationQueue {
     ///
     /// Cancelling the task that calls this cancels the operation.
     ///
-    /// - Throws: What the closure throws; `CancellationError` where it was cancelled before it started.
+    /// - Throws: What the closure throws; `CancellationError` if it was cancelled before it started.
     public func run<Value: Sendable>(
         name: String? = nil, _ body: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {

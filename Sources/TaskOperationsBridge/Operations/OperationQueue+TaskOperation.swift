@@ -8,7 +8,7 @@ extension OperationQueue {
     /// Other than a `TaskOperationQueue`, this one cannot lend the place of an operation out while its body awaits
     /// another one.
     ///
-    /// - Throws: `TaskOperationError.alreadyAdded` where it was added to a queue before or started by hand.
+    /// - Throws: `TaskOperationError.alreadyAdded` if it was added to a queue before or started by hand.
     public func addOperation(_ operation: AnyTaskOperation) throws(TaskOperationError) {
         if let bridged = self as? BridgedOperationQueue { return try bridged.add(operation) }
         let face = operation.face

@@ -59,7 +59,7 @@ extension TaskPriority {
         self = (PriorityRow.table.first { $0.dispatch == service } ?? .medium).task
     }
 
-    /// The priority of an operation of Foundation: that of its `queuePriority` where one was set, and of its
+    /// The priority of an operation of Foundation: that of its `queuePriority` if one was set, and of its
     /// `qualityOfService` otherwise. On Linux Foundation orders a queue by the former alone.
     public init(_ operation: Foundation.Operation) {
         let priority = operation.queuePriority

@@ -11,7 +11,7 @@
     /// asynchronous operation that it may start at once, and that finishes when the real one does. The base class starts
     /// on Dispatch only, and what is finished without having been started corrupts its lists.
     final class QueueMember: OperationStandIn, @unchecked Sendable {  // All that changes is in `state`, a lock.
-        /// The operation of Foundation that it stands for; nil where it is one of ours, or a block.
+        /// The operation of Foundation that it stands for; nil if it is one of ours, or a block.
         private let original: Foundation.Operation?
         /// All members of the queue that are not finished.
         private let members: AsyncGroup

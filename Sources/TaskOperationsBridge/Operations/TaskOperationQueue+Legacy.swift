@@ -9,8 +9,8 @@ extension TaskOperationQueue {
     /// and on `TaskOperationQueue.main` on the main thread. Its priority is taken as it is now.
     ///
     /// - Returns: What runs it: it can be awaited, depended on and cancelled, which cancels the operation. It fails with
-    ///   `CancellationError` where the operation was cancelled, on either side.
-    /// - Throws: `BridgeError` where the operation was added to a queue before, executes or is finished. For one that
+    ///   `CancellationError` if the operation was cancelled, on either side.
+    /// - Throws: `BridgeError` if the operation was added to a queue before, executes or is finished. For one that
     ///   stands for an operation of ours, as `addOperation` throws for that.
     @discardableResult
     public func addOperation(_ legacy: Foundation.Operation) throws -> AnyTaskOperation {
@@ -20,7 +20,7 @@ extension TaskOperationQueue {
     /// Runs operations of Foundation, which may depend on each other. They are added in one step: priorities are
     /// weighed over all of them before any starts.
     ///
-    /// - Throws: As for one operation, and `TaskOperationError.dependencyCycle` where they depend on each other in a
+    /// - Throws: As for one operation, and `TaskOperationError.dependencyCycle` if they depend on each other in a
     ///   circle. None is added then.
     @discardableResult
     public func addOperations(_ legacies: [Foundation.Operation]) throws -> [AnyTaskOperation] {

@@ -71,7 +71,7 @@ extension AnyTaskOperation {
     /// }
     /// ```
     ///
-    /// The progress is looked at again and again, since not every Foundation tells of changes. Where it does not, on
+    /// The progress is looked at again and again, since not every Foundation tells of changes. If it does not, on
     /// Linux, only its own counts can be read while others write them, and not what its children have come to.
     ///
     /// - Parameters:

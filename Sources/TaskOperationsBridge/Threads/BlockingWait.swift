@@ -29,7 +29,7 @@ final class BlockingWait: Sendable {
         isOver.signal()
     }
 
-    /// Blocks the calling thread. Returns false where the time is up before the wait is over.
+    /// Blocks the calling thread. Returns false if the time is up before the wait is over.
     ///
     /// - Throws: What the wait throws.
     func block(for timeout: Duration? = nil) throws(TaskOperationError) -> Bool {

@@ -6,9 +6,9 @@ struct Figure: Sendable {
     let size: Int
     let rounds: Int
     let nsPerOperation: Spread
-    /// The median; nil where the case is not about memory.
+    /// The median; nil if the case is not about memory.
     let bytesPerOperation: Double?
-    /// The most threads that the process had meanwhile; nil where the system does not tell.
+    /// The most threads that the process had meanwhile; nil if the system does not tell.
     let threads: Int?
 
     /// What the case is about.

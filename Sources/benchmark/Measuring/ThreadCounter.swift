@@ -21,7 +21,7 @@ final class ThreadCounter: Sendable {
 
     func reset() { most.store(0, ordering: .relaxed) }
 
-    /// The most threads since the last reset, the counter's own left out; nil where the system does not tell.
+    /// The most threads since the last reset, the counter's own left out; nil if the system does not tell.
     var mostSeen: Int? {
         look()
         let seen = most.load(ordering: .relaxed)

@@ -40,7 +40,7 @@ private final class Pipe: @unchecked Sendable {  // A test closes an end only wh
         _ = Array(text.utf8).withUnsafeBytes { Foundation.write(writeEnd, $0.baseAddress, $0.count) }
     }
 
-    /// Returns nil where there is nothing to read, and "" at the end.
+    /// Returns nil if there is nothing to read, and "" at the end.
     func read(_ count: Int) -> String? {
         var bytes = [UInt8](repeating: 0, count: count)
         let length = Foundation.read(readEnd, &bytes, count)

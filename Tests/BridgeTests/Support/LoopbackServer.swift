@@ -88,7 +88,7 @@ private struct Connection {
         }
     }
 
-    /// The path of the request; nil where the client leaves before it is complete.
+    /// The path of the request; nil if the client leaves before it is complete.
     private func readPath() -> String? {
         var request = Data()
         while request.range(of: Data("\r\n\r\n".utf8)) == nil {

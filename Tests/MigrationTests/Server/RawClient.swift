@@ -45,7 +45,7 @@ final class RawClient {
 
 /// What a server sent.
 struct RawResponse {
-    /// The status; nil where there is none.
+    /// The status; nil if there is none.
     let status: Int?
     let head: String
     let body: Data

@@ -46,7 +46,7 @@ struct Exploration<State: Explorable> {
 
     /// Explores all.
     ///
-    /// - Throws: `Failure` where a state violates something, or the end cannot be reached from it by progress alone.
+    /// - Throws: `Failure` if a state violates something, or the end cannot be reached from it by progress alone.
     init(from first: State) throws(Failure) {
         var frontier = [(number: try enter(first, from: nil).number, state: first)]
         while !frontier.isEmpty {

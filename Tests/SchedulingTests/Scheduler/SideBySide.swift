@@ -43,7 +43,7 @@ struct SideBySide {
 
     /// Has it happen to both.
     ///
-    /// - Throws: `Disagreement` where they answer differently.
+    /// - Throws: `Disagreement` if they answer differently.
     mutating func apply(_ event: SchedulerEvent) throws(Disagreement) {
         defer { lookAtFloors() }
         switch event {

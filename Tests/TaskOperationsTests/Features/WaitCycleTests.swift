@@ -225,7 +225,7 @@ struct WaitCycleTests {
     }
 }
 
-/// The cycle for which a wait is refused; nil where it is not.
+/// The cycle for which a wait is refused; nil if it is not.
 private func refusedWait(for operation: AnyTaskOperation) async -> [String?]? {
     do {
         try await operation.waitUntilFinished()

@@ -1,7 +1,7 @@
 import TaskOperations
 import Testing
 
-// What an error says, by name, so that a test compares it with a literal. Each is nil where the error is another one.
+// What an error says, by name, so that a test compares it with a literal. Each is nil if the error is another one.
 extension TaskOperationError {
     var dependencyCycle: [String?]? {
         if case .dependencyCycle(let labels) = self { labels.map(\.name) } else { nil }

@@ -1,6 +1,6 @@
 import CAllocator
 
-/// Bytes that the process has allocated and not freed; nil where the allocator does not tell.
+/// Bytes that the process has allocated and not freed; nil if the allocator does not tell.
 var heapInUse: Int? {
     #if canImport(Glibc)
         let statistics = mallinfo2()

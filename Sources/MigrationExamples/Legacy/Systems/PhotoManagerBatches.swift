@@ -86,7 +86,7 @@ extension PhotoManager {
 }
 
 extension PhotoAlbum {
-    /// Adds a photo that has come. Returns the error where none has.
+    /// Adds a photo that has come. Returns the error if none has.
     fileprivate func take(_ result: Result<Picture, Error>) -> Error? {
         switch result {
         case .success(let photo):

@@ -42,7 +42,7 @@ private final class TicketBooth: Synchronized, @unchecked Sendable {
     var report: String { synchronized { "\(sold.count) sold, \(tickets.count) left" } }
 }
 
-/// `@synchronized (self)`, or `objc_sync_enter(self)` and `objc_sync_exit(self)`, where there is no Objective-C.
+/// `@synchronized (self)`, or `objc_sync_enter(self)` and `objc_sync_exit(self)`, if there is no Objective-C.
 private class Synchronized: @unchecked Sendable {
     private let lock = NSRecursiveLock()
 

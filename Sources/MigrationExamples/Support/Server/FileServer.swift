@@ -18,7 +18,7 @@ public final class FileServer: Sendable {
     ///   - files: What is served, by the paths within their folder.
     ///   - limit: How many bytes of a file are served at most.
     ///   - clients: How many there may be at once. One more, and the one that is here longest has to go.
-    /// - Throws: An error with a description where the system has no socket for it.
+    /// - Throws: An error with a description if the system has no socket for it.
     public init(serving files: [InputFile], upTo limit: Int = defaultLimit, clients: Int = 256) throws {
         state = try ServerState()
         let listener: Int32

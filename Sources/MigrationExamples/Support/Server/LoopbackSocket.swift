@@ -23,7 +23,7 @@ package enum LoopbackSocket {
         return (listener, UInt16(bigEndian: address.sin_port))
     }
 
-    /// The next connection; nil where there is none, or the listening socket is shut down.
+    /// The next connection; nil if there is none, or the listening socket is shut down.
     package static func accept(on listener: Int32) -> Int32? {
         let connection = Foundation.accept(listener, nil, nil)
         if connection < 0 { return nil }
@@ -40,7 +40,7 @@ package enum LoopbackSocket {
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
     }
 
-    /// The bytes that have come; nil where the other side has left.
+    /// The bytes that have come; nil if the other side has left.
     package static func read(_ socket: Int32) -> Data? {
         var bytes = [UInt8](repeating: 0, count: 4096)
         let count = recv(socket, &bytes, bytes.count, 0)

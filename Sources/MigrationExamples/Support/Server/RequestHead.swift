@@ -21,7 +21,7 @@ struct RequestHead: Equatable {
         }
     }
 
-    /// Reads the head at the beginning of the bytes that have come. Returns nil where it is not complete yet.
+    /// Reads the head at the beginning of the bytes that have come. Returns nil if it is not complete yet.
     static func parse(_ bytes: [UInt8]) throws(Fault) -> RequestHead? {
         guard let end = endOfHead(in: bytes) else {
             if bytes.count >= sizeLimit { throw .tooLarge }
@@ -78,7 +78,7 @@ extension PathBytes {
         }.joined()
     }
 
-    /// The bytes that a path of a URL stands for; nil where something else than two digits follows a percent sign.
+    /// The bytes that a path of a URL stands for; nil if something else than two digits follows a percent sign.
     init?(percentDecoding text: Substring) {
         var rest = Array(text.utf8)[...]
         var decoded: [UInt8] = []

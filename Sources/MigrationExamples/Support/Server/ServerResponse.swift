@@ -62,9 +62,9 @@ final class FileBody {
 
     var isAtEnd: Bool { left == 0 }
 
-    /// The next piece; an empty one where there is no more.
+    /// The next piece; an empty one if there is no more.
     ///
-    /// - Throws: `FileProblem` where the file cannot be read, or has less than it had.
+    /// - Throws: `FileProblem` if the file cannot be read, or has less than it had.
     func next() throws -> [UInt8] {
         if isAtEnd { return [] }
         let piece = try reader.read(upTo: min(left, 16 * 1024))

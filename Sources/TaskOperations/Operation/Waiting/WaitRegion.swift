@@ -41,7 +41,7 @@ final class WaitRegion {
         }
     }
 
-    /// Lowers all members, those first that others wait for. Where another thread has changed the graph, some stay.
+    /// Lowers all members, those first that others wait for. If another thread has changed the graph, some stay.
     func sink(below bound: Int) {
         let order = waitedForFirst()
         var rank = lowest(below: bound)

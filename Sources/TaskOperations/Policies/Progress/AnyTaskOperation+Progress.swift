@@ -61,7 +61,7 @@ extension AnyTaskOperation {
         if let sum = ProgressSum.ofQueue(of: self) { progressUnit?.join(sum) }
     }
 
-    /// The operation's own progress, made where there is none yet; nil if the operation is finished.
+    /// The operation's own progress, made if there is none yet; nil if the operation is finished.
     var progressUnit: ProgressUnit? {
         let present = record.withLock { ($0.phase == .finished, $0.links?.progress) }
         if present.0 { return nil }

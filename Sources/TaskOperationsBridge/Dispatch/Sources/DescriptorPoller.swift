@@ -25,7 +25,7 @@ final class DescriptorPoller: Sendable {
 
     private let state = Lock(State())
 
-    /// Waits until a descriptor is ready for something, or has failed or hung up. Returns nil where the task is
+    /// Waits until a descriptor is ready for something, or has failed or hung up. Returns nil if the task is
     /// cancelled.
     func wait(
         for events: DescriptorEvents, on fileDescriptor: Int32

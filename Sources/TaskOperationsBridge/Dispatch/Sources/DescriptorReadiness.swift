@@ -39,9 +39,9 @@ public struct DescriptorReadiness: AsyncSequence, Sendable {
     public struct AsyncIterator: AsyncIteratorProtocol {
         fileprivate let sequence: DescriptorReadiness
 
-        /// Waits until the descriptor is ready. Returns nil where the task is cancelled.
+        /// Waits until the descriptor is ready. Returns nil if the task is cancelled.
         ///
-        /// - Throws: An error with `EBADF` where the descriptor is not open.
+        /// - Throws: An error with `EBADF` if the descriptor is not open.
         public mutating func next(
             isolation actor: isolated (any Actor)? = #isolation
         ) async throws(SystemCallError) -> DescriptorEvents? {

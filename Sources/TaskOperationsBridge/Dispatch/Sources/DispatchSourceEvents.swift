@@ -33,7 +33,7 @@ public struct DispatchSourceEvents<Element: Sendable>: AsyncSequence, Sendable {
             iteration = Iteration(subscription)
         }
 
-        /// Waits for the next event. Returns nil where there will be none.
+        /// Waits for the next event. Returns nil if there will be none.
         public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async -> Element? {
             await iteration.subscription.next()
         }

@@ -11,7 +11,7 @@ extension DispatchSource {
     /// Linux 5.3) becomes readable when it exits.
     ///
     /// - Parameter identifier: The process.
-    /// - Throws: An error with `ESRCH` where there is no such process, or with the system's reason why it cannot be
+    /// - Throws: An error with `ESRCH` if there is no such process, or with the system's reason why it cannot be
     ///   watched.
     public static func processExit(identifier: pid_t) throws(SystemCallError) -> ProcessExit {
         try ProcessExit(identifier)
@@ -59,7 +59,7 @@ extension DispatchSource {
 
         deinit { close(fileDescriptor) }
 
-        /// Returns false where the task is cancelled.
+        /// Returns false if the task is cancelled.
         func waitForExit() async throws(SystemCallError) -> Bool {
             try await DescriptorPoller.shared.wait(for: .readable, on: fileDescriptor) != nil
         }

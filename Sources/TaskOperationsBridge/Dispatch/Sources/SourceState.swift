@@ -23,7 +23,7 @@ struct SourceState<Element, Waiter> {
     enum Wait {
         /// The waiter is kept until there is an event.
         case waits(Command?)
-        /// There is an event already; nil where there will be none.
+        /// There is an event already; nil if there will be none.
         case has(Element?)
     }
 
