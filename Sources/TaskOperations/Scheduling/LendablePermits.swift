@@ -14,8 +14,10 @@ struct LendablePermits<Waiter: Sendable>: Sendable {
 
     mutating func setCapacity(_ capacity: Int) { permits.capacity = capacity }
 
+    @inline(__always)
     mutating func take(_ weight: Int) { permits.take(weight) }
 
+    @inline(__always)
     mutating func giveBack(_ weight: Int) { permits.giveBack(weight) }
 
     /// A task waits for an operation to have its permits back.

@@ -29,6 +29,7 @@ struct SchedulerState<Element: Sendable, Waiter: Sendable>: Sendable {
     let workerLimit: Int
     private(set) var operations: QueuedOperations<Element>
     private(set) var lending: LendablePermits<Waiter>
+    private(set) var room: PendingRoom<Element, Waiter>
     private(set) var isSuspended: Bool
     /// Set for good when nobody is left who could resume the queue or raise its width from 0: neither can hold it up
     /// any more.
@@ -50,11 +51,14 @@ struct SchedulerState<Element: Sendable, Waiter: Sendable>: Sendable {
     private var hasHadWeights = false
     private var outbox = Outbox()
 
-    init(width: Int, isSuspended: Bool = false, order: OperationOrder = .firstInFirstOut, workerLimit: Int = .max) {
+    init(
+        width: Int, isSuspended: Bool = false, policies: QueuePolicies = QueuePolicies(), workerLimit: Int = .max
+    ) {
+        order = policies.order
         operations = QueuedOperations(order: order)
+        room = PendingRoom(limit: policies.pendingLimit, overflow: policies.overflow)
         lending = LendablePermits(capacity: width)
         self.isSuspended = isSuspended
-        self.order = order
         self.workerLimit = workerLimit
     }
 
@@ -76,16 +80,12 @@ extension SchedulerState {
         _ element: Element, level: PriorityLevel = .medium, isReady: Bool = false, isBarrier: Bool = false,
         weight: Int = 1, at reserved: Slot? = nil
     ) -> Slot? {
-        switch intake {
-        case .open, .closing: break
-        case .shut: outbox.refused.append(element)
-        case .cancelling: outbox.cancelled.append(element)
-        }
-        guard intake.takes else { return nil }
+        if isFull || !intake.takes, !takesIn(element) { return nil }
         if weight != 1 { hasHadWeights = true }
         let slot = reserved ?? nextSlot
         operations.insert(
             element, at: slot, level: level, isReady: isReady, isBarrier: isBarrier, weight: weight, &outbox.newFloors)
+        if room.drops { room.enter(operations.entry(slot)) }
         if isObserved {
             tell(.added, element)
             if isReady { tell(.ready, element) }
@@ -93,10 +93,27 @@ extension SchedulerState {
         return slot
     }
 
+    /// Whether the queue takes an operation. If not, the operation is to be ended. If the queue is full, another one may
+    /// give way.
+    mutating func takesIn(_ element: Element) -> Bool {
+        switch intake {
+        case .open, .closing: return !isFull || makeRoom(for: element)
+        case .shut: reject(element, .shutDown)
+        case .cancelling: reject(element, .cancelled)
+        }
+        return false
+    }
+
+    private mutating func reject(_ element: Element, _ reason: Rejection.Reason) {
+        outbox.rejected.append(.init(element: element, reason: reason))
+    }
+
     /// The dependencies of an operation that has not started are all finished now, or no longer.
     mutating func setReady(_ slot: Slot, _ isReady: Bool) {
         switch (records[slot].status, isReady) {
         case (.waiting, true):
+            // It may be dropped.
+            if !operations.ending.isEmpty, operations.ending.contains(slot) { return }
             operations.makeReady(slot)
             if isObserved { tell(.ready, records[slot].element) }
         case (.ready, false):
@@ -127,12 +144,14 @@ extension SchedulerState {
     mutating func end(_ slot: Slot) -> Element {
         let (record, wasEnding) = operations.remove(slot, &outbox.newFloors)
         switch record.status {
-        case .waiting, .ready, .lent: break
+        case .waiting where wasEnding: room.droppedLeft()
+        case .waiting, .ready: if room.drops { room.leave(.init(arrival: record.arrival, slot: slot)) }
+        case .lent: break
         case .executing: lending.giveBack(record.weight)
         case .returning: freeReturn(record.arrival, slot, record.level)
         }
         if isObserved, !wasEnding { tell(.finished, record.element) }
-        if isEmpty, intake == .closing { intake = .shut }
+        if isEmpty, intake == .closing, room.producers.isEmpty { intake = .shut }
         return record.element
     }
 
@@ -143,6 +162,64 @@ extension SchedulerState {
 
     /// Prepares for looks at what stands before barriers.
     mutating func indexArrivals() { operations.indexArrivals() }
+}
+
+// MARK: - Room
+
+extension SchedulerState {
+    /// How many operations are pending: added, and not started.
+    var pendingCount: Int { room.count(ofUnstarted: operations.unstartedCount) }
+
+    /// Whether no other operation may be pending.
+    @inline(__always)
+    var isFull: Bool { room.isFull(ofUnstarted: operations.unstartedCount) }
+
+    mutating func setPendingLimit(_ limit: Int) { room.limit = limit }
+
+    /// Has a pending operation give way to a new one if that is the policy. Otherwise the new one is to be ended.
+    private mutating func makeRoom(for element: Element) -> Bool {
+        guard let slot = room.drop() else {
+            reject(element, .full)
+            return false
+        }
+        if records[slot].status == .ready { operations.makeWait(slot) }
+        beginEnding(slot)
+        reject(records[slot].element, .dropped)
+        return true
+    }
+
+    /// A task waits until an operation is added.
+    ///
+    /// - Parameter number: A number for the wait, which no other has.
+    mutating func waitForRoom(_ element: Element, _ waiter: Waiter, number: Int) {
+        guard intake.takes else {
+            _ = takesIn(element)
+            return outbox.resumed.append(waiter)
+        }
+        room.producers.append(.init(element: element, waiter: waiter), number: number)
+    }
+
+    /// A task gives up such a wait, and goes on. Returns false if it has gone on already, or has not come yet.
+    mutating func stopWaitingForRoom(_ number: Int) -> Bool {
+        guard let producer = room.producers.remove(number) else { return false }
+        outbox.resumed.append(producer.waiter)
+        return true
+    }
+
+    /// The operation that is to be added now, as there is room for it; its task goes on. Nil if there is none.
+    mutating func nextAdmission() -> Element? {
+        guard !isFull, let producer = room.producers.removeFirst() else { return nil }
+        outbox.resumed.append(producer.waiter)
+        return producer.element
+    }
+
+    /// What waits for room never gets it.
+    private mutating func refuseProducers() {
+        for producer in room.producers.removeAll() {
+            _ = takesIn(producer.element)
+            outbox.resumed.append(producer.waiter)
+        }
+    }
 }
 
 // MARK: - Control
@@ -171,6 +248,7 @@ extension SchedulerState {
     /// Moves the intake on; back it does not go. A queue that is to be shut once it is empty, and is, is shut.
     mutating func setIntake(_ intake: Intake) {
         self.intake = max(self.intake, intake == .closing && isEmpty ? .shut : intake)
+        if !self.intake.takes { refuseProducers() }
     }
 
     /// Changes of operations are told from now on.
@@ -236,6 +314,7 @@ extension SchedulerState {
             ? operations.startFirst { [permits] in permits.admits($0) } : operations.startFirst { _ in true }
         guard let start else { return nil }
         lending.take(start.weight)
+        if room.drops { room.leave(operations.entry(start.slot)) }
         return start.slot
     }
 
@@ -247,14 +326,15 @@ extension SchedulerState {
     /// Takes back the permits that `nextStart` gave, as the operation turned out to be waiting after all.
     mutating func refuseStart(_ slot: Slot) {
         lending.giveBack(records[slot].weight)
-        operations.update(slot) { $0.status = .waiting }
+        operations.undoStart(slot)
+        if room.drops { room.enter(operations.entry(slot)) }
     }
 
     /// What starts next, in this order, each in place of one that executes and ends, as long as nothing else happens:
     /// no more than `count`, and none if it is not plain to see.
     func upcoming(_ count: Int) -> (level: PriorityLevel, entries: ArraySlice<RankedList.Entry>)? {
         guard !ready.isEmpty, !isHalted, !isObserved, returning.isEmpty, permits.taken == permits.capacity,
-            barriers.isEmpty, operations.floors.isIdle, !hasHadWeights
+            barriers.isEmpty, operations.floors.isIdle, !hasHadWeights, room.producers.isEmpty
         else { return nil }
         return ready.upcoming(count)
     }

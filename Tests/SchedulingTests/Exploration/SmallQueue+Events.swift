@@ -16,6 +16,8 @@ extension SmallQueue {
         /// The queue learns that an operation has ended.
         case leave(Int)
         case cancel(Int)
+        /// What gave way to another one ends.
+        case endDropped(Int)
         case setSuspended(Bool)
         case setWidth(Int)
         case drain
@@ -34,7 +36,7 @@ extension SmallQueue: Explorable {
 
     func isProgress(_ event: Event) -> Bool {
         switch event {
-        case .add, .look, .start, .begin, .leave, .endWait, .setSuspended(false): true
+        case .add, .look, .start, .begin, .leave, .endWait, .endDropped, .setSuspended(false): true
         // A body that ends before its own waits have is possible, but nothing to rely on.
         case .finish(let number): status(number) == .executing
         case .take, .cancel, .setSuspended, .setWidth, .drain, .setLevel, .depend, .undepend, .beginWait, .shutDown:
@@ -74,7 +76,7 @@ extension SmallQueue: Explorable {
     private func appendEvents(of number: Int, to events: inout [Event]) {
         let operation = operations[number]
         switch operation.phase {
-        case .made, .pending, .taken: if plan.kinds.contains(.cancelling) { events.append(.cancel(number)) }
+        case .made, .pending, .taken, .producing: if plan.kinds.contains(.cancelling) { events.append(.cancel(number)) }
         case .executing: events.append(.finish(number))
         case .finished: if operation.slot != nil { events.append(.leave(number)) }
         }
@@ -83,6 +85,7 @@ extension SmallQueue: Explorable {
             events.append(.take(inPlaceOf: number))
         }
         guard let slot = operation.slot else { return }
+        if operation.phase == .pending, isDropped(operation) { events.append(.endDropped(number)) }
         let record = state.records[slot]
         if record.status == .waiting || record.status == .ready, (record.status == .ready) != isReady(number) {
             events.append(.look(number))
@@ -97,7 +100,9 @@ extension SmallQueue: Explorable {
         for other in operations.indices {
             if operations[number].dependencies.contains(other) {
                 events.append(.undepend(number, on: other))
-            } else if operations[other].phase != .finished, !reaches(number, from: NumberSet(other)) {
+            } else if plan.mayDepend(number, on: other), operations[other].phase != .finished,
+                !reaches(number, from: NumberSet(other))
+            {
                 events.append(.depend(number, on: other))
             }
         }
@@ -123,12 +128,15 @@ extension SmallQueue: Explorable {
         case .start: start()
         case .take(let number): take(inPlaceOf: number)
         case .begin(let number): begin(number)
-        case .finish(let number), .cancel(let number): finish(number)
+        case .finish(let number), .endDropped(let number): finish(number)
+        case .cancel(let number): cancel(number)
         case .leave(let number): leave(number)
         case .setSuspended(let isSuspended): state.setSuspended(isSuspended)
         case .setWidth(let width): state.setWidth(width)
         case .drain: state.drain()
-        case .shutDown(let whenEmpty): state.setIntake(whenEmpty ? .closing : .shut)
+        case .shutDown(let whenEmpty):
+            state.setIntake(whenEmpty ? .closing : .shut)
+            for number in state.takeOutbox().rejected(.shutDown) { finish(number) }
         case .setLevel(let number, let level):
             operations[number].levelChanges -= 1
             state.setLevel(operations[number].slot!, level)
@@ -141,6 +149,7 @@ extension SmallQueue: Explorable {
         case .beginWait(let number, let other): beginWait(number, other)
         case .endWait(let number, let other): endWait(number, other)
         }
+        admit()
         takeReturns()
         // What is in there now was looked at, or is of no consequence for the state.
         _ = state.takeOutbox()
@@ -151,12 +160,51 @@ extension SmallQueue: Explorable {
         added += 1
         if state.intake == .shut { return finish(number) }
         if operations[number].phase == .finished {
+            // What has ended needs no room.
+            if state.isFull { return }
             return state.remove(state.add(number, isBarrier: plan.barriers.contains(number))!)
         }
         if reaches(number, from: barriers(before: number)) { return finish(number) }
+        if state.isFull, plan.overflow == .refuse {
+            operations[number].phase = .producing
+            return state.waitForRoom(number, number, number: number)
+        }
+        enter(number)
+    }
+
+    /// What waits for room is added as soon as there is any.
+    private mutating func admit() {
+        while let number = state.nextAdmission() {
+            _ = state.takeOutbox()
+            if operations[number].phase == .producing, !reaches(number, from: barriers(before: number)) {
+                enter(number)
+            } else {
+                finish(number)
+            }
+        }
+    }
+
+    private mutating func enter(_ number: Int) {
+        let pending = operations.indices.filter { status($0).map { $0 == .waiting || $0 == .ready } ?? false }
         operations[number].phase = .pending
         operations[number].slot = state.add(
             number, isReady: isReady(number), isBarrier: plan.barriers.contains(number))
+        let dropped = state.takeOutbox().rejected(.dropped)
+        if plan.kinds.contains(.room), !dropped.allSatisfy(pending.contains) {
+            violations.append("\(dropped) gave way of \(pending)")
+        }
+    }
+
+    func isDropped(_ operation: Operation) -> Bool {
+        operation.slot.map { state.operations.ending.contains($0) } ?? false
+    }
+
+    private mutating func cancel(_ number: Int) {
+        if operations[number].phase == .producing {
+            let hasWaited = state.stopWaitingForRoom(number)
+            if !hasWaited || state.takeOutbox().resumed != [number] { violations.append("\(number) did not wait") }
+        }
+        finish(number)
     }
 
     private mutating func start() {

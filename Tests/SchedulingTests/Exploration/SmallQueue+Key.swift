@@ -43,6 +43,7 @@ extension SmallQueue {
         let record = state.records[slot]
         key.add(record.status.number, bits: 3)
         key.add(record.level == .medium ? 0 : 1, bits: 1)
+        key.add(isDropped(operation) ? 1 : 0, bits: 1)
     }
 
     /// How often each operation stands in each line, up to three times. Entries of operations that are gone can

@@ -11,6 +11,10 @@ struct NaiveScheduler {
         var weight = 1
         var status = Status.waiting
         var waits = 0
+        /// It gave way to another one, and will end.
+        var isDropped = false
+
+        var isPending: Bool { !isDropped && (status == .waiting || status == .ready) }
     }
 
     /// All that has not ended, in the order of arrival.
@@ -22,12 +26,18 @@ struct NaiveScheduler {
     var endLevels: [PriorityLevel] = []
     var intake = SchedulerState<Int, Int>.Intake.open
 
-    let order: OperationOrder
+    /// What waits for room.
+    var producers: [Operation] = []
+    var pendingLimit: Int
+    let policies: QueuePolicies
 
-    init(width: Int, isSuspended: Bool = false, order: OperationOrder = .firstInFirstOut) {
+    var order: OperationOrder { policies.order }
+
+    init(width: Int, isSuspended: Bool = false, policies: QueuePolicies) {
         self.width = width
-        self.order = order
+        self.policies = policies
         self.isSuspended = isSuspended
+        pendingLimit = policies.pendingLimit
     }
 
     // MARK: What follows
@@ -67,7 +77,8 @@ struct NaiveScheduler {
     func nearestHoldingBack(_ id: Int) -> [Int] {
         let before = operations[..<index(id)]
         let barrier = before.lastIndex(where: \.isBarrier)
-        let behind = operations[index(id)].isBarrier ? before[(barrier.map { $0 + 1 } ?? 0)...].map(\.id) : []
+        let between = before[(barrier.map { $0 + 1 } ?? 0)...].filter { !$0.isDropped }
+        let behind = operations[index(id)].isBarrier ? between.map(\.id) : []
         return ((barrier.map { [operations[$0].id] } ?? []) + behind).sorted()
     }
 
@@ -90,9 +101,37 @@ struct NaiveScheduler {
         }
     }
 
+    // MARK: Room
+
+    var pendingCount: Int { operations.count(where: \.isPending) }
+
+    var isFull: Bool { pendingCount >= pendingLimit }
+
+    var nextAdmission: Operation? { isFull ? nil : producers.first }
+
+    mutating func admit() { operations.append(producers.removeFirst()) }
+
+    /// Returns whether it is taken in, and what gives way to it.
+    mutating func add(_ operation: Operation) -> (isTaken: Bool, dropped: Int?) {
+        var dropped: Int?
+        if isFull {
+            switch policies.overflow {
+            case .refuse: break
+            case .dropOldest: dropped = operations.first(where: \.isPending)?.id
+            case .dropNewest: dropped = operations.last(where: \.isPending)?.id
+            }
+            guard let dropped else { return (false, nil) }
+            self[dropped].isDropped = true
+            self[dropped].status = .waiting
+        }
+        operations.append(operation)
+        return (true, dropped)
+    }
+
     // MARK: Events
 
     mutating func setReady(_ id: Int, _ isReady: Bool) {
+        if self[id].isDropped { return }
         switch self[id].status {
         case .waiting, .ready: self[id].status = isReady ? .ready : .waiting
         case .executing, .lent, .returning: break
@@ -111,12 +150,13 @@ struct NaiveScheduler {
 
     mutating func end(_ id: Int) {
         operations.remove(at: index(id))
-        if operations.isEmpty, intake == .closing { intake = .shut }
+        if operations.isEmpty, producers.isEmpty, intake == .closing { intake = .shut }
     }
 
     mutating func shutDown(whenEmpty: Bool) {
         if intake == .shut { return }
         intake = whenEmpty && !operations.isEmpty ? .closing : .shut
+        if intake == .shut { producers = [] }
     }
 
     /// Returns which tasks go on.

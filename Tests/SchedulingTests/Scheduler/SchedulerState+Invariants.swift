@@ -1,5 +1,12 @@
 @testable import TaskOperations
 
+extension SchedulerState.Outbox {
+    /// What is to be ended for a reason.
+    func rejected(_ reason: SchedulerState.Rejection.Reason) -> [Element] {
+        rejected.filter { $0.reason == reason }.map(\.element)
+    }
+}
+
 extension SchedulerState {
     /// What the events since the last time have led to.
     mutating func takeOutbox() -> Outbox {
@@ -36,7 +43,19 @@ extension SchedulerState {
                 record.waits >= 0 && (record.waits > 0) == (record.status == .lent),
                 "\(record.element) is \(record.status) with \(record.waits) waits")
         }
-        check(intake != .closing || !inOrder.isEmpty, "an empty queue was not shut")
+        check(intake != .closing || !inOrder.isEmpty || !room.producers.isEmpty, "an empty queue was not shut")
+        checkRoom(check)
+    }
+
+    private func checkRoom(_ check: Check) {
+        let unstarted = records.slots.filter { !records[$0].status.hasStarted }
+        let pending = unstarted.filter { !operations.ending.contains($0) }
+        check(pendingCount == pending.count, "\(pendingCount) count as pending of \(pending.count)")
+        check(!room.drops || room.pending.count == pending.count, "\(room.pending.count) can be dropped")
+        check(intake.takes || room.producers.isEmpty, "there is no room any more, and \(room.producers.count) wait for it")
+        for slot in unstarted where operations.ending.contains(slot) {
+            check(records[slot].status == .waiting, "\(records[slot].element) is dropped and may start")
+        }
     }
 
     private func checkBarriers(_ inOrder: [Record], _ check: Check) {
