@@ -47,6 +47,9 @@ struct AdmissionQueue: Hashable, Sendable {
         ready.popFirst(fitting: isFitting)
     }
 
+    /// Takes the first operation of a level that may start; there must be one.
+    mutating func popFirst(of level: PriorityLevel) { ready.popFirst(of: level) }
+
     /// An operation has ended, and there is no barrier.
     @inline(__always)
     mutating func operationEnded(_ arrival: UInt64) { barriers.operationEnded(arrival) }

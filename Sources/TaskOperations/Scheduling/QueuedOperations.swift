@@ -135,20 +135,27 @@ extension QueuedOperations {
         if !admission.barriers.isEmpty || !floors.isIdle { handOn(from: slot, &newFloors) }
     }
 
-    /// The first operation that may start does, if it fits.
+    /// The first operation that may start does; there must be one.
     @inline(__always)
-    mutating func startFirst(fitting isFitting: (_ weight: Int) -> Bool) -> (slot: Slot, weight: Int)? {
-        guard let slot = admission.popFirst(fitting: { [records] in isFitting(records[$0].weight) })?.slot else {
-            return nil
-        }
-        startedCount += 1
-        return records.update(slot) { record in
-            record.status = .executing
-            return (slot, record.weight)
-        }
+    mutating func startFirst() -> Slot {
+        let slot = admission.popFirst { _ in true }!.slot
+        noteStart(slot)
+        return slot
     }
 
-    /// What `startFirst` returned has to wait after all.
+    /// The first operation of a level that may start does.
+    mutating func start(_ slot: Slot, of level: PriorityLevel) {
+        admission.popFirst(of: level)
+        noteStart(slot)
+    }
+
+    @inline(__always)
+    private mutating func noteStart(_ slot: Slot) {
+        startedCount += 1
+        records.update(slot) { $0.status = .executing }
+    }
+
+    /// What has been started has to wait after all.
     mutating func undoStart(_ slot: Slot) {
         startedCount -= 1
         records[slot].status = .waiting

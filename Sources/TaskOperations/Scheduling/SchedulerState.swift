@@ -47,8 +47,9 @@ struct SchedulerState<Element: Sendable, Waiter: Sendable>: Sendable {
     /// Whether changes of operations are told.
     private(set) var isObserved = false
     private var changeCount: UInt64 = 0
-    /// Set for good when an operation takes more than one permit: an end need not make room for the next start then.
-    private var hasHadWeights = false
+    /// Whether an end makes room for the next start, whatever that is. Unset for good when an operation takes more than one
+    /// permit, or the queue is asked for anything beside its order.
+    private(set) var isPlain = true
     private var outbox = Outbox()
 
     init(
@@ -81,7 +82,7 @@ extension SchedulerState {
         weight: Int = 1, at reserved: Slot? = nil
     ) -> Slot? {
         if isFull || !intake.takes, !takesIn(element) { return nil }
-        if weight != 1 { hasHadWeights = true }
+        if weight != 1 { isPlain = false }
         let slot = reserved ?? nextSlot
         operations.insert(
             element, at: slot, level: level, isReady: isReady, isBarrier: isBarrier, weight: weight, &outbox.newFloors)
@@ -127,8 +128,10 @@ extension SchedulerState {
         let former = records[slot].level
         if former == level { return }
         operations.setLevel(slot, level, &outbox.newFloors)
-        if records[slot].status == .returning {
-            lending.changeLevel(operations.entry(slot), from: former, to: level)
+        switch records[slot].status {
+        case .waiting, .ready, .lent: break
+        case .executing: lending.move(records[slot].weight, from: former, to: level)
+        case .returning: lending.changeLevel(operations.entry(slot), from: former, to: level)
         }
     }
 
@@ -147,7 +150,7 @@ extension SchedulerState {
         case .waiting where wasEnding: room.droppedLeft()
         case .waiting, .ready: if room.drops { room.leave(.init(arrival: record.arrival, slot: slot)) }
         case .lent: break
-        case .executing: lending.giveBack(record.weight)
+        case .executing: lending.giveBack(record.weight, at: record.level)
         case .returning: freeReturn(record.arrival, slot, record.level)
         }
         if isObserved, !wasEnding { tell(.finished, record.element) }
@@ -238,6 +241,15 @@ extension SchedulerState {
         isDraining = true
         setSuspended(false)
         setWidth(permits.capacity)
+        lending.openLevels()
+    }
+
+    /// Limits how many permits the operations of a level take at once.
+    mutating func setCap(_ capacity: Int, at level: PriorityLevel) {
+        isPlain = false
+        lending.setCapacity(isDraining ? max(1, capacity) : capacity, at: level) { [records] in
+            records.all.filter { $0.status == .executing }.map { ($0.weight, $0.level) }
+        }
     }
 
     /// Nothing starts until `release`, which has to be called as often.
@@ -273,24 +285,36 @@ extension SchedulerState {
 // MARK: - Starting
 
 extension SchedulerState {
-    /// How many operations could start now, one after the other, if all had the weight 1.
+    /// How many operations could start now, one after the other, if all had the weight 1 and nothing but permits were asked
+    /// for.
     @inline(__always)
     var startableCount: Int {
-        isHalted || !returning.isEmpty ? 0 : min(ready.count, permits.available)
+        isHalted || lending.isAwaitedBack ? 0 : min(ready.count, permits.available)
     }
 
-    /// The level of the task in which what comes next starts: its own, or what waits for all that may start.
-    @inline(__always)
-    private var readyLevel: PriorityLevel? {
-        guard let level = ready.highestLevel else { return nil }
-        return operations.floors.isIdle ? level : max(level, floor(of: ready.first!.entry.slot))
-    }
-
-    /// The level of what would start next.
+    /// The level of what would start next, that is of its task: its own, or what waits for all that may start.
     @inline(__always)
     var nextLevel: PriorityLevel? {
-        guard startableCount > 0, let level = readyLevel else { return nil }
-        return !hasHadWeights || permits.admits(records[ready.first!.entry.slot].weight) ? level : nil
+        if startableCount == 0 { return nil }
+        return isPlain ? ready.highestLevel.map { taskLevel(of: ready.first!.entry.slot, $0) } : selection?.taskLevel
+    }
+
+    @inline(__always)
+    private func taskLevel(of slot: Slot, _ level: PriorityLevel) -> PriorityLevel {
+        operations.floors.isIdle ? level : max(level, floor(of: slot))
+    }
+
+    /// What would start next if more is asked than its turn and one permit.
+    ///
+    /// A level that is full is passed over. What has to wait for permits of the queue is not.
+    private var selection: (slot: Slot, level: PriorityLevel, taskLevel: PriorityLevel)? {
+        for level in PriorityLevel.allCases.reversed() {
+            guard let slot = ready.first(of: level)?.slot else { continue }
+            let weight = records[slot].weight
+            if !lending.isOpen(level, for: weight) { continue }
+            return permits.admits(weight) ? (slot, level, taskLevel(of: slot, level)) : nil
+        }
+        return nil
     }
 
     /// A worker that was started has begun.
@@ -308,14 +332,22 @@ extension SchedulerState {
     /// Gives the first ready operation its permits, which executes from now on; nil if nothing may start, or if what
     /// comes first is not of the level that is asked for.
     mutating func nextStart(at level: PriorityLevel) -> Slot? {
-        guard !isHalted, returning.isEmpty, permits.available > 0, readyLevel == level else { return nil }
-        let start =
-            hasHadWeights
-            ? operations.startFirst { [permits] in permits.admits($0) } : operations.startFirst { _ in true }
-        guard let start else { return nil }
-        lending.take(start.weight)
-        if room.drops { room.leave(operations.entry(start.slot)) }
-        return start.slot
+        guard !isHalted, !lending.isAwaitedBack, permits.available > 0, !ready.isEmpty else { return nil }
+        if !isPlain { return startSelection(at: level) }
+        let ownLevel = ready.highestLevel!
+        guard taskLevel(of: ready.first!.entry.slot, ownLevel) == level else { return nil }
+        let slot = operations.startFirst()
+        lending.take(1, at: ownLevel)
+        if room.drops { room.leave(operations.entry(slot)) }
+        return slot
+    }
+
+    private mutating func startSelection(at level: PriorityLevel) -> Slot? {
+        guard let (slot, ownLevel, taskLevel) = selection, taskLevel == level else { return nil }
+        operations.start(slot, of: ownLevel)
+        lending.take(records[slot].weight, at: ownLevel)
+        if room.drops { room.leave(operations.entry(slot)) }
+        return slot
     }
 
     /// What `nextStart` gave has begun to execute.
@@ -325,7 +357,7 @@ extension SchedulerState {
 
     /// Takes back the permits that `nextStart` gave, as the operation turned out to be waiting after all.
     mutating func refuseStart(_ slot: Slot) {
-        lending.giveBack(records[slot].weight)
+        lending.giveBack(records[slot].weight, at: records[slot].level)
         operations.undoStart(slot)
         if room.drops { room.enter(operations.entry(slot)) }
     }
@@ -334,7 +366,7 @@ extension SchedulerState {
     /// no more than `count`, and none if it is not plain to see.
     func upcoming(_ count: Int) -> (level: PriorityLevel, entries: ArraySlice<RankedList.Entry>)? {
         guard !ready.isEmpty, !isHalted, !isObserved, returning.isEmpty, permits.taken == permits.capacity,
-            barriers.isEmpty, operations.floors.isIdle, !hasHadWeights, room.producers.isEmpty
+            barriers.isEmpty, operations.floors.isIdle, isPlain, room.producers.isEmpty
         else { return nil }
         return ready.upcoming(count)
     }
@@ -363,7 +395,7 @@ extension SchedulerState {
         }
         switch status {
         case .executing:
-            lending.giveBack(weight)
+            lending.giveBack(weight, at: level)
             if isObserved { tell(.lent, records[slot].element) }
         case .returning: freeReturn(arrival, slot, level)
         case .lent: break
@@ -435,7 +467,7 @@ extension SchedulerState {
 
     private mutating func startWorkers() {
         guard let level = nextLevel else { return }
-        let count = max(0, min(startableCount, workerLimit) - starting[level])
+        let count = max(0, min(startableCount, lending.available(at: level), workerLimit) - starting[level])
         if count == 0 { return }
         starting.add(count, at: level)
         for _ in 0..<count { outbox.workers.append(level) }

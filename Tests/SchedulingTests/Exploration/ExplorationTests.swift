@@ -18,10 +18,10 @@ struct ExplorationTests {
     private static let exploredOperations = ProcessInfo.processInfo.environment["EXPLORED_OPERATIONS"].flatMap(Int.init)
     private static let widths = isDeep ? 1...3 : 2...2
 
-    @Test("Two operations, and all that can happen but changes of level and little room")
+    @Test("Two operations, and all that can happen but changes of level, little room and caps")
     func twoOperations() throws {
-        let kinds = Set(Self.kinds).subtracting([.levels, .room])
-        try explore("2 operations, all kinds but levels and room", ExplorationScope(operations: 2, kinds: kinds))
+        let kinds = Set(Self.kinds).subtracting([.levels, .room, .caps])
+        try explore("2 operations, all kinds but levels, room and caps", ExplorationScope(operations: 2, kinds: kinds))
     }
 
     @Test("Two operations, changes of level and something else", arguments: kinds)

@@ -20,6 +20,7 @@ extension SmallQueue {
         case endDropped(Int)
         case setSuspended(Bool)
         case setWidth(Int)
+        case setCap(Int)
         case drain
         case setLevel(Int, PriorityLevel)
         case depend(Int, on: Int)
@@ -36,10 +37,10 @@ extension SmallQueue: Explorable {
 
     func isProgress(_ event: Event) -> Bool {
         switch event {
-        case .add, .look, .start, .begin, .leave, .endWait, .endDropped, .setSuspended(false): true
+        case .add, .look, .start, .begin, .leave, .endWait, .endDropped, .setSuspended(false), .setCap(2): true
         // A body that ends before its own waits have is possible, but nothing to rely on.
         case .finish(let number): status(number) == .executing
-        case .take, .cancel, .setSuspended, .setWidth, .drain, .setLevel, .depend, .undepend, .beginWait, .shutDown:
+        case .take, .cancel, .setSuspended, .setWidth, .setCap, .drain, .setLevel, .depend, .undepend, .beginWait, .shutDown:
             false
         }
     }
@@ -65,6 +66,9 @@ extension SmallQueue: Explorable {
         }
         if plan.kinds.contains(.widths) {
             for width in plan.widths where width != state.permits.capacity { events.append(.setWidth(width)) }
+        }
+        if plan.kinds.contains(.caps) {
+            for cap in 0...2 where cap != mediumCap { events.append(.setCap(cap)) }
         }
         if plan.kinds.contains(.shuttingDown), state.intake != .shut {
             events.append(.shutDown(whenEmpty: false))
@@ -133,6 +137,7 @@ extension SmallQueue: Explorable {
         case .leave(let number): leave(number)
         case .setSuspended(let isSuspended): state.setSuspended(isSuspended)
         case .setWidth(let width): state.setWidth(width)
+        case .setCap(let cap): state.setCap(cap, at: .medium)
         case .drain: state.drain()
         case .shutDown(let whenEmpty):
             state.setIntake(whenEmpty ? .closing : .shut)
@@ -271,10 +276,17 @@ extension SmallQueue: Explorable {
         if goesOn == operations[number].awaited.isEmpty { violations.append("goes on without its permit: \(goesOn)") }
     }
 
+    private func isOpen(_ level: PriorityLevel) -> Bool {
+        state.lending.caps.map { $0[level].available > 0 || $0[level].taken == 0 } ?? true
+    }
+
+    /// How many of the medium level may execute at once.
+    var mediumCap: Int { min(3, state.lending.caps?[.medium].capacity ?? .max) }
+
     /// Whoever can have its permit back takes it within the same step.
     private mutating func takeReturns() {
         while !state.returning.isEmpty {
-            let wanting = state.records.all.filter { $0.status == .returning }
+            let wanting = state.records.all.filter { $0.status == .returning && isOpen($0.level) }
             let level = state.permits.available > 0 ? wanting.map(\.level).max() : nil
             let expected = wanting.filter { $0.level == level }.map(\.element).min()
             let next = state.nextReturn().map { state.records[$0].element }

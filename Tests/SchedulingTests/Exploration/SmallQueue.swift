@@ -8,7 +8,7 @@
 struct SmallQueue {
     /// What can happen besides adding, starting and ending.
     enum Kind: CaseIterable, Sendable {
-        case cancelling, suspending, widths, levels, edges, waits, shuttingDown, room
+        case cancelling, suspending, widths, levels, edges, waits, shuttingDown, room, caps
     }
 
     final class Plan: Sendable {

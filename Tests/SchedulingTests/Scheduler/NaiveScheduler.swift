@@ -26,6 +26,7 @@ struct NaiveScheduler {
     var endLevels: [PriorityLevel] = []
     var intake = SchedulerState<Int, Int>.Intake.open
 
+    var caps: [PriorityLevel: Int] = [:]
     /// What waits for room.
     var producers: [Operation] = []
     var pendingLimit: Int
@@ -44,21 +45,42 @@ struct NaiveScheduler {
 
     var available: Int { max(0, width - taken) }
 
-    var taken: Int { operations.reduce(0) { $0 + ($1.status == .executing ? $1.weight : 0) } }
+    var taken: Int { taken { _ in true } }
+
+    private func taken(where isCounted: (Operation) -> Bool) -> Int {
+        operations.reduce(0) { $0 + ($1.status == .executing && isCounted($1) ? $1.weight : 0) }
+    }
 
     /// How many operations could start now, one after the other.
     var startableCount: Int {
-        isSuspended || count(.returning) > 0 ? 0 : min(available, admitted.count)
+        isSuspended || nextOfReturning != nil ? 0 : min(available, admitted.count)
     }
 
+    /// Of each level the first one counts; one whose level is full is passed over.
     var nextStart: Operation? {
-        guard startableCount > 0, let next = first(of: admitted, order) else { return nil }
-        return next.weight <= available || taken == 0 ? next : nil
+        if startableCount == 0 { return nil }
+        for level in PriorityLevel.allCases.reversed() {
+            guard let next = first(of: admitted.filter({ $0.level == level }), order) else { continue }
+            let (cap, taken) = (caps[level] ?? .max, taken { $0.level == level })
+            if next.weight > cap - taken, taken > 0 || cap == 0 { continue }
+            return next.weight <= available || self.taken == 0 ? next : nil
+        }
+        return nil
     }
 
     var nextReturn: Operation? {
-        guard let next = first(of: operations.filter { $0.status == .returning }, .firstInFirstOut) else { return nil }
-        return next.weight <= available || taken == 0 ? next : nil
+        guard let next = nextOfReturning else { return nil }
+        let (cap, taken) = (caps[next.level] ?? .max, taken { $0.level == next.level })
+        if next.weight > cap - taken, taken > 0 { return nil }
+        return next.weight <= available || self.taken == 0 ? next : nil
+    }
+
+    private var nextOfReturning: Operation? {
+        let open = operations.filter { operation in
+            let (cap, taken) = (caps[operation.level] ?? .max, taken { $0.level == operation.level })
+            return operation.status == .returning && (taken < cap || taken == 0)
+        }
+        return first(of: open, .firstInFirstOut)
     }
 
     /// Ready operations that no barrier holds back.
@@ -146,6 +168,7 @@ struct NaiveScheduler {
         isDraining = true
         isSuspended = false
         if width == 0 { width = 1 }
+        caps = caps.mapValues { max(1, $0) }
     }
 
     mutating func end(_ id: Int) {

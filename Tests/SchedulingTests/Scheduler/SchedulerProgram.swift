@@ -25,6 +25,8 @@ struct SchedulerProgram {
         /// How many operations may be pending; nil if nothing limits that.
         var pendingLimits: ClosedRange<Int>?
         var room = 0
+        /// How often levels are limited.
+        var caps = 0
     }
 
     let mix: Mix
@@ -55,6 +57,7 @@ struct SchedulerProgram {
         }
         try happen(.setSuspended(false), isCompared: true)
         try happen(.setWidth(max(1, pair.naive.width)), isCompared: true)
+        for level in mix.levels where pair.naive.caps[level] == 0 { try happen(.setCap(1, level), isCompared: true) }
         while let event = closingEvent() { try happen(event, isCompared: pair.naive.operations.count < 20) }
         try pair.compare()
         if !pair.state.isEmpty { throw Disagreement(description: "it is stuck with \(pair.state.elements)") }
@@ -82,6 +85,7 @@ extension SchedulerProgram {
             (mix.lending, { $0.lending() }),
             (mix.control, { $0.controlling() }),
             (mix.room, { $0.waitingForRoom() }),
+            (mix.caps, { .setCap(Int.random(in: 0...3, using: &$0.random), $0.mix.levels.randomElement(using: &$0.random)!) }),
             (1, { .startAt($0.random.level()) }),
         ]
         var rest = random.number(below: kinds.reduce(0) { $0 + $1.weight })

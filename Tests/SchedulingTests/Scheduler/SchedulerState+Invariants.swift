@@ -43,6 +43,11 @@ extension SchedulerState {
                 record.waits >= 0 && (record.waits > 0) == (record.status == .lent),
                 "\(record.element) is \(record.status) with \(record.waits) waits")
         }
+        for level in PriorityLevel.allCases {
+            let expected = inOrder.reduce(0) { $0 + ($1.status == .executing && $1.level == level ? $1.weight : 0) }
+            let taken = lending.caps.map { $0[level].taken } ?? expected
+            check(taken == expected, "\(taken) permits of level \(level) are taken, and ought to be \(expected)")
+        }
         check(intake != .closing || !inOrder.isEmpty || !room.producers.isEmpty, "an empty queue was not shut")
         checkRoom(check)
     }
@@ -98,20 +103,30 @@ extension SchedulerState {
     private func checkDecisions(_ inOrder: [Record], _ check: Check) {
         var asked = self
         let returned = asked.nextReturn().map { records[$0].arrival }
-        let wanting = first(of: inOrder.filter { $0.status == .returning })
-        let isFree = wanting.map { permits.fits($0.weight) || permits.taken == 0 } ?? false
+        let wanting = first(of: inOrder.filter { $0.status == .returning && isOpen($0.level) })
+        let isFree = wanting.map { fits($0.weight, permits) && fits($0.weight, lending.caps?[$0.level]) } ?? false
         check(returned == (isFree ? wanting?.arrival : nil), "\(returned, default: "nothing") returns next")
         let isRoom = permits.taken < permits.capacity
-        let mayStart = !isHalted && isRoom && !inOrder.contains { $0.status == .returning }
+        let mayStart = !isHalted && isRoom && wanting == nil
         let startable = inOrder.indices.filter { inOrder[$0].status == .ready && isAdmitted($0, inOrder) }
-        let next = mayStart ? first(of: startable.map { inOrder[$0] }, order) : nil
-        let expected = next.flatMap { permits.fits($0.weight) || permits.taken == 0 ? $0 : nil }
+        let heads = PriorityLevel.allCases.compactMap { level in
+            first(of: startable.map { inOrder[$0] }.filter { $0.level == level }, order)
+        }
+        let next = mayStart ? heads.last { lending.caps?[$0.level].admits($0.weight) ?? true } : nil
+        let expected = next.flatMap { fits($0.weight, permits) ? $0 : nil }
         asked = self
         let level = expected.map { max($0.level, floor(of: $0, inOrder)) }
         check(asked.nextLevel == level, "\(asked.nextLevel, default: "nothing") is the next level")
         let started = level.flatMap { asked.nextStart(at: $0) }.map { records[$0].arrival }
         check(started == expected?.arrival, "\(started, default: "nothing") starts next")
     }
+
+    private func fits(_ weight: Int, _ permits: Permits?) -> Bool {
+        permits.map { weight <= $0.capacity - $0.taken || $0.taken == 0 } ?? true
+    }
+
+    /// Whether a level has room for one more.
+    private func isOpen(_ level: PriorityLevel) -> Bool { fits(1, lending.caps?[level]) }
 
     /// The highest level of what waits for an operation because of barriers, or for the end of all.
     private func floor(of record: Record, _ inOrder: [Record]) -> PriorityLevel {

@@ -26,6 +26,7 @@ enum SchedulerEvent {
     /// It gives that up.
     case stopWaiting(Int)
     case setPendingLimit(Int)
+    case setCap(Int, PriorityLevel)
     /// A wait for the end of all begins to hand a level on.
     case endInherits(PriorityLevel)
     /// It no longer does.
@@ -72,6 +73,9 @@ struct SideBySide {
         case .setWidth(let width):
             state.setWidth(width)
             naive.setWidth(width)
+        case .setCap(let cap, let level):
+            state.setCap(cap, at: level)
+            naive.caps[level] = naive.isDraining ? max(1, cap) : cap
         case .setSuspended(let isSuspended):
             state.setSuspended(isSuspended)
             naive.setSuspended(isSuspended)
