@@ -20,6 +20,8 @@ final class OperationLinks: @unchecked Sendable {
     @exclusivity(unchecked) var executor: (any TaskExecutor)?
     /// Task locals carried from where the operation was added.
     @exclusivity(unchecked) var bindings: [TaskLocalBinding] = []
+    /// Semaphores of each of which the operation needs a permit, in the order in which they are locked.
+    @exclusivity(unchecked) var limits: [AsyncSemaphore] = []
     /// What runs beside the first body.
     @exclusivity(unchecked) var addedBodies: AddedBodies?
     /// How far the operation has come, if it has told that or anything has asked.

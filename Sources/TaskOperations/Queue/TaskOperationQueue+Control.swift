@@ -144,3 +144,8 @@ extension TaskOperationQueue {
         scheduler.cap(at: PriorityLevel(priority))
     }
 }
+
+extension TaskOperationQueue {
+    /// How many sets of limits the queue waits for.
+    package var claimCount: Int { scheduler.claimCount }
+}

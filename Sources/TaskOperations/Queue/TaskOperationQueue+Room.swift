@@ -38,11 +38,13 @@ extension TaskOperationQueue {
         name: String? = nil,
         priority: TaskPriority = .medium,
         weight: Int = 1,
+        limits: [AsyncSemaphore] = [],
         dependencies: [AnyTaskOperation] = [],
         body: @escaping TaskOperation<Success>.Body
     ) async throws -> TaskOperation<Success> {
         let operation = TaskOperation(name: name, priority: priority, dependencies: dependencies, body: body)
         if weight != 1 { operation.weight = weight }
+        if !limits.isEmpty { operation.limits = limits }
         try await addOperationWaitingForRoom(operation)
         return operation
     }

@@ -72,7 +72,8 @@ public final class TaskOperationQueue: Sendable {
         isView = false
         scheduler = Scheduler(
             queueName: name, width: width, policies: policies, place: executor.map { .executor($0) } ?? .pool,
-            isSuspended: isSuspended, taskLocals: taskLocals, permit: PermitNode(isLendable: lendsPermits), scopeWorkers: scopeWorkers)
+            isSuspended: isSuspended, taskLocals: taskLocals, permit: PermitNode(isLendable: lendsPermits),
+            scopeWorkers: scopeWorkers)
         scheduler.setOwner(self)
     }
 

@@ -36,7 +36,8 @@ public func withTaskOperationQueue<Value, Failure>(
     let queue = TaskOperationQueue(
         name: name, width: maxConcurrentOperationCount,
         policies: QueuePolicies(order: order, pendingLimit: maxPendingOperationCount, overflow: overflow),
-        isSuspended: false, lendsPermits: lendsPermits, executor: executor, taskLocals: taskLocals, scopeWorkers: workers)
+        isSuspended: false, lendsPermits: lendsPermits, executor: executor, taskLocals: taskLocals,
+        scopeWorkers: workers)
     return try await withDiscardingTaskGroup(returning: Result<Value, Failure>.self) { group in
         group.addTask { await workers.serveBody() }
         return await AnyTaskOperation.asScope(of: queue.scheduler) {

@@ -56,6 +56,8 @@ actor Scheduler: OperationHost {
     @exclusivity(unchecked) var followers: [any SuspensionFollower] = []
     /// How many bodies await that the queue is empty.
     @exclusivity(unchecked) var awaitingBodyCount = 0
+    /// The semaphores that are limits of operations.
+    @exclusivity(unchecked) var limits = QueueLimits()
 
     init(
         queueName: String?, width: Int, policies: QueuePolicies = QueuePolicies(), place: Place, isSuspended: Bool,
@@ -127,17 +129,20 @@ extension Scheduler {
         with input: inout Input, _ departure: inout Departure,
         _ event: @escaping (isolated Scheduler, inout Input) -> Result
     ) -> Result {
-        executor.withLock {
+        let result = executor.withLock {
             isolated(&departure) { scheduler, departure in scheduler.begin(&departure) }
             let result = isolated(&input, event)
             isolated(&departure) { scheduler, departure in scheduler.leave(&departure) }
             return result
         }
+        if let effects = departure.limitEffects.take() { effects.carryOut() }
+        return result
     }
 
     /// What is left to do, and to let go of, after the scheduler is left.
     struct Departure {
         fileprivate var ended: [AnyTaskOperation] = []
+        fileprivate var limitEffects: AsyncSemaphore.LimitEffects?
         var outbox: State.Outbox?
     }
 
@@ -167,6 +172,7 @@ extension Scheduler {
         repeat {
             if !state.room.producers.isEmpty { admitProducers() }
             state.settle { $0.permitWasReturned() }
+            if limits.isInUse { settleLimits(&departure.limitEffects) }
             openRun()
         } while takeLateMail(&departure.ended)
         if state.isEmpty {
@@ -260,6 +266,7 @@ extension Scheduler {
         let slot = state.nextSlot
         let (snapshot, isInOrder) = operation.settle(
             at: slot, in: nextPlace(for: CollectionOfOne(operation), isBarrier: isBarrier))
+        if snapshot.hasLimits { state.setLimits(limitSet(of: operation), of: slot) }
         _ = state.add(
             operation, level: snapshot.level, isReady: snapshot.isReady, isBarrier: isBarrier, weight: snapshot.weight,
             at: slot)

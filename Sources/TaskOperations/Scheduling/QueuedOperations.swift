@@ -144,8 +144,8 @@ extension QueuedOperations {
     }
 
     /// The first operation of a level that may start does.
-    mutating func start(_ slot: Slot, of level: PriorityLevel) {
-        admission.popFirst(of: level)
+    mutating func start(_ slot: Slot, of level: PriorityLevel, _ set: Int?) {
+        admission.popFirst(of: level, set)
         noteStart(slot)
     }
 
@@ -159,6 +159,11 @@ extension QueuedOperations {
     mutating func undoStart(_ slot: Slot) {
         startedCount -= 1
         records[slot].status = .waiting
+    }
+
+    /// Changes how limited operations stand.
+    mutating func changeLimited<Result>(_ change: (inout LimitedOperations) -> Result) -> Result {
+        admission.changeLimited(change)
     }
 
     func entry(_ slot: Slot) -> ReadyQueue.Entry { entry(slot, records[slot]) }

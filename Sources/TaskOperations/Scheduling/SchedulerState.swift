@@ -51,6 +51,7 @@ struct SchedulerState<Element: Sendable, Waiter: Sendable>: Sendable {
     /// permit, or the queue is asked for anything beside its order.
     private(set) var isPlain = true
     private var outbox = Outbox()
+    private var limitChanges = LimitChanges()
 
     init(
         width: Int, isSuspended: Bool = false, policies: QueuePolicies = QueuePolicies(), workerLimit: Int = .max
@@ -62,7 +63,6 @@ struct SchedulerState<Element: Sendable, Waiter: Sendable>: Sendable {
         self.isSuspended = isSuspended
         self.workerLimit = workerLimit
     }
-
 
     /// Whether nothing may start, whatever is ready.
     var isHalted: Bool { isSuspended || holdCount > 0 }
@@ -153,6 +153,7 @@ extension SchedulerState {
         case .executing: lending.giveBack(record.weight, at: record.level)
         case .returning: freeReturn(record.arrival, slot, record.level)
         }
+        if !isPlain, !operations.admission.limited.isEmpty { leaveLimits(slot, record.status) }
         if isObserved, !wasEnding { tell(.finished, record.element) }
         if isEmpty, intake == .closing, room.producers.isEmpty { intake = .shut }
         return record.element
@@ -289,30 +290,33 @@ extension SchedulerState {
     /// for.
     @inline(__always)
     var startableCount: Int {
-        isHalted || lending.isAwaitedBack ? 0 : min(ready.count, permits.available)
+        if isHalted || lending.isAwaitedBack { return 0 }
+        return min(isPlain ? ready.count : operations.admission.openCount, permits.available)
     }
 
     /// The level of what would start next, that is of its task: its own, or what waits for all that may start.
     @inline(__always)
     var nextLevel: PriorityLevel? {
         if startableCount == 0 { return nil }
-        return isPlain ? ready.highestLevel.map { taskLevel(of: ready.first!.entry.slot, $0) } : selection?.taskLevel
+        return isPlain ? firstLevel : selection?.taskLevel
     }
 
+    /// The level of the task of the first ready operation.
     @inline(__always)
-    private func taskLevel(of slot: Slot, _ level: PriorityLevel) -> PriorityLevel {
-        operations.floors.isIdle ? level : max(level, floor(of: slot))
+    private var firstLevel: PriorityLevel? {
+        guard let level = ready.highestLevel else { return nil }
+        return operations.floors.isIdle ? level : max(level, floor(of: ready.first!.entry.slot))
     }
 
     /// What would start next if more is asked than its turn and one permit.
     ///
     /// A level that is full is passed over. What has to wait for permits of the queue is not.
-    private var selection: (slot: Slot, level: PriorityLevel, taskLevel: PriorityLevel)? {
+    private var selection: (slot: Slot, level: PriorityLevel, set: Int?, taskLevel: PriorityLevel)? {
         for level in PriorityLevel.allCases.reversed() {
-            guard let slot = ready.first(of: level)?.slot else { continue }
+            guard let (slot, set) = operations.admission.first(of: level) else { continue }
             let weight = records[slot].weight
             if !lending.isOpen(level, for: weight) { continue }
-            return permits.admits(weight) ? (slot, level, taskLevel(of: slot, level)) : nil
+            return permits.admits(weight) ? (slot, level, set, max(level, floor(of: slot))) : nil
         }
         return nil
     }
@@ -331,23 +335,37 @@ extension SchedulerState {
 
     /// Gives the first ready operation its permits, which executes from now on; nil if nothing may start, or if what
     /// comes first is not of the level that is asked for.
-    mutating func nextStart(at level: PriorityLevel) -> Slot? {
-        guard !isHalted, !lending.isAwaitedBack, permits.available > 0, !ready.isEmpty else { return nil }
-        if !isPlain { return startSelection(at: level) }
+    ///
+    /// - Parameter takeLimits: Takes a permit of each semaphore of a set, or claims them and returns false. Others are
+    ///   asked to start then.
+    @inline(__always)
+    mutating func nextStart(
+        at level: PriorityLevel, takeLimits: (_ set: Int, PriorityLevel) -> Bool = { _, _ in true }
+    ) -> Slot? {
+        guard startableCount > 0 else { return nil }
+        if !isPlain { return startSelection(at: level, takeLimits) }
+        guard firstLevel == level else { return nil }
         let ownLevel = ready.highestLevel!
-        guard taskLevel(of: ready.first!.entry.slot, ownLevel) == level else { return nil }
         let slot = operations.startFirst()
         lending.take(1, at: ownLevel)
         if room.drops { room.leave(operations.entry(slot)) }
         return slot
     }
 
-    private mutating func startSelection(at level: PriorityLevel) -> Slot? {
-        guard let (slot, ownLevel, taskLevel) = selection, taskLevel == level else { return nil }
-        operations.start(slot, of: ownLevel)
-        lending.take(records[slot].weight, at: ownLevel)
-        if room.drops { room.leave(operations.entry(slot)) }
-        return slot
+    private mutating func startSelection(
+        at level: PriorityLevel, _ takeLimits: (_ set: Int, PriorityLevel) -> Bool
+    ) -> Slot? {
+        while let (slot, ownLevel, set, taskLevel) = selection, taskLevel == level {
+            if let set, !takeTaken(set), !takeLimits(set, ownLevel) {
+                operations.changeLimited { $0.park(set, at: ownLevel) }
+                continue
+            }
+            operations.start(slot, of: ownLevel, set)
+            lending.take(records[slot].weight, at: ownLevel)
+            if room.drops { room.leave(operations.entry(slot)) }
+            return slot
+        }
+        return nil
     }
 
     /// What `nextStart` gave has begun to execute.
@@ -359,6 +377,7 @@ extension SchedulerState {
     mutating func refuseStart(_ slot: Slot) {
         lending.giveBack(records[slot].weight, at: records[slot].level)
         operations.undoStart(slot)
+        if let set = operations.admission.limited.set(of: slot) { limitChanges.returned.append(set) }
         if room.drops { room.enter(operations.entry(slot)) }
     }
 
@@ -378,6 +397,62 @@ extension SchedulerState {
         let next = nextStart(at: level)
         precondition(next != nil, "nothing starts in place of \(element)")
         return element
+    }
+}
+
+// MARK: - Limits
+
+extension SchedulerState {
+    /// What is to be done to semaphores that are limits of operations, by the number of a set of them.
+    struct LimitChanges: Sendable {
+        /// Each gets a permit back.
+        var returned: [Int] = []
+        /// The queue no longer claims a permit of each.
+        var withdrawn: [Int] = []
+        /// No operation has them any more.
+        var forgotten: [Int] = []
+
+        var isEmpty: Bool { returned.isEmpty && withdrawn.isEmpty && forgotten.isEmpty }
+    }
+
+    /// A set of limits that operations will have.
+    mutating func makeLimitSet() -> Int {
+        isPlain = false
+        return operations.changeLimited { $0.makeSet() }
+    }
+
+    /// An operation that is about to be added at a slot has limits.
+    mutating func setLimits(_ set: Int, of slot: Slot) {
+        operations.changeLimited { $0.arrive(slot, set) }
+    }
+
+    /// Limits that the queue claimed are taken for it.
+    mutating func limitsWereTaken(_ set: Int) {
+        operations.changeLimited { $0.noteTaken(set) }
+    }
+
+    private mutating func takeTaken(_ set: Int) -> Bool { operations.changeLimited { $0.useTaken(set) } }
+
+    /// An operation has left.
+    private mutating func leaveLimits(_ slot: Slot, _ status: Status) {
+        guard let set = operations.changeLimited({ $0.leave(slot) }) else { return }
+        if status != .waiting, status != .ready { limitChanges.returned.append(set) }
+    }
+
+    /// Gives up what is taken and claimed for what cannot start, and hands over what is to be done.
+    mutating func takeLimitChanges() -> LimitChanges {
+        let mayStart = !isHalted && !lending.isAwaitedBack && permits.available > 0
+        let (returned, withdrawn) = operations.changeLimited { [lending, records] limited in
+            limited.giveUp { slot, level in
+                let weight = records[slot].weight
+                return mayStart && lending.permits.admits(weight) && lending.isOpen(level, for: weight)
+            }
+        }
+        limitChanges.returned += returned
+        limitChanges.withdrawn += withdrawn
+        limitChanges.forgotten = operations.changeLimited { $0.forgetUnused() }
+        defer { limitChanges = LimitChanges() }
+        return limitChanges
     }
 }
 
@@ -449,7 +524,7 @@ extension SchedulerState {
     /// - Parameter returned: Called with each operation that has its permits back.
     mutating func settle(returned: (Element) -> Void = { _ in }) {
         if !returning.isEmpty { while let slot = nextReturn() { returned(records[slot].element) } }
-        if !ready.isEmpty { startWorkers() }
+        if !ready.isEmpty || !isPlain { startWorkers() }
         if isEmpty, !intake.takes { outbox.isOver = true }
         if isEmpty, !emptyWaiters.isEmpty {
             outbox.resumed += emptyWaiters.sorted { $0.key < $1.key }.map(\.value)

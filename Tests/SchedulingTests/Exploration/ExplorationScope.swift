@@ -74,7 +74,8 @@ struct ExplorationScope {
         return shapes.filter { shape in
             let plan = plan(shape, NumberSet(), widths)
             let queue = SmallQueue(plan)
-            if !shape.indices.allSatisfy({ number in shape[number].numbers.allSatisfy { plan.mayDepend(number, on: $0) } }) {
+            if !shape.indices.allSatisfy({ number in shape[number].numbers.allSatisfy { plan.mayDepend(number, on: $0) }
+            }) {
                 return false
             }
             return shape.indices.allSatisfy { !queue.reaches($0, from: shape[$0]) }

@@ -40,7 +40,8 @@ extension SmallQueue: Explorable {
         case .add, .look, .start, .begin, .leave, .endWait, .endDropped, .setSuspended(false), .setCap(2): true
         // A body that ends before its own waits have is possible, but nothing to rely on.
         case .finish(let number): status(number) == .executing
-        case .take, .cancel, .setSuspended, .setWidth, .setCap, .drain, .setLevel, .depend, .undepend, .beginWait, .shutDown:
+        case .take, .cancel, .setSuspended, .setWidth, .setCap, .drain, .setLevel, .depend, .undepend, .beginWait,
+            .shutDown:
             false
         }
     }

@@ -85,7 +85,10 @@ extension SchedulerProgram {
             (mix.lending, { $0.lending() }),
             (mix.control, { $0.controlling() }),
             (mix.room, { $0.waitingForRoom() }),
-            (mix.caps, { .setCap(Int.random(in: 0...3, using: &$0.random), $0.mix.levels.randomElement(using: &$0.random)!) }),
+            (
+                mix.caps,
+                { .setCap(Int.random(in: 0...3, using: &$0.random), $0.mix.levels.randomElement(using: &$0.random)!) }
+            ),
             (1, { .startAt($0.random.level()) }),
         ]
         var rest = random.number(below: kinds.reduce(0) { $0 + $1.weight })

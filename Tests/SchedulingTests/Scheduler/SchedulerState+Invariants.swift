@@ -57,7 +57,9 @@ extension SchedulerState {
         let pending = unstarted.filter { !operations.ending.contains($0) }
         check(pendingCount == pending.count, "\(pendingCount) count as pending of \(pending.count)")
         check(!room.drops || room.pending.count == pending.count, "\(room.pending.count) can be dropped")
-        check(intake.takes || room.producers.isEmpty, "there is no room any more, and \(room.producers.count) wait for it")
+        check(
+            intake.takes || room.producers.isEmpty, "there is no room any more, and \(room.producers.count) wait for it"
+        )
         for slot in unstarted where operations.ending.contains(slot) {
             check(records[slot].status == .waiting, "\(records[slot].element) is dropped and may start")
         }
@@ -83,12 +85,33 @@ extension SchedulerState {
 
     private func checkLines(_ inOrder: [Record], _ check: Check) {
         let ready = inOrder.indices.filter { inOrder[$0].status == .ready }
-        let admitted = ready.count { isAdmitted($0, inOrder) }
+        let admitted = ready.filter { isAdmitted($0, inOrder) }
+        let sets = setsByArrival
+        for set in limited.sets.slots {
+            let members = admitted.count { sets[inOrder[$0].arrival] == set }
+            checkLine("of set \(set)", limited.sets[set].ready, holds: members, check)
+            let isLeft = limited.sets[set].operationCount == 0 && !limited.sets[set].hasClaim
+            check(!isLeft || limited.sets[set].takenCount > 0, "set \(set) is kept and nothing has it")
+            check(limited.sets[set].takenCount <= members, "more limits of set \(set) are taken than can be used")
+        }
         let held = ready.count { !isAdmitted($0, inOrder) && !inOrder[$0].isBarrier }
         let wanting = inOrder.count { $0.status == .returning }
-        checkLine("ready", self.ready, holds: admitted, check)
+        let plain = admitted.count { sets[inOrder[$0].arrival] == nil }
+        checkLine("ready", self.ready, holds: plain, check)
         checkLine("held back", heldBack, holds: held, check)
         checkLine("returning", returning, holds: wanting, check)
+    }
+
+    private var limited: LimitedOperations { operations.admission.limited }
+
+    private var setsByArrival: [UInt64: Int] {
+        Dictionary(uniqueKeysWithValues: limited.setOfSlot.map { (records[$0.key].arrival, $0.value) })
+    }
+
+    /// Whether an operation need not wait for limits that are claimed.
+    private func isOpen(_ record: Record, _ sets: [UInt64: Int]) -> Bool {
+        guard let set = sets[record.arrival] else { return true }
+        return limited.sets[set].parkedLevel == nil || limited.sets[set].takenCount > 0
     }
 
     /// What is removed and still there does not pile up.
@@ -108,7 +131,10 @@ extension SchedulerState {
         check(returned == (isFree ? wanting?.arrival : nil), "\(returned, default: "nothing") returns next")
         let isRoom = permits.taken < permits.capacity
         let mayStart = !isHalted && isRoom && wanting == nil
-        let startable = inOrder.indices.filter { inOrder[$0].status == .ready && isAdmitted($0, inOrder) }
+        let sets = setsByArrival
+        let startable = inOrder.indices.filter {
+            inOrder[$0].status == .ready && isAdmitted($0, inOrder) && isOpen(inOrder[$0], sets)
+        }
         let heads = PriorityLevel.allCases.compactMap { level in
             first(of: startable.map { inOrder[$0] }.filter { $0.level == level }, order)
         }

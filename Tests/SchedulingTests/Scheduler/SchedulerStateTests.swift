@@ -16,7 +16,8 @@ struct SchedulerStateTests {
         SchedulerProgram.Mix(
             description: "little room", mostOperations: 12, percentBarriers: 10, pendingLimits: 1...4, room: 10),
         SchedulerProgram.Mix(
-            description: "caps", mostOperations: 8, widths: 0...5, percentBarriers: 10, lending: 12, control: 2, caps: 8),
+            description: "caps", mostOperations: 8, widths: 0...5, percentBarriers: 10, lending: 12, control: 2, caps: 8
+        ),
     ]
 
     @Test("Random events lead to the same decisions, and nothing is stuck", arguments: mixes)

@@ -35,7 +35,9 @@ struct BoundedQueueTests {
         try await queue.waitUntilAllOperationsAreFinished()
     }
 
-    @Test("A full queue drops the oldest or the newest that is pending", arguments: [QueueOverflow.dropOldest, .dropNewest])
+    @Test(
+        "A full queue drops the oldest or the newest that is pending",
+        arguments: [QueueOverflow.dropOldest, .dropNewest])
     func dropping(overflow: QueueOverflow) async throws {
         let queue = TaskOperationQueue(
             name: "latest", maxConcurrentOperationCount: 1, maxPendingOperationCount: 2, overflow: overflow,
@@ -131,7 +133,9 @@ struct BoundedQueueTests {
 
 @Suite("Waiting for room", .timeLimit(.minutes(10)))
 struct WaitingForRoomTests {
-    @Test("A producer that is faster than its consumer has no more pending than may be, and all is done", arguments: 0..<8)
+    @Test(
+        "A producer that is faster than its consumer has no more pending than may be, and all is done", arguments: 0..<8
+    )
     func backPressure(seed: UInt64) throws {
         let executor = SeededExecutor(seed: seed)
         let (peak, sum) = try executor.run {
@@ -195,7 +199,8 @@ struct WaitingForRoomTests {
         queue.cancelAllOperations()
     }
 
-    @Test("Shutting down ends the wait of every producer", arguments: [TaskOperationQueue.Shutdown.draining, .cancelling])
+    @Test(
+        "Shutting down ends the wait of every producer", arguments: [TaskOperationQueue.Shutdown.draining, .cancelling])
     func shutDown(manner: TaskOperationQueue.Shutdown) async throws {
         let queue = TaskOperationQueue(name: "ending", maxPendingOperationCount: 1, isSuspended: true)
         let first = queue.addOperation { 1 }
