@@ -11,6 +11,7 @@ extension AnyTaskOperation {
         let level: PriorityLevel
         let hasDependencies: Bool
         let weight: Int
+        let hasLimits: Bool
     }
 
     /// What came of an attempt to start.
@@ -188,6 +189,7 @@ extension OperationRecord {
     var snapshot: AnyTaskOperation.Snapshot {
         AnyTaskOperation.Snapshot(
             slot: Int(slot), isReady: isReady, hasEnded: phase == .finished, level: orderLevel,
-            hasDependencies: links.map { !$0.dependencies.isEmpty } ?? false, weight: Int(weight))
+            hasDependencies: links.map { !$0.dependencies.isEmpty } ?? false, weight: Int(weight),
+            hasLimits: hasLimits)
     }
 }

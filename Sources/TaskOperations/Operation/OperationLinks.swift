@@ -22,6 +22,7 @@ final class OperationLinks: @unchecked Sendable {
         @exclusivity(unchecked) var permit = PermitUse.held
         @exclusivity(unchecked) var executor: (any TaskExecutor)?
         @exclusivity(unchecked) var bindings: [TaskLocalBinding] = []
+        @exclusivity(unchecked) var limits: [AsyncSemaphore] = []
         @exclusivity(unchecked) var addedBodies: AddedBodies?
         @exclusivity(unchecked) var progress: ProgressUnit?
     }
@@ -79,6 +80,12 @@ extension OperationLinks {
     var bindings: [TaskLocalBinding] {
         get { extras?.bindings ?? [] }
         _modify { yield &madeExtras().bindings }
+    }
+
+    /// Semaphores of each of which the operation needs a permit, in the order in which they are locked.
+    var limits: [AsyncSemaphore] {
+        get { extras?.limits ?? [] }
+        _modify { yield &madeExtras().limits }
     }
 
     /// What runs beside the first body.

@@ -20,6 +20,7 @@ struct OperationRecord: ~Copyable, Sendable {
         static let wasSubmitted = Marks(rawValue: 2)
         static let isWaitedFor = Marks(rawValue: 4)
         static let isRunnerWorn = Marks(rawValue: 8)
+        static let hasLimits = Marks(rawValue: 16)
     }
 
     var phase = Phase.created
@@ -92,6 +93,12 @@ struct OperationRecord: ~Copyable, Sendable {
     var isRunnerWorn: Bool {
         get { marks.contains(.isRunnerWorn) }
         set { set(.isRunnerWorn, newValue) }
+    }
+
+    /// Set for good when the operation gets limits, which its links have.
+    var hasLimits: Bool {
+        get { marks.contains(.hasLimits) }
+        set { set(.hasLimits, newValue) }
     }
 
     private mutating func set(_ mark: Marks, _ isSet: Bool) {

@@ -29,6 +29,12 @@ public enum TaskOperationError: Error, Sendable {
     /// The operation was added to a queue after `shutDown`.
     case queueShutDown(OperationLabel, queueName: String?)
 
+    /// The operation was added to a queue in which as many operations were pending as may be.
+    case queueFull(OperationLabel, queueName: String?)
+
+    /// The operation was pending, and gave way to one that was added to its queue later.
+    case dropped(OperationLabel, queueName: String?)
+
     /// The operation was not finished within its time limit, or before its deadline. The body was cancelled; whether it
     /// has ended is said by what the limit was given for such a case.
     case timedOut(OperationLabel, after: Duration)
@@ -62,11 +68,20 @@ extension TaskOperationError: CustomStringConvertible {
             Use `dependencies:` instead of `after:` for work that is to run whatever comes of the other.
             """
         case .queueShutDown(let operation, let queueName):
-            "\(operation) was added to \(queueName.map { "queue \"\($0)\"" } ?? "a queue") after its shutdown."
+            "\(operation) was added to \(Self.queue(queueName)) after its shutdown."
+        case .queueFull(let operation, let queueName):
+            """
+            \(operation) was added to \(Self.queue(queueName)), which is full. Use `addOperationWaitingForRoom` to wait, \
+            or raise its `maxPendingOperationCount`.
+            """
+        case .dropped(let operation, let queueName):
+            "\(operation) was dropped from \(Self.queue(queueName)), which was full, for one that was added later."
         case .timedOut(let operation, let limit):
             "\(operation) was not finished after \(limit), the time that it was given."
         }
     }
+
+    private static func queue(_ name: String?) -> String { name.map { "queue \"\($0)\"" } ?? "a queue" }
 
     private static func path(_ labels: [OperationLabel]) -> String {
         labels.map(\.description).joined(separator: " waits for ")

@@ -27,6 +27,7 @@ extension TaskOperationQueue {
     ///   - name: What it is called in messages and descriptions.
     ///   - priority: What orders it among the ready operations of the queue, and is its task's own.
     ///   - weight: How many permits its body takes; see `AnyTaskOperation.weight`.
+    ///   - limits: Semaphores of each of which it needs a permit too; see `AnyTaskOperation.limits`.
     ///   - dependencies: Operations that have to be finished first, whatever comes of them.
     ///   - body: The work. Isolate it to an actor, with `{ @MainActor in … }` for one, to have it run there.
     @inlinable  // In the caller, the type is known: looking it up costs as much as adding the operation.
@@ -35,11 +36,13 @@ extension TaskOperationQueue {
         name: String? = nil,
         priority: TaskPriority = .medium,
         weight: Int = 1,
+        limits: [AsyncSemaphore] = [],
         dependencies: [AnyTaskOperation] = [],
         body: @escaping TaskOperation<Success>.Body
     ) -> TaskOperation<Success> {
         let operation = TaskOperation(name: name, priority: priority, dependencies: dependencies, body: body)
         if weight != 1 { operation.weight = weight }
+        if !limits.isEmpty { operation.limits = limits }
         addNew(operation)
         return operation
     }

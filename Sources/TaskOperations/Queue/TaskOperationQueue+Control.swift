@@ -109,3 +109,43 @@ extension TaskOperationQueue {
         try await scheduler.waitUntilEmpty(cancellingAfter: limit, clock: clock)
     }
 }
+
+// MARK: - Limits of a priority
+
+extension TaskOperationQueue {
+    /// Limits how many permits operations of a priority take at once, so that those of other priorities find room.
+    ///
+    /// What counts is the priority by which operations are ordered: one that something urgent depends on is urgent, and
+    /// moves. While a priority is at its limit, lower ones start in its place. A limit that is raised takes effect at once;
+    /// one that is lowered stops nothing. An operation heavier than the limit runs alone within its priority.
+    ///
+    /// ```swift
+    /// let queue = TaskOperationQueue(maxConcurrentOperationCount: 4)
+    /// queue.setMaxConcurrentOperationCount(1, for: .background)   // three are left for what is urgent
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - count: How many; not negative. With 0 nothing of the priority starts; once the queue's owner is released, 0
+    ///     counts as 1. `unlimitedConcurrentOperationCount` limits nothing.
+    ///   - priority: The priority. A value between two named ones counts as the lower one.
+    public func setMaxConcurrentOperationCount(_ count: Int, for priority: TaskPriority) {
+        require(
+            count >= 0,
+            """
+            maxConcurrentOperationCount is \(count) for a priority; it must not be negative. Pass \
+            TaskOperationQueue.unlimitedConcurrentOperationCount to limit nothing.
+            """)
+        scheduler.setCap(count, at: PriorityLevel(priority))
+    }
+
+    /// How many permits operations of a priority may take at once; `unlimitedConcurrentOperationCount` if only the width
+    /// limits that.
+    public func maxConcurrentOperationCount(for priority: TaskPriority) -> Int {
+        scheduler.cap(at: PriorityLevel(priority))
+    }
+}
+
+extension TaskOperationQueue {
+    /// How many sets of limits the queue waits for.
+    package var claimCount: Int { scheduler.claimCount }
+}

@@ -24,6 +24,9 @@ public final class TaskOperationQueue: Sendable {
     /// The width that limits nothing.
     public static var unlimitedConcurrentOperationCount: Int { .max }
 
+    /// The limit of pending operations that limits nothing.
+    public static var unlimitedPendingOperationCount: Int { .max }
+
     /// Makes an empty queue.
     ///
     /// - Parameters:
@@ -31,6 +34,8 @@ public final class TaskOperationQueue: Sendable {
     ///   - maxConcurrentOperationCount: The width: how many bodies may execute at once; not negative. Pass
     ///     `unlimitedConcurrentOperationCount` to have none wait for another.
     ///   - order: In which order ready operations of one priority start.
+    ///   - maxPendingOperationCount: How many operations may be pending, that is added and not started; at least 1.
+    ///   - overflow: What becomes of an operation that is added to a full queue by a caller that does not wait.
     ///   - isSuspended: Whether the queue starts nothing until it is resumed.
     ///   - lendsPermits: Whether the permit of a body is lent out while the body awaits what needs a permit of this queue.
     ///     If not, nothing starts in place of a body that waits, so that a queue of width 1 is strictly serial; a wait
@@ -44,28 +49,31 @@ public final class TaskOperationQueue: Sendable {
         name: String? = nil,
         maxConcurrentOperationCount: Int = defaultMaxConcurrentOperationCount,
         order: OperationOrder = .firstInFirstOut,
+        maxPendingOperationCount: Int = unlimitedPendingOperationCount,
+        overflow: QueueOverflow = .refuse,
         isSuspended: Bool = false,
         lendsPermits: Bool = true,
         executor: (any TaskExecutor)? = nil,
         inheriting taskLocals: [InheritedTaskLocal] = []
     ) {
         self.init(
-            name: name, width: maxConcurrentOperationCount, order: order, isSuspended: isSuspended,
-            lendsPermits: lendsPermits,
-            executor: executor, taskLocals: taskLocals, scopeWorkers: nil)
+            name: name, width: maxConcurrentOperationCount,
+            policies: QueuePolicies(order: order, pendingLimit: maxPendingOperationCount, overflow: overflow),
+            isSuspended: isSuspended, lendsPermits: lendsPermits, executor: executor, taskLocals: taskLocals,
+            scopeWorkers: nil)
     }
 
     init(
-        name: String?, width: Int, order: OperationOrder, isSuspended: Bool, lendsPermits: Bool,
-        executor: (any TaskExecutor)?,
-        taskLocals: [InheritedTaskLocal], scopeWorkers: ScopeWorkers?
+        name: String?, width: Int, policies: QueuePolicies, isSuspended: Bool, lendsPermits: Bool,
+        executor: (any TaskExecutor)?, taskLocals: [InheritedTaskLocal], scopeWorkers: ScopeWorkers?
     ) {
         Self.checkWidth(width)
+        Self.checkPendingLimit(policies.pendingLimit)
         isView = false
         scheduler = Scheduler(
-            queueName: name, width: width, order: order, place: executor.map { .executor($0) } ?? .pool,
-            isSuspended: isSuspended,
-            taskLocals: taskLocals, permit: PermitNode(isLendable: lendsPermits), scopeWorkers: scopeWorkers)
+            queueName: name, width: width, policies: policies, place: executor.map { .executor($0) } ?? .pool,
+            isSuspended: isSuspended, taskLocals: taskLocals, permit: PermitNode(isLendable: lendsPermits),
+            scopeWorkers: scopeWorkers)
         scheduler.setOwner(self)
     }
 

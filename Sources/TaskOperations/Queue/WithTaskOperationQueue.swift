@@ -25,6 +25,8 @@ public func withTaskOperationQueue<Value, Failure>(
     name: String? = nil,
     maxConcurrentOperationCount: Int = TaskOperationQueue.defaultMaxConcurrentOperationCount,
     order: OperationOrder = .firstInFirstOut,
+    maxPendingOperationCount: Int = TaskOperationQueue.unlimitedPendingOperationCount,
+    overflow: QueueOverflow = .refuse,
     lendsPermits: Bool = true,
     executor: (any TaskExecutor)? = nil,
     inheriting taskLocals: [InheritedTaskLocal] = [],
@@ -32,8 +34,10 @@ public func withTaskOperationQueue<Value, Failure>(
 ) async throws(Failure) -> Value {
     let workers = ScopeWorkers()
     let queue = TaskOperationQueue(
-        name: name, width: maxConcurrentOperationCount, order: order, isSuspended: false, lendsPermits: lendsPermits,
-        executor: executor, taskLocals: taskLocals, scopeWorkers: workers)
+        name: name, width: maxConcurrentOperationCount,
+        policies: QueuePolicies(order: order, pendingLimit: maxPendingOperationCount, overflow: overflow),
+        isSuspended: false, lendsPermits: lendsPermits, executor: executor, taskLocals: taskLocals,
+        scopeWorkers: workers)
     return try await withDiscardingTaskGroup(returning: Result<Value, Failure>.self) { group in
         workers.addChild(to: &group)
         return await AnyTaskOperation.asScope(of: queue.scheduler) {

@@ -5,6 +5,14 @@ extension Scheduler {
         set { apply(newValue) { scheduler, width in scheduler.state.setWidth(width) } }
     }
 
+    nonisolated func setCap(_ count: Int, at level: PriorityLevel) {
+        apply((count, level)) { scheduler, input in scheduler.state.setCap(input.0, at: input.1) }
+    }
+
+    nonisolated func cap(at level: PriorityLevel) -> Int {
+        apply(level) { scheduler, level in scheduler.state.lending.caps.map { $0[level].capacity } ?? .max }
+    }
+
     nonisolated var isSuspended: Bool {
         get { apply { $0.state.isSuspended } }
         set {

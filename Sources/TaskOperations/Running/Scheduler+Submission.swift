@@ -8,8 +8,7 @@ extension Scheduler {
     nonisolated func submit(
         _ operation: AnyTaskOperation, isBarrier: Bool = false, mustBeReady: Bool = false
     ) throws(TaskOperationError) {
-        let snapshot = try operation.claim(for: self, bindings: capturedTaskLocals, mustBeReady: mustBeReady)
-        if snapshot.hasDependencies { operation.linkDependencies() }
+        try claimAndLink(operation, mustBeReady: mustBeReady)
         if isBarrier {
             hasHadBarriers.store(true, ordering: .sequentiallyConsistent)
             return try insertInOrder([operation], isBarrier: true)
@@ -39,6 +38,14 @@ extension Scheduler {
         for dependent in dependents { dependent.linkDependencies() }
         // Not through the mailbox: that would go through all of them twice more, and there is one lock to take anyway.
         try insertInOrder(operations, isBarrier: false)
+    }
+
+    @inline(__always)
+    nonisolated func claimAndLink(
+        _ operation: AnyTaskOperation, mustBeReady: Bool = false
+    ) throws(TaskOperationError) {
+        let snapshot = try operation.claim(for: self, bindings: capturedTaskLocals, mustBeReady: mustBeReady)
+        if snapshot.hasDependencies { operation.linkDependencies() }
     }
 
     private nonisolated var capturedTaskLocals: [TaskLocalBinding] {
@@ -107,7 +114,7 @@ extension Scheduler {
 
     /// Looks into what an operation waits for in the queue, and what waits for it there. Takes it back if it closes a
     /// cycle.
-    private nonisolated func putInOrder(_ operation: AnyTaskOperation) throws(TaskOperationError) {
+    nonisolated func putInOrder(_ operation: AnyTaskOperation) throws(TaskOperationError) {
         while let disorder = apply(operation, { scheduler, operation in scheduler.disorder(of: operation) }) {
             do {
                 try resolve(disorder)

@@ -141,6 +141,7 @@ extension Scheduler {
     private func leave(_ ending: borrowing OperationEnding, _ turn: inout Turn) {
         // The worker keeps it.
         _ = state.end(turn.slot)
+        if limits.isInUse { releaseLimits() }
         if ending.hasLinks { tellDependents(ending, &turn) }
         next(&turn)
     }
@@ -181,10 +182,15 @@ extension Scheduler {
         }
     }
 
+    @inline(__always)
+    private func nextStart(at level: PriorityLevel) -> Int? {
+        limits.isInUse ? nextLimitedStart(at: level) : state.nextStart(at: level)
+    }
+
     /// Starts what comes next on a worker, if it is of the worker's level.
     private func startNext(_ turn: inout Turn) {
         let (runner, level) = (turn.worker.runner, turn.worker.level)
-        while let slot = state.nextStart(at: level) {
+        while let slot = nextStart(at: level) {
             let operation = state.records[slot].element
             switch operation.start(on: runner, level: level) {
             case .executes(let escalation, let executor):

@@ -56,9 +56,11 @@ actor Scheduler: OperationHost {
     @exclusivity(unchecked) var followers: [any SuspensionFollower] = []
     /// How many bodies await that the queue is empty.
     @exclusivity(unchecked) var awaitingBodyCount = 0
+    /// The semaphores that are limits of operations.
+    @exclusivity(unchecked) var limits = QueueLimits()
 
     init(
-        queueName: String?, width: Int, order: OperationOrder = .firstInFirstOut, place: Place, isSuspended: Bool,
+        queueName: String?, width: Int, policies: QueuePolicies = QueuePolicies(), place: Place, isSuspended: Bool,
         taskLocals: [InheritedTaskLocal], permit: PermitNode? = PermitNode(isLendable: true),
         scopeWorkers: ScopeWorkers? = nil
     ) {
@@ -72,7 +74,7 @@ actor Scheduler: OperationHost {
         } else {
             sliceDecider = nil
         }
-        state = State(width: width, isSuspended: isSuspended, order: order, workerLimit: processorCount)
+        state = State(width: width, isSuspended: isSuspended, policies: policies, workerLimit: processorCount)
         executor.scheduler = self
     }
 
@@ -127,17 +129,20 @@ extension Scheduler {
         with input: inout Input, _ departure: inout Departure,
         _ event: @escaping (isolated Scheduler, inout Input) -> Result
     ) -> Result {
-        executor.withLock {
+        let result = executor.withLock {
             isolated(&departure) { scheduler, departure in scheduler.begin(&departure) }
             let result = isolated(&input, event)
             isolated(&departure) { scheduler, departure in scheduler.leave(&departure) }
             return result
         }
+        if let effects = departure.limitEffects.take() { effects.carryOut() }
+        return result
     }
 
     /// What is left to do, and to let go of, after the scheduler is left.
     struct Departure {
         fileprivate var ended: [AnyTaskOperation] = []
+        fileprivate var limitEffects: AsyncSemaphore.LimitEffects?
         var outbox: State.Outbox?
     }
 
@@ -165,7 +170,9 @@ extension Scheduler {
     /// Decides what follows from the state as it is now.
     private func leave(_ departure: inout Departure) {
         repeat {
+            if !state.room.producers.isEmpty { admitProducers() }
             state.settle { $0.permitWasReturned() }
+            if limits.isInUse { settleLimits(&departure.limitEffects) }
             openRun()
         } while takeLateMail(&departure.ended)
         if state.isEmpty {
@@ -176,6 +183,10 @@ extension Scheduler {
             keptAlive = self
         }
         state.handOver(to: &departure.outbox)
+    }
+
+    private func admitProducers() {
+        while let operation = state.nextAdmission() { insert(operation) }
     }
 
     func takeMail() {
@@ -206,9 +217,8 @@ extension Scheduler {
         if let last = outbox.changes.last { tell(last) }
         if !outbox.newFloors.isEmpty { Inheritance.updateFloors(of: outbox.newFloors, in: self) }
         for level in outbox.workers { Worker.start(for: self, level: level) }
+        for rejection in outbox.rejected { reject(rejection.element, rejection.reason) }
         InlineJobs.resume(outbox.resumed)
-        for operation in outbox.refused { refuse(operation) }
-        for operation in outbox.cancelled { operation.cancel() }
         if outbox.isOver { scopeWorkers?.end() }
     }
 
@@ -216,11 +226,20 @@ extension Scheduler {
         apply({ $0.observer })?.countsChanged(added: change.counts.added, unfinished: change.counts.unfinished)
     }
 
-    /// Ends an operation that came too late.
-    private nonisolated func refuse(_ operation: AnyTaskOperation) {
+    /// Ends an operation that cannot start.
+    private nonisolated func reject(_ operation: AnyTaskOperation, _ reason: State.Rejection.Reason) {
         let label = OperationLabel(operation)
-        operation.endBeforeStart(TaskOperationError.queueShutDown(label, queueName: queueName), isCancellation: false)
+        switch reason {
+        case .cancelled: operation.cancel()
+        case .shutDown: operation.endBeforeStart(.queueShutDown(label, queueName: queueName))
+        case .full: operation.endBeforeStart(.queueFull(label, queueName: queueName))
+        case .dropped: operation.endBeforeStart(.dropped(label, queueName: queueName))
+        }
     }
+}
+
+extension AnyTaskOperation {
+    fileprivate func endBeforeStart(_ error: TaskOperationError) { endBeforeStart(error, isCancellation: false) }
 }
 
 // MARK: - Operations in the state
@@ -239,13 +258,15 @@ extension Scheduler {
     /// Takes an operation in. Returns false if it is not in the order of the wait graph yet.
     @discardableResult
     func insert(_ operation: AnyTaskOperation, isBarrier: Bool = false) -> Bool {
-        guard state.intake.takes else {
-            _ = state.add(operation)
-            return true
+        if state.isFull || !state.intake.takes {
+            // What has ended needs no room.
+            if state.intake.takes && operation.isFinished { return true }
+            guard state.takesIn(operation) else { return true }
         }
         let slot = state.nextSlot
         let (snapshot, isInOrder) = operation.settle(
             at: slot, in: nextPlace(for: CollectionOfOne(operation), isBarrier: isBarrier))
+        if snapshot.hasLimits { state.setLimits(limitSet(of: operation), of: slot) }
         _ = state.add(
             operation, level: snapshot.level, isReady: snapshot.isReady, isBarrier: isBarrier, weight: snapshot.weight,
             at: slot)

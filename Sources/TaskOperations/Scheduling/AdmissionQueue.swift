@@ -1,15 +1,18 @@
 /// The ready operations of a queue: those that may start, and those that a barrier holds back.
-struct AdmissionQueue: Hashable, Sendable {
+struct AdmissionQueue: Sendable {
     typealias Entry = ReadyQueue.Entry
 
     /// Those that may start. A barrier is among them when it is its turn.
     private(set) var ready: ReadyQueue
+    /// Those that may start once their limits have room.
+    private(set) var limited: LimitedOperations
     /// Those behind a barrier, all at one level: only their arrival orders them. Barriers are not among them.
     private(set) var heldBack = ReadyQueue()
     private(set) var barriers = BarrierLine()
 
     init(order: OperationOrder) {
         ready = ReadyQueue(order: order)
+        limited = LimitedOperations(order: order)
     }
 
     /// An operation has arrived, whether it is ready or not.
@@ -26,16 +29,29 @@ struct AdmissionQueue: Hashable, Sendable {
     @inline(__always)
     mutating func insert(_ entry: Entry, at level: PriorityLevel, isBarrier: Bool) {
         if barriers.admits(entry.arrival) {
-            ready.insert(entry, at: level)
+            insertReady(entry, at: level)
         } else if !isBarrier {
             heldBack.insert(entry, at: Self.heldBackLevel)
+        }
+    }
+
+    @inline(__always)
+    private mutating func insertReady(_ entry: Entry, at level: PriorityLevel) {
+        if !limited.isEmpty, let set = limited.set(of: entry.slot) {
+            limited.insert(entry, at: level, set)
+        } else {
+            ready.insert(entry, at: level)
         }
     }
 
     /// An operation is ready no longer, or is about to change.
     mutating func remove(_ entry: Entry, at level: PriorityLevel, isBarrier: Bool) {
         if barriers.admits(entry.arrival) {
-            ready.remove(entry, at: level)
+            if !limited.isEmpty, let set = limited.set(of: entry.slot) {
+                limited.remove(entry, at: level, set)
+            } else {
+                ready.remove(entry, at: level)
+            }
         } else if !isBarrier {
             heldBack.remove(entry, at: Self.heldBackLevel)
         }
@@ -46,6 +62,30 @@ struct AdmissionQueue: Hashable, Sendable {
     mutating func popFirst(fitting isFitting: (_ slot: Int) -> Bool) -> Entry? {
         ready.popFirst(fitting: isFitting)
     }
+
+    /// The first operation of a level that may start, or may be asked to, and its limits.
+    func first(of level: PriorityLevel) -> (slot: Int, set: Int?)? {
+        let plain = ready.first(of: level)
+        if limited.isEmpty { return plain.map { ($0.slot, nil) } }
+        let all =
+            limited.first(of: level).map { (entry: $0.entry, set: Int?.some($0.set)) }
+            + (plain.map { [(entry: $0, set: nil)] } ?? [])
+        let first = all.min {
+            ready.order.rank(ofArrival: $0.entry.arrival) < ready.order.rank(ofArrival: $1.entry.arrival)
+        }
+        return first.map { ($0.entry.slot, $0.set) }
+    }
+
+    /// Takes what `first(of:)` says.
+    mutating func popFirst(of level: PriorityLevel, _ set: Int?) {
+        if let set { limited.popFirst(of: level, set) } else { ready.popFirst(of: level) }
+    }
+
+    /// How many operations may start, or may be asked to.
+    var openCount: Int { ready.count + (limited.isEmpty ? 0 : limited.openCount) }
+
+    /// Changes how limited operations stand.
+    mutating func changeLimited<Result>(_ change: (inout LimitedOperations) -> Result) -> Result { change(&limited) }
 
     /// An operation has ended, and there is no barrier.
     @inline(__always)
@@ -62,14 +102,14 @@ struct AdmissionQueue: Hashable, Sendable {
         if isBarrier { barriers.barrierEnded(arrival) } else { barriers.operationEnded(arrival) }
         if first != barriers.first?.slot { releaseHeldBack(readyLevel) }
         if let opened = barriers.open, opened.slot != open, let level = readyLevel(opened.slot) {
-            ready.insert(Entry(arrival: opened.arrival, slot: opened.slot), at: level)
+            insertReady(Entry(arrival: opened.arrival, slot: opened.slot), at: level)
         }
     }
 
     private mutating func releaseHeldBack(_ readyLevel: (_ slot: Int) -> PriorityLevel?) {
         while let (entry, _) = heldBack.first, barriers.admits(entry.arrival) {
             _ = heldBack.popFirst { _ in true }
-            if let level = readyLevel(entry.slot) { ready.insert(entry, at: level) }
+            if let level = readyLevel(entry.slot) { insertReady(entry, at: level) }
         }
     }
 

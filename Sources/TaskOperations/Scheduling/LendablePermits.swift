@@ -3,6 +3,8 @@ struct LendablePermits<Waiter: Sendable>: Sendable {
     typealias Entry = ReadyQueue.Entry
 
     private(set) var permits: Permits
+    /// What the operations of each level may take of them; nil if nothing was ever limited.
+    private(set) var caps: LevelCaps?
     /// Operations that want their permits back.
     private(set) var returning = ReadyQueue()
     /// The tasks that wait for that, by the operation's slot.
@@ -12,11 +14,52 @@ struct LendablePermits<Waiter: Sendable>: Sendable {
         permits = Permits(capacity: capacity)
     }
 
+    /// Whether something that wants its permits back comes before anything new.
+    @inline(__always)
+    var isAwaitedBack: Bool { !returning.isEmpty && (caps == nil || firstReturning != nil) }
+
+    /// Whether a level has room for a weight. Whether the queue has is not asked.
+    func isOpen(_ level: PriorityLevel, for weight: Int) -> Bool { caps.map { $0[level].admits(weight) } ?? true }
+
+    /// How many permits something of a level can take.
+    func available(at level: PriorityLevel) -> Int {
+        min(permits.available, caps.map { max(1, $0[level].available) } ?? .max)
+    }
+
     mutating func setCapacity(_ capacity: Int) { permits.capacity = capacity }
 
-    mutating func take(_ weight: Int) { permits.take(weight) }
+    /// Limits what the operations of a level take.
+    ///
+    /// - Parameter taken: What operations of each level have taken, if nothing was limited before.
+    mutating func setCapacity(_ capacity: Int, at level: PriorityLevel, taken: () -> [(Int, PriorityLevel)]) {
+        if caps == nil {
+            caps = LevelCaps()
+            for (weight, level) in taken() { caps![level].takeRegardless(weight) }
+        }
+        caps![level].capacity = capacity
+    }
 
-    mutating func giveBack(_ weight: Int) { permits.giveBack(weight) }
+    /// No level is closed from now on.
+    mutating func openLevels() { caps?.open() }
+
+    @inline(__always)
+    mutating func take(_ weight: Int, at level: PriorityLevel) {
+        permits.take(weight)
+        if caps != nil { caps![level].take(weight) }
+    }
+
+    @inline(__always)
+    mutating func giveBack(_ weight: Int, at level: PriorityLevel) {
+        permits.giveBack(weight)
+        if caps != nil { caps![level].giveBack(weight) }
+    }
+
+    /// What holds permits has another level. That may then have more than its capacity.
+    mutating func move(_ weight: Int, from: PriorityLevel, to: PriorityLevel) {
+        if caps == nil { return }
+        caps![from].giveBack(weight)
+        caps![to].takeRegardless(weight)
+    }
 
     /// A task waits for an operation to have its permits back.
     mutating func awaitReturn(_ entry: Entry, at level: PriorityLevel, _ waiter: Waiter) {
@@ -36,13 +79,25 @@ struct LendablePermits<Waiter: Sendable>: Sendable {
         return takeWaiter(entry.slot)
     }
 
-    /// Gives the first operation that wants its permits back what it wants. If the capacity was lowered below a weight,
-    /// they go on one after the other.
+    /// Gives the first operation that wants its permits back what it wants. If a capacity was lowered below a weight, they
+    /// go on one after the other.
     mutating func nextReturn(weight: (_ slot: Int) -> Int) -> (slot: Int, waiter: Waiter)? {
-        let entry = returning.popFirst { [permits] in permits.fitsBack(weight($0)) }
-        guard let slot = entry?.slot else { return nil }
-        permits.takeBack(weight(slot))
+        guard let (slot, level) = firstReturning else { return nil }
+        let weight = weight(slot)
+        guard permits.fitsBack(weight), caps?[level].fitsBack(weight) ?? true else { return nil }
+        returning.popFirst(of: level)
+        permits.takeBack(weight)
+        caps?[level].takeBack(weight)
         return (slot, takeWaiter(slot))
+    }
+
+    /// The first of those whose level is not full.
+    private var firstReturning: (slot: Int, level: PriorityLevel)? {
+        guard let caps else { return returning.first.map { ($0.entry.slot, $0.level) } }
+        for level in PriorityLevel.allCases.reversed() where caps[level].available > 0 || caps[level].taken == 0 {
+            if let entry = returning.first(of: level) { return (entry.slot, level) }
+        }
+        return nil
     }
 
     private mutating func takeWaiter(_ slot: Int) -> Waiter {

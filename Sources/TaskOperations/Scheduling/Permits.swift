@@ -33,6 +33,9 @@ struct Permits: Hashable, Sendable {
         taken += weight
     }
 
+    /// Takes permits whether they are there or not.
+    mutating func takeRegardless(_ weight: Int) { taken += weight }
+
     mutating func giveBack(_ weight: Int) {
         require(weight <= taken, "gave back \(weight) permits, but only \(taken) are taken")
         taken -= weight

@@ -9,8 +9,11 @@ struct QueuedOperations<Element: Sendable>: Sendable {
     /// What has not ended, in the order of arrival; kept from the first look at it until the queue is empty.
     private(set) var inArrivalOrder: ArrivalIndex?
     private(set) var arrivals: UInt64 = 0
-    /// Operations that have ended and stay until their completion handlers have been called.
+    /// Operations that have ended and stay until their completion handlers have been called, and such as are dropped and
+    /// stay until they have ended.
     private(set) var ending: Set<Slot> = []
+    /// How many have started.
+    private(set) var startedCount = 0
 
     init(order: OperationOrder) {
         admission = AdmissionQueue(order: order)
@@ -21,6 +24,8 @@ struct QueuedOperations<Element: Sendable>: Sendable {
 
     /// Whether nothing is left, completion handlers included.
     var isEmpty: Bool { records.count == 0 }
+
+    var unstartedCount: Int { records.count - startedCount }
 }
 
 // MARK: - Arrival and end
@@ -50,7 +55,8 @@ extension QueuedOperations {
         if isReady { admission.insert(entry, at: level, isBarrier: isBarrier) }
     }
 
-    /// An operation has ended, and stays until its completion handlers have been called.
+    /// An operation has ended, and stays until its completion handlers have been called; or it is dropped, and stays until
+    /// it has ended.
     mutating func beginEnding(_ slot: Slot) { ending.insert(slot) }
 
     /// An operation leaves, whether it started or not. Constant time, amortised.
@@ -59,8 +65,10 @@ extension QueuedOperations {
     @inline(__always)
     mutating func remove(_ slot: Slot, _ newFloors: inout [Element]) -> (record: Record, wasEnding: Bool) {
         let record = records.remove(at: slot)
-        if record.status == .ready {
-            admission.remove(entry(slot, record), at: record.level, isBarrier: record.isBarrier)
+        switch record.status {
+        case .waiting: break
+        case .ready: admission.remove(entry(slot, record), at: record.level, isBarrier: record.isBarrier)
+        case .executing, .lent, .returning: startedCount -= 1
         }
         let wasEnding = !ending.isEmpty && ending.remove(slot) != nil
         countEnd(of: record, &newFloors)
@@ -127,16 +135,35 @@ extension QueuedOperations {
         if !admission.barriers.isEmpty || !floors.isIdle { handOn(from: slot, &newFloors) }
     }
 
-    /// The first operation that may start does, if it fits.
+    /// The first operation that may start does; there must be one.
     @inline(__always)
-    mutating func startFirst(fitting isFitting: (_ weight: Int) -> Bool) -> (slot: Slot, weight: Int)? {
-        guard let slot = admission.popFirst(fitting: { [records] in isFitting(records[$0].weight) })?.slot else {
-            return nil
-        }
-        return records.update(slot) { record in
-            record.status = .executing
-            return (slot, record.weight)
-        }
+    mutating func startFirst() -> Slot {
+        let slot = admission.popFirst { _ in true }!.slot
+        noteStart(slot)
+        return slot
+    }
+
+    /// The first operation of a level that may start does.
+    mutating func start(_ slot: Slot, of level: PriorityLevel, _ set: Int?) {
+        admission.popFirst(of: level, set)
+        noteStart(slot)
+    }
+
+    @inline(__always)
+    private mutating func noteStart(_ slot: Slot) {
+        startedCount += 1
+        records.update(slot) { $0.status = .executing }
+    }
+
+    /// What has been started has to wait after all.
+    mutating func undoStart(_ slot: Slot) {
+        startedCount -= 1
+        records[slot].status = .waiting
+    }
+
+    /// Changes how limited operations stand.
+    mutating func changeLimited<Result>(_ change: (inout LimitedOperations) -> Result) -> Result {
+        admission.changeLimited(change)
     }
 
     func entry(_ slot: Slot) -> ReadyQueue.Entry { entry(slot, records[slot]) }

@@ -43,6 +43,9 @@ struct ReadyQueue: Hashable, Sendable {
         return (entry(lists[Int(level.rawValue)].first!), level)
     }
 
+    /// What is served next of a level.
+    func first(of level: PriorityLevel) -> Entry? { lists[Int(level.rawValue)].first.map(entry) }
+
     var highestLevel: PriorityLevel? {
         occupied == 0 ? nil : PriorityLevel(rawValue: UInt8(7 - occupied.leadingZeroBitCount))
     }
@@ -88,6 +91,12 @@ extension ReadyQueue {
         count -= 1
         removeHead(of: level)
         return entry
+    }
+
+    /// Serves the first entry of a level; there must be one.
+    mutating func popFirst(of level: PriorityLevel) {
+        count -= 1
+        removeHead(of: level)
     }
 
     /// Removes the head of a level, and what was removed before and comes to the head now.

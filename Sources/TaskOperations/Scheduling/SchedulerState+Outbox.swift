@@ -5,10 +5,8 @@ extension SchedulerState {
         var workers = TinyArray<PriorityLevel>()
         /// Waiting tasks that go on.
         var resumed: [Waiter] = []
-        /// Operations that came too late, to be ended with an error that says so.
-        var refused: [Element] = []
-        /// Operations that came too late, to be cancelled.
-        var cancelled: [Element] = []
+        /// Operations that end without having been started, and why.
+        var rejected: [Rejection] = []
         /// Operations that have left the queue, to be let go of.
         var removed: [Element] = []
         /// Whether the queue is empty and stays so.
@@ -19,14 +17,31 @@ extension SchedulerState {
         var changes: [Change] = []
 
         var isEmpty: Bool {
-            workers.isEmpty && resumed.isEmpty && refused.isEmpty && cancelled.isEmpty && removed.isEmpty
-                && newFloors.isEmpty && changes.isEmpty && !isOver
+            workers.isEmpty && resumed.isEmpty && rejected.isEmpty && removed.isEmpty && newFloors.isEmpty
+                && changes.isEmpty && !isOver
         }
 
         mutating func takeNewFloors() -> [Element] {
             defer { newFloors = [] }
             return newFloors
         }
+    }
+
+    /// An operation that is to be ended.
+    struct Rejection: Sendable {
+        enum Reason: Hashable, Sendable {
+            /// It came after the queue was shut down.
+            case shutDown
+            /// It came while everything was being cancelled.
+            case cancelled
+            /// There was no room for it.
+            case full
+            /// It gave way to a newer one.
+            case dropped
+        }
+
+        let element: Element
+        let reason: Reason
     }
 
     /// One change of one operation. Numbers are given without a gap from 1 on.
@@ -82,7 +97,7 @@ extension SchedulerState {
     /// A worker that executes enters afterwards and takes in what came, and one that was started does so before it
     /// begins; what comes before its level cannot wait for that.
     func urgency(offering offered: PriorityLevel?) -> Urgency {
-        if !intake.takes || isObserved { return .everything }
+        if !intake.takes || isObserved || room.isLimited { return .everything }
         if let offered { return order.servesNewcomersLast ? .above(offered) : .from(offered) }
         if permits.available == 0 || isHalted { return .nothing }
         if starting.count < min(permits.available, workerLimit) { return .everything }

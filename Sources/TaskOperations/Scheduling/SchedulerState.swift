@@ -29,6 +29,7 @@ struct SchedulerState<Element: Sendable, Waiter: Sendable>: Sendable {
     let workerLimit: Int
     private(set) var operations: QueuedOperations<Element>
     private(set) var lending: LendablePermits<Waiter>
+    private(set) var room: PendingRoom<Element, Waiter>
     private(set) var isSuspended: Bool
     /// Set for good when nobody is left who could resume the queue or raise its width from 0: neither can hold it up
     /// any more.
@@ -48,15 +49,20 @@ struct SchedulerState<Element: Sendable, Waiter: Sendable>: Sendable {
     /// Whether changes of operations are told.
     private(set) var isObserved = false
     private var changeCount: UInt64 = 0
-    /// Set for good when an operation takes more than one permit: an end need not make room for the next start then.
-    private var hasHadWeights = false
+    /// Whether an end makes room for the next start, whatever that is. Unset for good when an operation takes more than one
+    /// permit, or the queue is asked for anything beside its order.
+    private(set) var isPlain = true
     private var outbox = Outbox()
+    private var limitChanges = LimitChanges()
 
-    init(width: Int, isSuspended: Bool = false, order: OperationOrder = .firstInFirstOut, workerLimit: Int = .max) {
+    init(
+        width: Int, isSuspended: Bool = false, policies: QueuePolicies = QueuePolicies(), workerLimit: Int = .max
+    ) {
+        order = policies.order
         operations = QueuedOperations(order: order)
+        room = PendingRoom(limit: policies.pendingLimit, overflow: policies.overflow)
         lending = LendablePermits(capacity: width)
         self.isSuspended = isSuspended
-        self.order = order
         self.workerLimit = workerLimit
     }
 
@@ -77,16 +83,12 @@ extension SchedulerState {
         _ element: Element, level: PriorityLevel = .medium, isReady: Bool = false, isBarrier: Bool = false,
         weight: Int = 1, at reserved: Slot? = nil
     ) -> Slot? {
-        switch intake {
-        case .open, .closing: break
-        case .shut: outbox.refused.append(element)
-        case .cancelling: outbox.cancelled.append(element)
-        }
-        guard intake.takes else { return nil }
-        if weight != 1 { hasHadWeights = true }
+        if isFull || !intake.takes, !takesIn(element) { return nil }
+        if weight != 1 { isPlain = false }
         let slot = reserved ?? nextSlot
         operations.insert(
             element, at: slot, level: level, isReady: isReady, isBarrier: isBarrier, weight: weight, &outbox.newFloors)
+        if room.drops { room.enter(operations.entry(slot)) }
         if isObserved {
             tell(.added, element)
             if isReady { tell(.ready, element) }
@@ -94,10 +96,27 @@ extension SchedulerState {
         return slot
     }
 
+    /// Whether the queue takes an operation. If not, the operation is to be ended. If the queue is full, another one may
+    /// give way.
+    mutating func takesIn(_ element: Element) -> Bool {
+        switch intake {
+        case .open, .closing: return !isFull || makeRoom(for: element)
+        case .shut: reject(element, .shutDown)
+        case .cancelling: reject(element, .cancelled)
+        }
+        return false
+    }
+
+    private mutating func reject(_ element: Element, _ reason: Rejection.Reason) {
+        outbox.rejected.append(.init(element: element, reason: reason))
+    }
+
     /// The dependencies of an operation that has not started are all finished now, or no longer.
     mutating func setReady(_ slot: Slot, _ isReady: Bool) {
         switch (records[slot].status, isReady) {
         case (.waiting, true):
+            // It may be dropped.
+            if !operations.ending.isEmpty, operations.ending.contains(slot) { return }
             operations.makeReady(slot)
             if isObserved { tell(.ready, records[slot].element) }
         case (.ready, false):
@@ -111,8 +130,10 @@ extension SchedulerState {
         let former = records[slot].level
         if former == level { return }
         operations.setLevel(slot, level, &outbox.newFloors)
-        if records[slot].status == .returning {
-            lending.changeLevel(operations.entry(slot), from: former, to: level)
+        switch records[slot].status {
+        case .waiting, .ready, .lent: break
+        case .executing: lending.move(records[slot].weight, from: former, to: level)
+        case .returning: lending.changeLevel(operations.entry(slot), from: former, to: level)
         }
     }
 
@@ -128,12 +149,15 @@ extension SchedulerState {
     mutating func end(_ slot: Slot) -> Element {
         let (record, wasEnding) = operations.remove(slot, &outbox.newFloors)
         switch record.status {
-        case .waiting, .ready, .lent: break
-        case .executing: lending.giveBack(record.weight)
+        case .waiting where wasEnding: room.droppedLeft()
+        case .waiting, .ready: if room.drops { room.leave(.init(arrival: record.arrival, slot: slot)) }
+        case .lent: break
+        case .executing: lending.giveBack(record.weight, at: record.level)
         case .returning: freeReturn(record.arrival, slot, record.level)
         }
+        if !isPlain, !operations.admission.limited.isEmpty { leaveLimits(slot, record.status) }
         if isObserved, !wasEnding { tell(.finished, record.element) }
-        if isEmpty, intake == .closing { intake = .shut }
+        if isEmpty, intake == .closing, room.producers.isEmpty { intake = .shut }
         return record.element
     }
 
@@ -144,6 +168,64 @@ extension SchedulerState {
 
     /// Prepares for looks at what stands before barriers.
     mutating func indexArrivals() { operations.indexArrivals() }
+}
+
+// MARK: - Room
+
+extension SchedulerState {
+    /// How many operations are pending: added, and not started.
+    var pendingCount: Int { room.count(ofUnstarted: operations.unstartedCount) }
+
+    /// Whether no other operation may be pending.
+    @inline(__always)
+    var isFull: Bool { room.isFull(ofUnstarted: operations.unstartedCount) }
+
+    mutating func setPendingLimit(_ limit: Int) { room.limit = limit }
+
+    /// Has a pending operation give way to a new one if that is the policy. Otherwise the new one is to be ended.
+    private mutating func makeRoom(for element: Element) -> Bool {
+        guard let slot = room.drop() else {
+            reject(element, .full)
+            return false
+        }
+        if records[slot].status == .ready { operations.makeWait(slot) }
+        beginEnding(slot)
+        reject(records[slot].element, .dropped)
+        return true
+    }
+
+    /// A task waits until an operation is added.
+    ///
+    /// - Parameter number: A number for the wait, which no other has.
+    mutating func waitForRoom(_ element: Element, _ waiter: Waiter, number: Int) {
+        guard intake.takes else {
+            _ = takesIn(element)
+            return outbox.resumed.append(waiter)
+        }
+        room.producers.append(.init(element: element, waiter: waiter), number: number)
+    }
+
+    /// A task gives up such a wait, and goes on. Returns false if it has gone on already, or has not come yet.
+    mutating func stopWaitingForRoom(_ number: Int) -> Bool {
+        guard let producer = room.producers.remove(number) else { return false }
+        outbox.resumed.append(producer.waiter)
+        return true
+    }
+
+    /// The operation that is to be added now, as there is room for it; its task goes on. Nil if there is none.
+    mutating func nextAdmission() -> Element? {
+        guard !isFull, let producer = room.producers.removeFirst() else { return nil }
+        outbox.resumed.append(producer.waiter)
+        return producer.element
+    }
+
+    /// What waits for room never gets it.
+    private mutating func refuseProducers() {
+        for producer in room.producers.removeAll() {
+            _ = takesIn(producer.element)
+            outbox.resumed.append(producer.waiter)
+        }
+    }
 }
 
 // MARK: - Control
@@ -162,6 +244,15 @@ extension SchedulerState {
         isDraining = true
         setSuspended(false)
         setWidth(permits.capacity)
+        lending.openLevels()
+    }
+
+    /// Limits how many permits the operations of a level take at once.
+    mutating func setCap(_ capacity: Int, at level: PriorityLevel) {
+        isPlain = false
+        lending.setCapacity(isDraining ? max(1, capacity) : capacity, at: level) { [records] in
+            records.all.filter { $0.status == .executing }.map { ($0.weight, $0.level) }
+        }
     }
 
     /// Nothing starts until `release`, which has to be called as often.
@@ -172,6 +263,7 @@ extension SchedulerState {
     /// Moves the intake on; back it does not go. A queue that is to be shut once it is empty, and is, is shut.
     mutating func setIntake(_ intake: Intake) {
         self.intake = max(self.intake, intake == .closing && isEmpty ? .shut : intake)
+        if !self.intake.takes { refuseProducers() }
     }
 
     /// Changes of operations are told from now on.
@@ -196,15 +288,24 @@ extension SchedulerState {
 // MARK: - Starting
 
 extension SchedulerState {
-    /// How many operations could start now, one after the other, if all had the weight 1.
+    /// How many operations could start now, one after the other, if all had the weight 1 and nothing but permits were asked
+    /// for.
     @inline(__always)
     var startableCount: Int {
-        isHalted || !returning.isEmpty ? 0 : min(ready.count, permits.available)
+        if isHalted || lending.isAwaitedBack { return 0 }
+        return min(isPlain ? ready.count : operations.admission.openCount, permits.available)
     }
 
-    /// The level of the task in which what comes next starts: its own, or what waits for all that may start.
+    /// The level of what would start next, that is of its task: its own, or what waits for all that may start.
     @inline(__always)
-    private var readyLevel: PriorityLevel? {
+    var nextLevel: PriorityLevel? {
+        if startableCount == 0 { return nil }
+        return isPlain ? firstLevel : selection?.taskLevel
+    }
+
+    /// The level of the task of the first ready operation.
+    @inline(__always)
+    private var firstLevel: PriorityLevel? {
         guard let level = ready.highestLevel else { return nil }
         if operations.floors.isIdle { return level }
         // Not `floor(of:)`, for which the whole state would be copied each time.
@@ -212,11 +313,17 @@ extension SchedulerState {
         return max(level, operations.floors.level(of: next.arrival, isBarrier: next.isBarrier, barriers))
     }
 
-    /// The level of what would start next.
-    @inline(__always)
-    var nextLevel: PriorityLevel? {
-        guard startableCount > 0, let level = readyLevel else { return nil }
-        return !hasHadWeights || permits.admits(records[ready.first!.entry.slot].weight) ? level : nil
+    /// What would start next if more is asked than its turn and one permit.
+    ///
+    /// A level that is full is passed over. What has to wait for permits of the queue is not.
+    private var selection: (slot: Slot, level: PriorityLevel, set: Int?, taskLevel: PriorityLevel)? {
+        for level in PriorityLevel.allCases.reversed() {
+            guard let (slot, set) = operations.admission.first(of: level) else { continue }
+            let weight = records[slot].weight
+            if !lending.isOpen(level, for: weight) { continue }
+            return permits.admits(weight) ? (slot, level, set, max(level, floor(of: slot))) : nil
+        }
+        return nil
     }
 
     /// A worker that was started has begun.
@@ -233,14 +340,37 @@ extension SchedulerState {
 
     /// Gives the first ready operation its permits, which executes from now on; nil if nothing may start, or if what
     /// comes first is not of the level that is asked for.
-    mutating func nextStart(at level: PriorityLevel) -> Slot? {
-        guard !isHalted, returning.isEmpty, permits.available > 0, readyLevel == level else { return nil }
-        let start =
-            hasHadWeights
-            ? operations.startFirst { [permits] in permits.admits($0) } : operations.startFirst { _ in true }
-        guard let start else { return nil }
-        lending.take(start.weight)
-        return start.slot
+    ///
+    /// - Parameter takeLimits: Takes a permit of each semaphore of a set, or claims them and returns false. Others are
+    ///   asked to start then.
+    @inline(__always)
+    mutating func nextStart(
+        at level: PriorityLevel, takeLimits: (_ set: Int, PriorityLevel) -> Bool = { _, _ in true }
+    ) -> Slot? {
+        guard startableCount > 0 else { return nil }
+        if !isPlain { return startSelection(at: level, takeLimits) }
+        guard firstLevel == level else { return nil }
+        let ownLevel = ready.highestLevel!
+        let slot = operations.startFirst()
+        lending.take(1, at: ownLevel)
+        if room.drops { room.leave(operations.entry(slot)) }
+        return slot
+    }
+
+    private mutating func startSelection(
+        at level: PriorityLevel, _ takeLimits: (_ set: Int, PriorityLevel) -> Bool
+    ) -> Slot? {
+        while let (slot, ownLevel, set, taskLevel) = selection, taskLevel == level {
+            if let set, !takeTaken(set), !takeLimits(set, ownLevel) {
+                operations.changeLimited { $0.park(set, at: ownLevel) }
+                continue
+            }
+            operations.start(slot, of: ownLevel, set)
+            lending.take(records[slot].weight, at: ownLevel)
+            if room.drops { room.leave(operations.entry(slot)) }
+            return slot
+        }
+        return nil
     }
 
     /// What `nextStart` gave has begun to execute.
@@ -250,15 +380,17 @@ extension SchedulerState {
 
     /// Takes back the permits that `nextStart` gave, as the operation turned out to be waiting after all.
     mutating func refuseStart(_ slot: Slot) {
-        lending.giveBack(records[slot].weight)
-        operations.update(slot) { $0.status = .waiting }
+        lending.giveBack(records[slot].weight, at: records[slot].level)
+        operations.undoStart(slot)
+        if let set = operations.admission.limited.set(of: slot) { limitChanges.returned.append(set) }
+        if room.drops { room.enter(operations.entry(slot)) }
     }
 
     /// What starts next, in this order, each in place of one that executes and ends, as long as nothing else happens:
     /// no more than `count`, and none if it is not plain to see.
     func upcoming(_ count: Int) -> (level: PriorityLevel, entries: ArraySlice<RankedList.Entry>)? {
         guard !ready.isEmpty, !isHalted, !isObserved, returning.isEmpty, permits.taken == permits.capacity,
-            barriers.isEmpty, operations.floors.isIdle, !hasHadWeights
+            barriers.isEmpty, operations.floors.isIdle, isPlain, room.producers.isEmpty
         else { return nil }
         return ready.upcoming(count)
     }
@@ -270,6 +402,62 @@ extension SchedulerState {
         let next = nextStart(at: level)
         precondition(next != nil, "nothing starts in place of \(element)")
         return element
+    }
+}
+
+// MARK: - Limits
+
+extension SchedulerState {
+    /// What is to be done to semaphores that are limits of operations, by the number of a set of them.
+    struct LimitChanges: Sendable {
+        /// Each gets a permit back.
+        var returned: [Int] = []
+        /// The queue no longer claims a permit of each.
+        var withdrawn: [Int] = []
+        /// No operation has them any more.
+        var forgotten: [Int] = []
+
+        var isEmpty: Bool { returned.isEmpty && withdrawn.isEmpty && forgotten.isEmpty }
+    }
+
+    /// A set of limits that operations will have.
+    mutating func makeLimitSet() -> Int {
+        isPlain = false
+        return operations.changeLimited { $0.makeSet() }
+    }
+
+    /// An operation that is about to be added at a slot has limits.
+    mutating func setLimits(_ set: Int, of slot: Slot) {
+        operations.changeLimited { $0.arrive(slot, set) }
+    }
+
+    /// Limits that the queue claimed are taken for it.
+    mutating func limitsWereTaken(_ set: Int) {
+        operations.changeLimited { $0.noteTaken(set) }
+    }
+
+    private mutating func takeTaken(_ set: Int) -> Bool { operations.changeLimited { $0.useTaken(set) } }
+
+    /// An operation has left.
+    private mutating func leaveLimits(_ slot: Slot, _ status: Status) {
+        guard let set = operations.changeLimited({ $0.leave(slot) }) else { return }
+        if status != .waiting, status != .ready { limitChanges.returned.append(set) }
+    }
+
+    /// Gives up what is taken and claimed for what cannot start, and hands over what is to be done.
+    mutating func takeLimitChanges() -> LimitChanges {
+        let mayStart = !isHalted && !lending.isAwaitedBack && permits.available > 0
+        let (returned, withdrawn) = operations.changeLimited { [lending, records] limited in
+            limited.giveUp { slot, level in
+                let weight = records[slot].weight
+                return mayStart && lending.permits.admits(weight) && lending.isOpen(level, for: weight)
+            }
+        }
+        limitChanges.returned += returned
+        limitChanges.withdrawn += withdrawn
+        limitChanges.forgotten = operations.changeLimited { $0.forgetUnused() }
+        defer { limitChanges = LimitChanges() }
+        return limitChanges
     }
 }
 
@@ -287,7 +475,7 @@ extension SchedulerState {
         }
         switch status {
         case .executing:
-            lending.giveBack(weight)
+            lending.giveBack(weight, at: level)
             if isObserved { tell(.lent, records[slot].element) }
         case .returning: freeReturn(arrival, slot, level)
         case .lent: break
@@ -341,7 +529,7 @@ extension SchedulerState {
     /// - Parameter returned: Called with each operation that has its permits back.
     mutating func settle(returned: (Element) -> Void = { _ in }) {
         if !returning.isEmpty { while let slot = nextReturn() { returned(records[slot].element) } }
-        if !ready.isEmpty { startWorkers() }
+        if !ready.isEmpty || !isPlain { startWorkers() }
         if isEmpty, !intake.takes, !isOver {
             isOver = true
             outbox.isOver = true
@@ -363,7 +551,7 @@ extension SchedulerState {
 
     private mutating func startWorkers() {
         guard let level = nextLevel else { return }
-        let count = max(0, min(startableCount, workerLimit) - starting[level])
+        let count = max(0, min(startableCount, lending.available(at: level), workerLimit) - starting[level])
         if count == 0 { return }
         starting.add(count, at: level)
         for _ in 0..<count { outbox.workers.append(level) }

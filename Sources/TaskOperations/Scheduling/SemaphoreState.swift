@@ -15,7 +15,16 @@ struct SemaphoreState<Waiter: Sendable>: Sendable {
         fileprivate let entry: ReadyQueue.Entry
     }
 
+    /// What is served next.
+    enum Next: Sendable {
+        /// It has its permits.
+        case waiter(Waiter)
+        /// It may take its permit, if its other limits have room too.
+        case claim(Int)
+    }
+
     private(set) var permits: Permits
+    private(set) var claims = LimitClaims()
     private var records = SlotMap<Record>()
     private var queue = ReadyQueue()
     private var arrivals: UInt64 = 0
@@ -26,9 +35,16 @@ struct SemaphoreState<Waiter: Sendable>: Sendable {
 
     var waitingCount: Int { records.count }
 
+    /// When the waiting tasks came.
+    var waitingArrivals: [UInt64] { records.all.map(\.arrival) }
+
     /// Takes permits, unless there are too few or somebody waits for them.
     mutating func tryAcquire(_ weight: Int) -> Bool {
         guard waitingCount == 0, permits.fits(weight) else { return false }
+        if !claims.isEmpty {
+            if claims.isBlocked(at: .background, .max) { return false }
+            claims.noteOvertaking(from: .background, .max)
+        }
         permits.take(weight)
         return true
     }
@@ -65,16 +81,60 @@ struct SemaphoreState<Waiter: Sendable>: Sendable {
         permits.capacity = capacity
     }
 
-    /// Gives the first waiter its permits, if there are enough.
-    mutating func next() -> Waiter? {
+    /// Gives the first waiter its permits, if there are enough; or says which claim comes before it.
+    ///
+    /// - Parameter tried: Claims that cannot take what they want now.
+    mutating func next(tried: [Int] = []) -> Next? {
+        let head = queue.first
+        for claim in claims.inOrder {
+            if let head, !claim.comes(before: head.level, head.entry.arrival) { break }
+            if !tried.contains(claim.number) { return permits.fits(1) ? .claim(claim.number) : nil }
+            if !claim.waitsElsewhere { return nil }
+        }
         let entry = queue.popFirst { [permits, records] in permits.fits(records[$0].weight) }
         guard let entry else { return nil }
         let record = records.remove(at: entry.slot)
         permits.take(record.weight)
-        return record.waiter
+        if !claims.isEmpty { claims.noteOvertaking(from: record.level, record.arrival) }
+        return .waiter(record.waiter)
     }
 
     private func isWaiting(_ ticket: Ticket) -> Bool {
         records.holds(ticket.entry.slot) && records[ticket.entry.slot].arrival == ticket.entry.arrival
+    }
+}
+
+// MARK: - Claims
+
+extension SemaphoreState {
+    /// Whether a claim, made or not, may take a permit: there is one, and nothing that comes before it waits for it.
+    func admits(_ number: Int, at level: PriorityLevel) -> Bool {
+        guard permits.fits(1) else { return false }
+        let arrival = place(of: number, at: level)
+        if let head = queue.first, head.level > level || (head.level == level && head.entry.arrival < arrival) {
+            return false
+        }
+        return !claims.isBlocked(at: level, arrival)
+    }
+
+    /// A claim that is admitted takes its permit.
+    mutating func take(_ number: Int, at level: PriorityLevel) {
+        let arrival = place(of: number, at: level)
+        claims.remove(number)
+        claims.noteOvertaking(from: level, arrival)
+        permits.take(1)
+    }
+
+    /// Makes a claim, or notes how it stands.
+    mutating func claim(_ number: Int, at level: PriorityLevel, waitsElsewhere: Bool) {
+        arrivals += 1
+        claims.set(number, at: level, arrival: arrivals, waitsElsewhere: waitsElsewhere)
+    }
+
+    mutating func withdraw(_ number: Int) { claims.remove(number) }
+
+    /// When a claim was made; if it was not, it comes after all of its level.
+    private func place(of number: Int, at level: PriorityLevel) -> UInt64 {
+        claims[number].flatMap { $0.level == level ? $0.arrival : nil } ?? .max
     }
 }

@@ -8,15 +8,19 @@
 /// let page = try await connections.withPermit { try await load(url) }
 /// ```
 public final class AsyncSemaphore: Sendable {
-    private typealias State = SemaphoreState<CheckedContinuation<Void, any Error>>
+    typealias State = SemaphoreState<CheckedContinuation<Void, any Error>>
 
-    private struct Storage: Sendable {
+    struct Storage: Sendable {
         var state: State
         /// The largest capacity that there was so far.
         var peakCapacity: Int
+        /// Who made the claims that wait.
+        var claimants: [Int: Claimant] = [:]
     }
 
-    private let storage: Lock<Storage>
+    /// Semaphores that are limits of one operation are locked in the order of their numbers.
+    let number = Rank.next()
+    let storage: Lock<Storage>
 
     /// Makes a semaphore with all its permits at hand.
     ///
@@ -226,13 +230,12 @@ extension AsyncSemaphore {
 
     /// Applies an event, and lets those go on who have their permits then.
     private func apply<Result: Sendable>(_ event: (inout Storage) -> Result) -> Result {
-        let (result, served) = storage.withLock { storage in
+        let (result, step) = storage.withLock { storage in
             let result = event(&storage)
-            var served: [CheckedContinuation<Void, any Error>] = []
-            while let waiter = storage.state.next() { served.append(waiter) }
-            return (result, served)
+            return (result, storage.serve(tried: []))
         }
-        for continuation in served { continuation.resume() }
+        for continuation in step.served { continuation.resume() }
+        if step.claim != nil { serveClaims() }
         return result
     }
 }

@@ -1,3 +1,5 @@
+@testable import TaskOperations
+
 /// How much is explored: so many operations, with every way in which they can depend on each other and every choice
 /// of those that are barriers, or of so many of them at most, and what can happen to them.
 struct ExplorationScope {
@@ -57,7 +59,7 @@ struct ExplorationScope {
         let barriers = (0..<(1 << operations)).filter { $0.nonzeroBitCount <= mostBarriers }.map { NumberSet(bits: $0) }
         return shapes.flatMap { dependencies in
             barriers.flatMap { barriers in
-                widthRanges.map { widths in plan(dependencies, barriers, widths) }
+                widthRanges.flatMap { widths in overflows.map { plan(dependencies, barriers, widths, $0) } }
             }
         }
     }
@@ -70,16 +72,26 @@ struct ExplorationScope {
             shapes = shapes.flatMap { shape in others.map { shape + [$0] } }
         }
         return shapes.filter { shape in
-            let queue = SmallQueue(plan(shape, NumberSet(), widths))
+            let plan = plan(shape, NumberSet(), widths)
+            let queue = SmallQueue(plan)
+            if !shape.indices.allSatisfy({ number in shape[number].numbers.allSatisfy { plan.mayDepend(number, on: $0) }
+            }) {
+                return false
+            }
             return shape.indices.allSatisfy { !queue.reaches($0, from: shape[$0]) }
         }
     }
 
     private func plan(
-        _ dependencies: [NumberSet], _ barriers: NumberSet, _ widths: ClosedRange<Int>
+        _ dependencies: [NumberSet], _ barriers: NumberSet, _ widths: ClosedRange<Int>,
+        _ overflow: QueueOverflow = .refuse
     ) -> SmallQueue.Plan {
         SmallQueue.Plan(
             dependencies: dependencies, barriers: barriers, widths: widths, kinds: kinds, levelChanges: levelChanges,
-            edgeChanges: edgeChanges, waits: waits)
+            edgeChanges: edgeChanges, waits: waits, overflow: overflow)
+    }
+
+    private var overflows: [QueueOverflow] {
+        kinds.contains(.room) ? [.refuse, .dropOldest, .dropNewest] : [.refuse]
     }
 }

@@ -18,15 +18,20 @@ struct ExplorationTests {
     private static let exploredOperations = ProcessInfo.processInfo.environment["EXPLORED_OPERATIONS"].flatMap(Int.init)
     private static let widths = isDeep ? 1...3 : 2...2
 
-    @Test("Two operations, and all that can happen but changes of level")
+    @Test("Two operations, and all that can happen but changes of level, little room and caps")
     func twoOperations() throws {
-        let kinds = Set(Self.kinds).subtracting([.levels])
-        try explore("2 operations, all kinds but levels", ExplorationScope(operations: 2, kinds: kinds))
+        let kinds = Set(Self.kinds).subtracting([.levels, .room, .caps])
+        try explore("2 operations, all kinds but levels, room and caps", ExplorationScope(operations: 2, kinds: kinds))
     }
 
     @Test("Two operations, changes of level and something else", arguments: kinds)
     func twoOperationsAndLevels(kind: SmallQueue.Kind) throws {
         try explore("2 operations, levels, \(kind)", ExplorationScope(operations: 2, kinds: [.levels, kind]))
+    }
+
+    @Test("Two operations, room for one, and something else", arguments: kinds)
+    func twoOperationsAndRoom(kind: SmallQueue.Kind) throws {
+        try explore("2 operations, room, \(kind)", ExplorationScope(operations: 2, kinds: [.room, kind]))
     }
 
     @Test("Three operations, and one kind of thing that can happen", arguments: kinds)

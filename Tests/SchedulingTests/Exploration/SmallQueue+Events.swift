@@ -16,8 +16,11 @@ extension SmallQueue {
         /// The queue learns that an operation has ended.
         case leave(Int)
         case cancel(Int)
+        /// What gave way to another one ends.
+        case endDropped(Int)
         case setSuspended(Bool)
         case setWidth(Int)
+        case setCap(Int)
         case drain
         case setLevel(Int, PriorityLevel)
         case depend(Int, on: Int)
@@ -34,10 +37,11 @@ extension SmallQueue: Explorable {
 
     func isProgress(_ event: Event) -> Bool {
         switch event {
-        case .add, .look, .start, .begin, .leave, .endWait, .setSuspended(false): true
+        case .add, .look, .start, .begin, .leave, .endWait, .endDropped, .setSuspended(false), .setCap(2): true
         // A body that ends before its own waits have is possible, but nothing to rely on.
         case .finish(let number): status(number) == .executing
-        case .take, .cancel, .setSuspended, .setWidth, .drain, .setLevel, .depend, .undepend, .beginWait, .shutDown:
+        case .take, .cancel, .setSuspended, .setWidth, .setCap, .drain, .setLevel, .depend, .undepend, .beginWait,
+            .shutDown:
             false
         }
     }
@@ -64,6 +68,9 @@ extension SmallQueue: Explorable {
         if plan.kinds.contains(.widths) {
             for width in plan.widths where width != state.permits.capacity { events.append(.setWidth(width)) }
         }
+        if plan.kinds.contains(.caps) {
+            for cap in 0...2 where cap != mediumCap { events.append(.setCap(cap)) }
+        }
         if plan.kinds.contains(.shuttingDown), state.intake != .shut {
             events.append(.shutDown(whenEmpty: false))
             if state.intake == .open { events.append(.shutDown(whenEmpty: true)) }
@@ -74,7 +81,7 @@ extension SmallQueue: Explorable {
     private func appendEvents(of number: Int, to events: inout [Event]) {
         let operation = operations[number]
         switch operation.phase {
-        case .made, .pending, .taken: if plan.kinds.contains(.cancelling) { events.append(.cancel(number)) }
+        case .made, .pending, .taken, .producing: if plan.kinds.contains(.cancelling) { events.append(.cancel(number)) }
         case .executing: events.append(.finish(number))
         case .finished: if operation.slot != nil { events.append(.leave(number)) }
         }
@@ -83,6 +90,7 @@ extension SmallQueue: Explorable {
             events.append(.take(inPlaceOf: number))
         }
         guard let slot = operation.slot else { return }
+        if operation.phase == .pending, isDropped(operation) { events.append(.endDropped(number)) }
         let record = state.records[slot]
         if record.status == .waiting || record.status == .ready, (record.status == .ready) != isReady(number) {
             events.append(.look(number))
@@ -97,7 +105,9 @@ extension SmallQueue: Explorable {
         for other in operations.indices {
             if operations[number].dependencies.contains(other) {
                 events.append(.undepend(number, on: other))
-            } else if operations[other].phase != .finished, !reaches(number, from: NumberSet(other)) {
+            } else if plan.mayDepend(number, on: other), operations[other].phase != .finished,
+                !reaches(number, from: NumberSet(other))
+            {
                 events.append(.depend(number, on: other))
             }
         }
@@ -123,12 +133,16 @@ extension SmallQueue: Explorable {
         case .start: start()
         case .take(let number): take(inPlaceOf: number)
         case .begin(let number): begin(number)
-        case .finish(let number), .cancel(let number): finish(number)
+        case .finish(let number), .endDropped(let number): finish(number)
+        case .cancel(let number): cancel(number)
         case .leave(let number): leave(number)
         case .setSuspended(let isSuspended): state.setSuspended(isSuspended)
         case .setWidth(let width): state.setWidth(width)
+        case .setCap(let cap): state.setCap(cap, at: .medium)
         case .drain: state.drain()
-        case .shutDown(let whenEmpty): state.setIntake(whenEmpty ? .closing : .shut)
+        case .shutDown(let whenEmpty):
+            state.setIntake(whenEmpty ? .closing : .shut)
+            for number in state.takeOutbox().rejected(.shutDown) { finish(number) }
         case .setLevel(let number, let level):
             operations[number].levelChanges -= 1
             state.setLevel(operations[number].slot!, level)
@@ -141,6 +155,7 @@ extension SmallQueue: Explorable {
         case .beginWait(let number, let other): beginWait(number, other)
         case .endWait(let number, let other): endWait(number, other)
         }
+        admit()
         takeReturns()
         // What is in there now was looked at, or is of no consequence for the state.
         _ = state.takeOutbox()
@@ -151,12 +166,51 @@ extension SmallQueue: Explorable {
         added += 1
         if state.intake == .shut { return finish(number) }
         if operations[number].phase == .finished {
+            // What has ended needs no room.
+            if state.isFull { return }
             return state.remove(state.add(number, isBarrier: plan.barriers.contains(number))!)
         }
         if reaches(number, from: barriers(before: number)) { return finish(number) }
+        if state.isFull, plan.overflow == .refuse {
+            operations[number].phase = .producing
+            return state.waitForRoom(number, number, number: number)
+        }
+        enter(number)
+    }
+
+    /// What waits for room is added as soon as there is any.
+    private mutating func admit() {
+        while let number = state.nextAdmission() {
+            _ = state.takeOutbox()
+            if operations[number].phase == .producing, !reaches(number, from: barriers(before: number)) {
+                enter(number)
+            } else {
+                finish(number)
+            }
+        }
+    }
+
+    private mutating func enter(_ number: Int) {
+        let pending = operations.indices.filter { status($0).map { $0 == .waiting || $0 == .ready } ?? false }
         operations[number].phase = .pending
         operations[number].slot = state.add(
             number, isReady: isReady(number), isBarrier: plan.barriers.contains(number))
+        let dropped = state.takeOutbox().rejected(.dropped)
+        if plan.kinds.contains(.room), !dropped.allSatisfy(pending.contains) {
+            violations.append("\(dropped) gave way of \(pending)")
+        }
+    }
+
+    func isDropped(_ operation: Operation) -> Bool {
+        operation.slot.map { state.operations.ending.contains($0) } ?? false
+    }
+
+    private mutating func cancel(_ number: Int) {
+        if operations[number].phase == .producing {
+            let hasWaited = state.stopWaitingForRoom(number)
+            if !hasWaited || state.takeOutbox().resumed != [number] { violations.append("\(number) did not wait") }
+        }
+        finish(number)
     }
 
     private mutating func start() {
@@ -223,10 +277,17 @@ extension SmallQueue: Explorable {
         if goesOn == operations[number].awaited.isEmpty { violations.append("goes on without its permit: \(goesOn)") }
     }
 
+    private func isOpen(_ level: PriorityLevel) -> Bool {
+        state.lending.caps.map { $0[level].available > 0 || $0[level].taken == 0 } ?? true
+    }
+
+    /// How many of the medium level may execute at once.
+    var mediumCap: Int { min(3, state.lending.caps?[.medium].capacity ?? .max) }
+
     /// Whoever can have its permit back takes it within the same step.
     private mutating func takeReturns() {
         while !state.returning.isEmpty {
-            let wanting = state.records.all.filter { $0.status == .returning }
+            let wanting = state.records.all.filter { $0.status == .returning && isOpen($0.level) }
             let level = state.permits.available > 0 ? wanting.map(\.level).max() : nil
             let expected = wanting.filter { $0.level == level }.map(\.element).min()
             let next = state.nextReturn().map { state.records[$0].element }

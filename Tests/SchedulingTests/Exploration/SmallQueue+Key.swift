@@ -25,6 +25,7 @@ extension SmallQueue {
         key.add(state.isSuspended ? 1 : 0, bits: 1)
         key.add(state.isDraining ? 1 : 0, bits: 1)
         key.add(state.permits.capacity, bits: 3)
+        key.add(mediumCap, bits: 2)
         key.add([.open, .closing, .shut].firstIndex(of: state.intake)!, bits: 2)
         key.add(added, bits: 3)
         key.add(edgeChanges, bits: 3)
@@ -43,6 +44,7 @@ extension SmallQueue {
         let record = state.records[slot]
         key.add(record.status.number, bits: 3)
         key.add(record.level == .medium ? 0 : 1, bits: 1)
+        key.add(isDropped(operation) ? 1 : 0, bits: 1)
     }
 
     /// How often each operation stands in each line, up to three times. Entries of operations that are gone can

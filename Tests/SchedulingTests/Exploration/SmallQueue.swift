@@ -8,7 +8,7 @@
 struct SmallQueue {
     /// What can happen besides adding, starting and ending.
     enum Kind: CaseIterable, Sendable {
-        case cancelling, suspending, widths, levels, edges, waits, shuttingDown
+        case cancelling, suspending, widths, levels, edges, waits, shuttingDown, room, caps
     }
 
     final class Plan: Sendable {
@@ -23,10 +23,14 @@ struct SmallQueue {
         let edgeChanges: Int
         /// How many waits begin in bodies.
         let waits: Int
+        /// What becomes of an operation that is added while another one is pending, if the kind is `room`: it waits, or this
+        /// one gives way.
+        let overflow: QueueOverflow
 
         init(
             dependencies: [NumberSet], barriers: NumberSet = NumberSet(), widths: ClosedRange<Int> = 1...1,
-            kinds: Set<Kind>, levelChanges: Int = 2, edgeChanges: Int = 1, waits: Int = 2
+            kinds: Set<Kind>, levelChanges: Int = 2, edgeChanges: Int = 1, waits: Int = 2,
+            overflow: QueueOverflow = .refuse
         ) {
             self.dependencies = dependencies
             self.barriers = barriers
@@ -35,6 +39,14 @@ struct SmallQueue {
             self.levelChanges = levelChanges
             self.edgeChanges = edgeChanges
             self.waits = waits
+            self.overflow = overflow
+        }
+
+        /// If room is scarce, what depends on an operation that has yet to be added may keep it out for ever.
+        func mayDepend(_ number: Int, on other: Int) -> Bool { other < number || !kinds.contains(.room) }
+
+        var policies: QueuePolicies {
+            QueuePolicies(pendingLimit: kinds.contains(.room) ? 1 : .max, overflow: overflow)
         }
     }
 
@@ -46,6 +58,8 @@ struct SmallQueue {
         case taken
         case executing
         case finished
+        /// It waits for room.
+        case producing
 
         /// Added, and not started.
         var mayStart: Bool { self == .pending || self == .taken }
@@ -73,7 +87,7 @@ struct SmallQueue {
 
     init(_ plan: Plan) {
         self.plan = plan
-        state = SchedulerState(width: plan.widths.lowerBound)
+        state = SchedulerState(width: plan.widths.lowerBound, policies: plan.policies)
         operations = plan.dependencies.map { Operation(dependencies: $0, levelChanges: plan.levelChanges) }
         edgeChanges = plan.edgeChanges
         waits = plan.waits

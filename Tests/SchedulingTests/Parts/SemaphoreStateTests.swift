@@ -49,7 +49,7 @@ struct SemaphoreStateTests {
         mutating func serve() -> Bool {
             while true {
                 let weights = Dictionary(uniqueKeysWithValues: naive.waiting.map { ($0.number, $0.weight) })
-                let (number, expected) = (state.next(), naive.next())
+                let (number, expected) = (state.nextWaiter(), naive.next())
                 if number != expected { return false }
                 guard let number else { break }
                 held.append(weights[number]!)
@@ -140,7 +140,7 @@ struct SemaphoreStateTests {
         #expect(left == leaving)
         #expect(state.waitingCount == 100)
         state.setCapacity(1000)
-        let served = (0...100).map { _ in state.next() }
+        let served = (0...100).map { _ in state.nextWaiter() }
         #expect(served == (0..<100).map { $0 * 10 } + [nil])
         #expect(state.permits.taken == 100)
     }
@@ -151,10 +151,10 @@ struct SemaphoreStateTests {
         _ = state.tryAcquire(2)
         _ = state.wait("heavy", weight: 3, level: .medium)
         _ = state.wait("light", weight: 1, level: .medium)
-        let early = (state.next(), state.tryAcquire(1))
+        let early = (state.nextWaiter(), state.tryAcquire(1))
         #expect(early == (nil, false))
         state.release(2)
-        let served = [state.next(), state.next()]
+        let served = [state.nextWaiter(), state.nextWaiter()]
         #expect(served == ["heavy", nil])
     }
 
@@ -168,7 +168,14 @@ struct SemaphoreStateTests {
         #expect((left, leftAgain) == (1, nil))
         state.raise(first, to: .high)
         state.setCapacity(1)
-        let served = state.next()
+        let served = state.nextWaiter()
         #expect(served == 2)
+    }
+}
+
+extension SemaphoreState {
+    /// Gives the first waiting task its permits, if nothing is claimed.
+    fileprivate mutating func nextWaiter() -> Waiter? {
+        if case .waiter(let waiter)? = next() { waiter } else { nil }
     }
 }

@@ -11,6 +11,10 @@ struct NaiveScheduler {
         var weight = 1
         var status = Status.waiting
         var waits = 0
+        /// It gave way to another one, and will end.
+        var isDropped = false
+
+        var isPending: Bool { !isDropped && (status == .waiting || status == .ready) }
     }
 
     /// All that has not ended, in the order of arrival.
@@ -22,33 +26,61 @@ struct NaiveScheduler {
     var endLevels: [PriorityLevel] = []
     var intake = SchedulerState<Int, Int>.Intake.open
 
-    let order: OperationOrder
+    var caps: [PriorityLevel: Int] = [:]
+    /// What waits for room.
+    var producers: [Operation] = []
+    var pendingLimit: Int
+    let policies: QueuePolicies
 
-    init(width: Int, isSuspended: Bool = false, order: OperationOrder = .firstInFirstOut) {
+    var order: OperationOrder { policies.order }
+
+    init(width: Int, isSuspended: Bool = false, policies: QueuePolicies) {
         self.width = width
-        self.order = order
+        self.policies = policies
         self.isSuspended = isSuspended
+        pendingLimit = policies.pendingLimit
     }
 
     // MARK: What follows
 
     var available: Int { max(0, width - taken) }
 
-    var taken: Int { operations.reduce(0) { $0 + ($1.status == .executing ? $1.weight : 0) } }
+    var taken: Int { taken { _ in true } }
+
+    private func taken(where isCounted: (Operation) -> Bool) -> Int {
+        operations.reduce(0) { $0 + ($1.status == .executing && isCounted($1) ? $1.weight : 0) }
+    }
 
     /// How many operations could start now, one after the other.
     var startableCount: Int {
-        isSuspended || count(.returning) > 0 ? 0 : min(available, admitted.count)
+        isSuspended || nextOfReturning != nil ? 0 : min(available, admitted.count)
     }
 
+    /// Of each level the first one counts; one whose level is full is passed over.
     var nextStart: Operation? {
-        guard startableCount > 0, let next = first(of: admitted, order) else { return nil }
-        return next.weight <= available || taken == 0 ? next : nil
+        if startableCount == 0 { return nil }
+        for level in PriorityLevel.allCases.reversed() {
+            guard let next = first(of: admitted.filter({ $0.level == level }), order) else { continue }
+            let (cap, taken) = (caps[level] ?? .max, taken { $0.level == level })
+            if next.weight > cap - taken, taken > 0 || cap == 0 { continue }
+            return next.weight <= available || self.taken == 0 ? next : nil
+        }
+        return nil
     }
 
     var nextReturn: Operation? {
-        guard let next = first(of: operations.filter { $0.status == .returning }, .firstInFirstOut) else { return nil }
-        return next.weight <= available || taken == 0 ? next : nil
+        guard let next = nextOfReturning else { return nil }
+        let (cap, taken) = (caps[next.level] ?? .max, taken { $0.level == next.level })
+        if next.weight > cap - taken, taken > 0 { return nil }
+        return next.weight <= available || self.taken == 0 ? next : nil
+    }
+
+    private var nextOfReturning: Operation? {
+        let open = operations.filter { operation in
+            let (cap, taken) = (caps[operation.level] ?? .max, taken { $0.level == operation.level })
+            return operation.status == .returning && (taken < cap || taken == 0)
+        }
+        return first(of: open, .firstInFirstOut)
     }
 
     /// Ready operations that no barrier holds back.
@@ -67,7 +99,8 @@ struct NaiveScheduler {
     func nearestHoldingBack(_ id: Int) -> [Int] {
         let before = operations[..<index(id)]
         let barrier = before.lastIndex(where: \.isBarrier)
-        let behind = operations[index(id)].isBarrier ? before[(barrier.map { $0 + 1 } ?? 0)...].map(\.id) : []
+        let between = before[(barrier.map { $0 + 1 } ?? 0)...].filter { !$0.isDropped }
+        let behind = operations[index(id)].isBarrier ? between.map(\.id) : []
         return ((barrier.map { [operations[$0].id] } ?? []) + behind).sorted()
     }
 
@@ -90,9 +123,37 @@ struct NaiveScheduler {
         }
     }
 
+    // MARK: Room
+
+    var pendingCount: Int { operations.count(where: \.isPending) }
+
+    var isFull: Bool { pendingCount >= pendingLimit }
+
+    var nextAdmission: Operation? { isFull ? nil : producers.first }
+
+    mutating func admit() { operations.append(producers.removeFirst()) }
+
+    /// Returns whether it is taken in, and what gives way to it.
+    mutating func add(_ operation: Operation) -> (isTaken: Bool, dropped: Int?) {
+        var dropped: Int?
+        if isFull {
+            switch policies.overflow {
+            case .refuse: break
+            case .dropOldest: dropped = operations.first(where: \.isPending)?.id
+            case .dropNewest: dropped = operations.last(where: \.isPending)?.id
+            }
+            guard let dropped else { return (false, nil) }
+            self[dropped].isDropped = true
+            self[dropped].status = .waiting
+        }
+        operations.append(operation)
+        return (true, dropped)
+    }
+
     // MARK: Events
 
     mutating func setReady(_ id: Int, _ isReady: Bool) {
+        if self[id].isDropped { return }
         switch self[id].status {
         case .waiting, .ready: self[id].status = isReady ? .ready : .waiting
         case .executing, .lent, .returning: break
@@ -107,16 +168,18 @@ struct NaiveScheduler {
         isDraining = true
         isSuspended = false
         if width == 0 { width = 1 }
+        caps = caps.mapValues { max(1, $0) }
     }
 
     mutating func end(_ id: Int) {
         operations.remove(at: index(id))
-        if operations.isEmpty, intake == .closing { intake = .shut }
+        if operations.isEmpty, producers.isEmpty, intake == .closing { intake = .shut }
     }
 
     mutating func shutDown(whenEmpty: Bool) {
         if intake == .shut { return }
         intake = whenEmpty && !operations.isEmpty ? .closing : .shut
+        if intake == .shut { producers = [] }
     }
 
     /// Returns which tasks go on.

@@ -45,8 +45,8 @@ struct OutboxTests {
         #expect(state.add("fourth") == nil)
         state.remove(slot)
         let outbox = state.settled()
-        #expect(outbox.refused == ["third"])
-        #expect(outbox.cancelled == ["fourth"])
+        #expect(outbox.rejected(.shutDown) == ["third"])
+        #expect(outbox.rejected(.cancelled) == ["fourth"])
         #expect(outbox.removed == ["first"])
     }
 

@@ -22,6 +22,11 @@ struct SchedulerProgram {
         var control = 5
         /// Everything is compared after this many steps.
         var compareEvery = 1
+        /// How many operations may be pending; nil if nothing limits that.
+        var pendingLimits: ClosedRange<Int>?
+        var room = 0
+        /// How often levels are limited.
+        var caps = 0
     }
 
     let mix: Mix
@@ -34,9 +39,14 @@ struct SchedulerProgram {
     init(seed: Int, mix: Mix) {
         random = SeededGenerator(seed: UInt64(seed))
         self.mix = mix
+        var policies = QueuePolicies(order: seed.isMultiple(of: 3) ? .lastInFirstOut : .firstInFirstOut)
+        if let limits = mix.pendingLimits {
+            policies.pendingLimit = Int.random(in: limits, using: &random)
+            policies.overflow = [.refuse, .dropOldest, .dropNewest][seed % 5 % 3]
+        }
         pair = SideBySide(
             width: Int.random(in: mix.widths, using: &random), isSuspended: random.happens(percent: 20),
-            order: seed.isMultiple(of: 3) ? .lastInFirstOut : .firstInFirstOut)
+            policies: policies)
         hasWeights = seed.isMultiple(of: 4)
     }
 
@@ -47,6 +57,7 @@ struct SchedulerProgram {
         }
         try happen(.setSuspended(false), isCompared: true)
         try happen(.setWidth(max(1, pair.naive.width)), isCompared: true)
+        for level in mix.levels where pair.naive.caps[level] == 0 { try happen(.setCap(1, level), isCompared: true) }
         while let event = closingEvent() { try happen(event, isCompared: pair.naive.operations.count < 20) }
         try pair.compare()
         if !pair.state.isEmpty { throw Disagreement(description: "it is stuck with \(pair.state.elements)") }
@@ -55,6 +66,7 @@ struct SchedulerProgram {
     private mutating func happen(_ event: SchedulerEvent, isCompared: Bool) throws(Disagreement) {
         history.append(event)
         try pair.apply(event)
+        try pair.admit()
         if isCompared { try pair.compare() }
     }
 }
@@ -72,6 +84,11 @@ extension SchedulerProgram {
             (mix.levelChanges, { $0.awaitingTheEnd() }),
             (mix.lending, { $0.lending() }),
             (mix.control, { $0.controlling() }),
+            (mix.room, { $0.waitingForRoom() }),
+            (
+                mix.caps,
+                { .setCap(Int.random(in: 0...3, using: &$0.random), $0.mix.levels.randomElement(using: &$0.random)!) }
+            ),
             (1, { .startAt($0.random.level()) }),
         ]
         var rest = random.number(below: kinds.reduce(0) { $0 + $1.weight })
@@ -130,6 +147,18 @@ extension SchedulerProgram {
         }
     }
 
+    private mutating func waitingForRoom() -> SchedulerEvent? {
+        if pair.naive.intake == .shut { return nil }
+        switch random.number(below: 6) {
+        case 0: return .setPendingLimit(Int.random(in: mix.pendingLimits!, using: &random))
+        case 1: return pair.naive.producers.randomElement(using: &random).map { .stopWaiting($0.id) }
+        default:
+            if pair.naive.producers.count >= mix.mostOperations { return nil }
+            added += 1
+            return .waitForRoom(added, mix.levels.randomElement(using: &random)!)
+        }
+    }
+
     private mutating func controlling() -> SchedulerEvent? {
         switch random.number(below: 21) {
         case 0: .shutDown(whenEmpty: random.happens(percent: 80))
@@ -142,6 +171,7 @@ extension SchedulerProgram {
 
     /// What brings the queue nearer to its end, until it is there. Nothing but the queue decides what starts.
     private func closingEvent() -> SchedulerEvent? {
+        if let dropped = pair.naive.operations.first(where: \.isDropped) { return .end(dropped.id) }
         if let waiting = pair.naive.operations.first(where: { $0.status == .waiting }) {
             return .setReady(waiting.id, true)
         }

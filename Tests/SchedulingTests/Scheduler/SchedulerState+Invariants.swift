@@ -1,5 +1,12 @@
 @testable import TaskOperations
 
+extension SchedulerState.Outbox {
+    /// What is to be ended for a reason.
+    func rejected(_ reason: SchedulerState.Rejection.Reason) -> [Element] {
+        rejected.filter { $0.reason == reason }.map(\.element)
+    }
+}
+
 extension SchedulerState {
     /// What the events since the last time have led to.
     mutating func takeOutbox() -> Outbox {
@@ -36,7 +43,26 @@ extension SchedulerState {
                 record.waits >= 0 && (record.waits > 0) == (record.status == .lent),
                 "\(record.element) is \(record.status) with \(record.waits) waits")
         }
-        check(intake != .closing || !inOrder.isEmpty, "an empty queue was not shut")
+        for level in PriorityLevel.allCases {
+            let expected = inOrder.reduce(0) { $0 + ($1.status == .executing && $1.level == level ? $1.weight : 0) }
+            let taken = lending.caps.map { $0[level].taken } ?? expected
+            check(taken == expected, "\(taken) permits of level \(level) are taken, and ought to be \(expected)")
+        }
+        check(intake != .closing || !inOrder.isEmpty || !room.producers.isEmpty, "an empty queue was not shut")
+        checkRoom(check)
+    }
+
+    private func checkRoom(_ check: Check) {
+        let unstarted = records.slots.filter { !records[$0].status.hasStarted }
+        let pending = unstarted.filter { !operations.ending.contains($0) }
+        check(pendingCount == pending.count, "\(pendingCount) count as pending of \(pending.count)")
+        check(!room.drops || room.pending.count == pending.count, "\(room.pending.count) can be dropped")
+        check(
+            intake.takes || room.producers.isEmpty, "there is no room any more, and \(room.producers.count) wait for it"
+        )
+        for slot in unstarted where operations.ending.contains(slot) {
+            check(records[slot].status == .waiting, "\(records[slot].element) is dropped and may start")
+        }
     }
 
     private func checkBarriers(_ inOrder: [Record], _ check: Check) {
@@ -59,12 +85,33 @@ extension SchedulerState {
 
     private func checkLines(_ inOrder: [Record], _ check: Check) {
         let ready = inOrder.indices.filter { inOrder[$0].status == .ready }
-        let admitted = ready.count { isAdmitted($0, inOrder) }
+        let admitted = ready.filter { isAdmitted($0, inOrder) }
+        let sets = setsByArrival
+        for set in limited.sets.slots {
+            let members = admitted.count { sets[inOrder[$0].arrival] == set }
+            checkLine("of set \(set)", limited.sets[set].ready, holds: members, check)
+            let isLeft = limited.sets[set].operationCount == 0 && !limited.sets[set].hasClaim
+            check(!isLeft || limited.sets[set].takenCount > 0, "set \(set) is kept and nothing has it")
+            check(limited.sets[set].takenCount <= members, "more limits of set \(set) are taken than can be used")
+        }
         let held = ready.count { !isAdmitted($0, inOrder) && !inOrder[$0].isBarrier }
         let wanting = inOrder.count { $0.status == .returning }
-        checkLine("ready", self.ready, holds: admitted, check)
+        let plain = admitted.count { sets[inOrder[$0].arrival] == nil }
+        checkLine("ready", self.ready, holds: plain, check)
         checkLine("held back", heldBack, holds: held, check)
         checkLine("returning", returning, holds: wanting, check)
+    }
+
+    private var limited: LimitedOperations { operations.admission.limited }
+
+    private var setsByArrival: [UInt64: Int] {
+        Dictionary(uniqueKeysWithValues: limited.setOfSlot.map { (records[$0.key].arrival, $0.value) })
+    }
+
+    /// Whether an operation need not wait for limits that are claimed.
+    private func isOpen(_ record: Record, _ sets: [UInt64: Int]) -> Bool {
+        guard let set = sets[record.arrival] else { return true }
+        return limited.sets[set].parkedLevel == nil || limited.sets[set].takenCount > 0
     }
 
     /// What is removed and still there does not pile up.
@@ -79,20 +126,33 @@ extension SchedulerState {
     private func checkDecisions(_ inOrder: [Record], _ check: Check) {
         var asked = self
         let returned = asked.nextReturn().map { records[$0].arrival }
-        let wanting = first(of: inOrder.filter { $0.status == .returning })
-        let isFree = wanting.map { permits.fits($0.weight) || permits.taken == 0 } ?? false
+        let wanting = first(of: inOrder.filter { $0.status == .returning && isOpen($0.level) })
+        let isFree = wanting.map { fits($0.weight, permits) && fits($0.weight, lending.caps?[$0.level]) } ?? false
         check(returned == (isFree ? wanting?.arrival : nil), "\(returned, default: "nothing") returns next")
         let isRoom = permits.taken < permits.capacity
-        let mayStart = !isHalted && isRoom && !inOrder.contains { $0.status == .returning }
-        let startable = inOrder.indices.filter { inOrder[$0].status == .ready && isAdmitted($0, inOrder) }
-        let next = mayStart ? first(of: startable.map { inOrder[$0] }, order) : nil
-        let expected = next.flatMap { permits.fits($0.weight) || permits.taken == 0 ? $0 : nil }
+        let mayStart = !isHalted && isRoom && wanting == nil
+        let sets = setsByArrival
+        let startable = inOrder.indices.filter {
+            inOrder[$0].status == .ready && isAdmitted($0, inOrder) && isOpen(inOrder[$0], sets)
+        }
+        let heads = PriorityLevel.allCases.compactMap { level in
+            first(of: startable.map { inOrder[$0] }.filter { $0.level == level }, order)
+        }
+        let next = mayStart ? heads.last { lending.caps?[$0.level].admits($0.weight) ?? true } : nil
+        let expected = next.flatMap { fits($0.weight, permits) ? $0 : nil }
         asked = self
         let level = expected.map { max($0.level, floor(of: $0, inOrder)) }
         check(asked.nextLevel == level, "\(asked.nextLevel, default: "nothing") is the next level")
         let started = level.flatMap { asked.nextStart(at: $0) }.map { records[$0].arrival }
         check(started == expected?.arrival, "\(started, default: "nothing") starts next")
     }
+
+    private func fits(_ weight: Int, _ permits: Permits?) -> Bool {
+        permits.map { weight <= $0.capacity - $0.taken || $0.taken == 0 } ?? true
+    }
+
+    /// Whether a level has room for one more.
+    private func isOpen(_ level: PriorityLevel) -> Bool { fits(1, lending.caps?[level]) }
 
     /// The highest level of what waits for an operation because of barriers, or for the end of all.
     private func floor(of record: Record, _ inOrder: [Record]) -> PriorityLevel {

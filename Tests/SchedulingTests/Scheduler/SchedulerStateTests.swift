@@ -13,6 +13,11 @@ struct SchedulerStateTests {
         SchedulerProgram.Mix(description: "barriers", steps: 100, mostOperations: 8, percentBarriers: 60),
         SchedulerProgram.Mix(description: "two levels", levels: [.medium, .high], levelChanges: 30),
         SchedulerProgram.Mix(description: "lending", percentBarriers: 10, lending: 30, control: 2),
+        SchedulerProgram.Mix(
+            description: "little room", mostOperations: 12, percentBarriers: 10, pendingLimits: 1...4, room: 10),
+        SchedulerProgram.Mix(
+            description: "caps", mostOperations: 8, widths: 0...5, percentBarriers: 10, lending: 12, control: 2, caps: 8
+        ),
     ]
 
     @Test("Random events lead to the same decisions, and nothing is stuck", arguments: mixes)
@@ -37,6 +42,9 @@ struct SchedulerStateTests {
             description: "returning", steps: isDeep ? 2000 : 800, mostOperations: 120, widths: 20...60,
             percentBarriers: 0,
             levels: [.medium, .high], levelChanges: 30, lending: 60, ends: 3, compareEvery: 500),
+        SchedulerProgram.Mix(
+            description: "waiting for room", steps: isDeep ? 2000 : 800, mostOperations: 120, percentBarriers: 2,
+            ends: 3, compareEvery: 500, pendingLimits: 60...100, room: 40),
     ]
 
     @Test("Crowds whose lines are swept lead to the same decisions", arguments: crowdMixes)

@@ -21,6 +21,12 @@ enum SchedulerEvent {
     /// Whoever is next has its permit back.
     case takeReturn
     case shutDown(whenEmpty: Bool)
+    /// A task waits for room for an operation.
+    case waitForRoom(Int, PriorityLevel)
+    /// It gives that up.
+    case stopWaiting(Int)
+    case setPendingLimit(Int)
+    case setCap(Int, PriorityLevel)
     /// A wait for the end of all begins to hand a level on.
     case endInherits(PriorityLevel)
     /// It no longer does.
@@ -36,9 +42,9 @@ struct SideBySide {
     /// The floor of each operation, as far as the state has told to look at it.
     private var floors: [Int: PriorityLevel] = [:]
 
-    init(width: Int, isSuspended: Bool, order: OperationOrder) {
-        state = SchedulerState(width: width, isSuspended: isSuspended, order: order)
-        naive = NaiveScheduler(width: width, isSuspended: isSuspended, order: order)
+    init(width: Int, isSuspended: Bool, policies: QueuePolicies) {
+        state = SchedulerState(width: width, isSuspended: isSuspended, policies: policies)
+        naive = NaiveScheduler(width: width, isSuspended: isSuspended, policies: policies)
     }
 
     /// Has it happen to both.
@@ -48,8 +54,16 @@ struct SideBySide {
         defer { lookAtFloors() }
         switch event {
         case .add(let id, let level, let isBarrier, let weight):
-            slots[id] = state.add(id, level: level, isBarrier: isBarrier, weight: weight)!
-            naive.operations.append(.init(id: id, isBarrier: isBarrier, level: level, weight: weight))
+            let slot = state.add(id, level: level, isBarrier: isBarrier, weight: weight)
+            if let slot { slots[id] = slot }
+            let outbox = state.takeOutbox()
+            lookAtFloors(outbox.newFloors)
+            let (isTaken, dropped) = naive.add(.init(id: id, isBarrier: isBarrier, level: level, weight: weight))
+            try agree(on: "whether it is taken", slot != nil, isTaken)
+            try agree(on: "what finds no room", outbox.rejected(.full), isTaken ? [] : [id])
+            try agree(on: "what gives way", outbox.rejected(.dropped), dropped.map { [$0] } ?? [])
+        case .waitForRoom, .stopWaiting, .setPendingLimit:
+            try applyRoom(event)
         case .setReady(let id, let isReady):
             state.setReady(slots[id]!, isReady)
             naive.setReady(id, isReady)
@@ -59,6 +73,9 @@ struct SideBySide {
         case .setWidth(let width):
             state.setWidth(width)
             naive.setWidth(width)
+        case .setCap(let cap, let level):
+            state.setCap(cap, at: level)
+            naive.caps[level] = naive.isDraining ? max(1, cap) : cap
         case .setSuspended(let isSuspended):
             state.setSuspended(isSuspended)
             naive.setSuspended(isSuspended)
@@ -70,6 +87,9 @@ struct SideBySide {
             naive.end(id)
         case .shutDown(let whenEmpty):
             state.setIntake(whenEmpty ? .closing : .shut)
+            let outbox = state.takeOutbox()
+            try agree(on: "what waited for room", outbox.resumed, whenEmpty ? [] : naive.producers.map(\.id))
+            try agree(on: "what comes too late", outbox.rejected(.shutDown), outbox.resumed)
             naive.shutDown(whenEmpty: whenEmpty)
         case .endInherits(let level):
             state.endInherits(from: nil, to: level)
@@ -84,8 +104,43 @@ struct SideBySide {
         }
     }
 
-    private mutating func lookAtFloors() {
-        for id in state.takeOutbox().newFloors { floors[id] = slots[id].map { state.floor(of: $0) } }
+    private mutating func lookAtFloors() { lookAtFloors(state.takeOutbox().newFloors) }
+
+    private mutating func lookAtFloors(_ ids: [Int]) {
+        for id in ids { floors[id] = slots[id].map { state.floor(of: $0) } }
+    }
+
+    /// Has operations be added that wait for room, as long as there is any.
+    mutating func admit() throws(Disagreement) {
+        while true {
+            let next = state.nextAdmission()
+            let outbox = state.takeOutbox()
+            lookAtFloors(outbox.newFloors)
+            let expected = naive.nextAdmission
+            try agree(on: "what is added next of what waits for room", next, expected?.id)
+            try agree(on: "the task that goes on", outbox.resumed, expected.map { [$0.id] } ?? [])
+            guard let expected else { return }
+            slots[expected.id] = state.add(expected.id, level: expected.level)!
+            naive.admit()
+            lookAtFloors()
+        }
+    }
+
+    private mutating func applyRoom(_ event: SchedulerEvent) throws(Disagreement) {
+        switch event {
+        case .waitForRoom(let id, let level):
+            state.waitForRoom(id, id, number: id)
+            naive.producers.append(.init(id: id, isBarrier: false, level: level))
+        case .stopWaiting(let id):
+            try agree(on: "whether it waited", state.stopWaitingForRoom(id), true)
+            try agree(on: "the task that goes on", state.takeOutbox().resumed, [id])
+            naive.producers.removeAll { $0.id == id }
+        case .setPendingLimit(let limit):
+            state.setPendingLimit(limit)
+            naive.pendingLimit = limit
+        default:
+            preconditionFailure("\(event) has nothing to do with room")
+        }
     }
 
     private mutating func applyStart(_ event: SchedulerEvent) throws(Disagreement) {
@@ -154,11 +209,13 @@ extension SideBySide {
     func compare() throws(Disagreement) {
         try agree(on: "the next level", state.nextLevel, naive.nextStart.map { naive.level(of: $0) })
         try agree(on: "how many can start", state.startableCount, naive.startableCount)
-        try agree(on: "the elements", state.elements, naive.operations.map(\.id))
+        try agree(on: "the elements", state.elements, naive.operations.filter { !$0.isDropped }.map(\.id))
         try agree(on: "whether it is empty", state.isEmpty, naive.operations.isEmpty)
         try agree(on: "the width", state.permits.capacity, naive.width)
         try agree(on: "whether it is suspended", state.isSuspended, naive.isSuspended)
         try agree(on: "the intake", state.intake, naive.intake)
+        try agree(on: "how many are pending", state.pendingCount, naive.pendingCount)
+        try agree(on: "how many wait for room", state.room.producers.count, naive.producers.count)
         let barriers = naive.operations.filter(\.isBarrier).map(\.id)
         try agree(
             on: "what holds back the next", state.elementsHoldingBackNext(isBarrier: false), Array(barriers.suffix(1)))
@@ -166,6 +223,7 @@ extension SideBySide {
             let record = state.records[slots[operation.id]!]
             try agree(on: "the status of \(operation.id)", record.status, operation.status)
             try agree(on: "the level of \(operation.id)", record.level, operation.level)
+            if operation.isDropped { continue }
             let level = max(operation.level, floors[operation.id] ?? .background)
             try agree(on: "the level of \(operation.id) and what waits", level, naive.level(of: operation))
             let holdingBack = state.elementsHoldingBack(slots[operation.id]!).sorted()

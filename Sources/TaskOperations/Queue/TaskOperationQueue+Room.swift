@@ -1,0 +1,71 @@
+// Bounded queues: a producer that is faster than its consumer uses bounded memory.
+
+extension TaskOperationQueue {
+    /// How many operations may be pending, that is added and not started; at least 1. Those whose dependencies are
+    /// unfinished count, and barriers do.
+    ///
+    /// Raising it lets callers go on that wait for room; lowering it drops nothing. See `QueueOverflow` for what becomes of
+    /// an operation that is added to a full queue without waiting, and `addOperationWaitingForRoom` for waiting.
+    public var maxPendingOperationCount: Int {
+        get { scheduler.pendingLimit }
+        set {
+            Self.checkPendingLimit(newValue)
+            scheduler.pendingLimit = newValue
+        }
+    }
+
+    /// Makes an operation from a closure, and adds it as soon as there is room for it.
+    ///
+    /// If `maxPendingOperationCount` operations are pending, the call waits, without blocking a thread, until one of them
+    /// starts or ends. Calls that wait are served in the order in which they came, whatever the priorities, and before
+    /// any operation is added without waiting.
+    ///
+    /// ```swift
+    /// for try await line in file.lines {
+    ///     try await queue.addOperationWaitingForRoom { try await store(line) }
+    /// }
+    /// ```
+    ///
+    /// In a body of the same queue, the wait lends the body's permit if nothing could start otherwise.
+    ///
+    /// - Parameters: As for `addOperation`.
+    /// - Returns: The operation, which is pending now, or has started.
+    /// - Throws: `CancellationError` if the task is cancelled before there is room, and `TaskOperationError.queueShutDown`
+    ///   if the queue is shut down before; the body never runs then. `TaskOperationError.waitCycle` in a body without
+    ///   whose permit there will be no room, if the queue does not lend permits.
+    @discardableResult
+    public func addOperationWaitingForRoom<Success>(
+        name: String? = nil,
+        priority: TaskPriority = .medium,
+        weight: Int = 1,
+        limits: [AsyncSemaphore] = [],
+        dependencies: [AnyTaskOperation] = [],
+        body: @escaping TaskOperation<Success>.Body
+    ) async throws -> TaskOperation<Success> {
+        let operation = TaskOperation(name: name, priority: priority, dependencies: dependencies, body: body)
+        if weight != 1 { operation.weight = weight }
+        if !limits.isEmpty { operation.limits = limits }
+        try await addOperationWaitingForRoom(operation)
+        return operation
+    }
+
+    /// Adds an operation as soon as there is room for it.
+    ///
+    /// - Throws: As `addOperation` does, and as for a closure. If the task is cancelled first, the operation has not been
+    ///   added, and can be; after `queueShutDown` it has failed with that.
+    public func addOperationWaitingForRoom(_ operation: AnyTaskOperation) async throws {
+        try await scheduler.submitWaitingForRoom(operation)
+    }
+
+    /// How many calls of `addOperationWaitingForRoom` wait.
+    package var waitingProducerCount: Int { scheduler.waitingProducerCount }
+
+    static func checkPendingLimit(_ limit: Int) {
+        require(
+            limit >= 1,
+            """
+            maxPendingOperationCount is \(limit); it must be at least 1. Pass \
+            TaskOperationQueue.unlimitedPendingOperationCount to limit nothing.
+            """)
+    }
+}

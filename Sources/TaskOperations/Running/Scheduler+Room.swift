@@ -1,0 +1,74 @@
+// Waiting for room in a queue in which only so many operations may be pending.
+
+extension Scheduler {
+    /// How many operations may be pending.
+    nonisolated var pendingLimit: Int {
+        get { apply { $0.state.room.limit } }
+        set { apply(newValue) { scheduler, limit in scheduler.state.setPendingLimit(limit) } }
+    }
+
+    nonisolated var waitingProducerCount: Int { apply { $0.state.room.producers.count } }
+
+    /// Takes one operation in as soon as there is room for it, in the order of the calls.
+    ///
+    /// - Throws: `CancellationError` if the task is cancelled first; `TaskOperationError` as `submit` does, `queueShutDown`,
+    ///   and `waitCycle` if a body waits that keeps the permit without which there will be no room. Then it has not been
+    ///   added; but after `queueShutDown` it has ended.
+    nonisolated func submitWaitingForRoom(_ operation: AnyTaskOperation) async throws {
+        try Task.checkCancellation()
+        try claimAndLink(operation)
+        let wait = WaitForRoom(operation: operation)
+        do {
+            // What is pending starts only with a permit of this queue: that is what is waited for.
+            if !takeNow(operation) {
+                try await AnyTaskOperation.whileAwaiting(.permit(permit!)) { await suspend(wait) }
+            }
+        } catch {
+            operation.unclaim()
+            throw error
+        }
+        if wait.isGivenUp.isSet {
+            operation.unclaim()
+            throw CancellationError()
+        }
+        if let error = operation.failure as? TaskOperationError, case .queueShutDown = error { throw error }
+        if hasBarriers || isAwaited { try putInOrder(operation) }
+    }
+
+    /// Takes an operation in if nothing waits for room and there is some. Returns whether it was.
+    private nonisolated func takeNow(_ operation: AnyTaskOperation) -> Bool {
+        apply(operation) { scheduler, operation in
+            let mustWait = scheduler.state.isFull && scheduler.state.intake.takes && !operation.isFinished
+            if !mustWait { scheduler.insert(operation) }
+            return !mustWait
+        }
+    }
+
+    private nonisolated func suspend(_ wait: WaitForRoom) async {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                apply((wait, continuation)) { scheduler, input in
+                    scheduler.state.waitForRoom(input.0.operation, input.1, number: input.0.number)
+                }
+                // If it was cancelled before it was there, nobody found it.
+                if Task.isCancelled { giveUp(wait) }
+            }
+        } onCancel: {
+            giveUp(wait)
+        }
+    }
+
+    private nonisolated func giveUp(_ wait: WaitForRoom) {
+        apply(wait) { scheduler, wait in
+            if scheduler.state.stopWaitingForRoom(wait.number) { wait.isGivenUp.set() }
+        }
+    }
+}
+
+/// A task waits until its operation is added.
+private struct WaitForRoom: Sendable {
+    let operation: AnyTaskOperation
+    let number = Rank.next()
+    /// Set when the task no longer waits, as it was cancelled.
+    let isGivenUp = Latch()
+}

@@ -1,0 +1,7 @@
+/// What a queue was asked for beside its width.
+struct QueuePolicies: Sendable {
+    var order = OperationOrder.firstInFirstOut
+    /// How many operations may be pending; `Int.max` if nothing limits that.
+    var pendingLimit = Int.max
+    var overflow = QueueOverflow.refuse
+}

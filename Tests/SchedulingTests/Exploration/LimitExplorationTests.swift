@@ -1,0 +1,23 @@
+import TaskOperationsExpectations
+import Testing
+
+@Suite("Limits of operations, through every order of events", .computing)
+struct LimitExplorationTests {
+    private static let plans: [SmallLimits.Plan] = [
+        .init(operations: [(0, [0]), (1, [0]), (0, [0])]),
+        .init(operations: [(0, [0, 1]), (1, [0, 1]), (0, [])]),
+        .init(operations: [(0, [0, 1]), (1, [1]), (1, [0])], mayCancel: true),
+        .init(operations: [(0, [0, 1]), (0, [0]), (0, [1])], widths: [2, 1]),
+        .init(operations: [(0, [0, 1]), (1, [0, 1])], tasks: [[0], [1]]),
+        .init(operations: [(0, [0, 1])], tasks: [[0, 1], [0, 1]]),
+        .init(operations: [(0, [0, 1]), (1, [0])], tasks: [[1, 0]]),
+        .init(operations: [(0, [0, 1]), (1, [0]), (1, [])], maySuspend: true),
+        .init(operations: [(0, [0]), (0, [0]), (1, [0])], capacities: [2, 1], mayCancel: true),
+    ]
+
+    @Test("Permits are conserved, and everything gets its turn", arguments: plans.indices)
+    func explore(index: Int) throws {
+        let exploration = try Exploration(from: SmallLimits(Self.plans[index]))
+        #expect(exploration.ends > 0 && exploration.transitions > exploration.states)
+    }
+}

@@ -1,0 +1,222 @@
+import TaskOperations
+import TaskOperationsExpectations
+import TaskOperationsTesting
+import Testing
+
+@Suite("Limits that operations share", .timeLimit(.minutes(10)))
+struct LimitTests {
+    @Test("A limit with one permit is mutual exclusion, across queues and with tasks", arguments: 0..<8)
+    func exclusion(seed: UInt64) throws {
+        let executor = SeededExecutor(seed: seed)
+        let (most, total) = try executor.run {
+            let limit = AsyncSemaphore(capacity: 1)
+            let meter = ConcurrencyMeter()
+            let queues = (0..<2).map { _ in TaskOperationQueue(maxConcurrentOperationCount: 3, executor: executor) }
+            for number in 0..<40 {
+                queues[number % 2].addOperation(limits: [limit]) {
+                    await meter.measure { for _ in 0..<3 { await Task.yield() } }
+                }
+            }
+            try await withThrowingTaskGroup { group in
+                for _ in 0..<10 {
+                    group.addTask { try await limit.withPermit { await meter.measure { await Task.yield() } } }
+                }
+                try await group.waitForAll()
+            }
+            for queue in queues { try await queue.waitUntilAllOperationsAreFinished() }
+            #expect(limit.available == 1 && limit.waitingCount == 0)
+            return (meter.most, meter.total)
+        }
+        #expect(most == 1 && total == 50)
+    }
+
+    @Test("Two queues whose operations name two limits in opposite orders do not deadlock", arguments: 0..<8)
+    func oppositeOrders(seed: UInt64) throws {
+        let executor = SeededExecutor(seed: seed)
+        try executor.run {
+            let (one, other) = (AsyncSemaphore(capacity: 1), AsyncSemaphore(capacity: 1))
+            let meter = ConcurrencyMeter()
+            let queues = (0..<2).map { _ in TaskOperationQueue(maxConcurrentOperationCount: 2, executor: executor) }
+            for number in 0..<60 {
+                let limits = [[one, other], [other, one], [one], [other]][number % 4]
+                queues[number / 4 % 2].addOperation(limits: limits) {
+                    if limits.count == 2 { await meter.measure { await Task.yield() } } else { await Task.yield() }
+                }
+            }
+            for queue in queues { try await queue.waitUntilAllOperationsAreFinished() }
+            #expect(meter.most == 1 && meter.total == 30)
+            #expect(one.available == 1 && other.available == 1)
+        }
+    }
+
+    @Test("An operation that waits for one limit holds nothing: others use the other limit, and the queue goes on")
+    func holdsNothing() async throws {
+        let (busy, free) = (AsyncSemaphore(capacity: 1), AsyncSemaphore(capacity: 1))
+        try await busy.acquire()
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
+        let both = queue.addOperation(limits: [busy, free]) { 1 }
+        #expect(try await queue.addOperation { 2 }.value == 2)
+        #expect(try await queue.addOperation(limits: [free]) { 3 }.value == 3)
+        #expect(try await free.withPermit { 4 } == 4)
+        #expect(free.available == 1 && both.isReady)
+        busy.release()
+        #expect(try await both.value == 1)
+        #expect(free.available == 1 && busy.available == 1)
+    }
+
+    @Test("Operations that need fewer limits do not overtake one that needs more for ever", arguments: [false, true])
+    func overtaking(isOneQueue: Bool) async throws {
+        let limits = [AsyncSemaphore(capacity: 1), AsyncSemaphore(capacity: 1)]
+        let queues = (0..<3).map { _ in TaskOperationQueue(maxConcurrentOperationCount: 3) }
+        let (isDone, endless) = (Recorder<Bool>(), Recorder<Int>())
+        let gates = [Gate(), Gate()]
+        @Sendable func keepBusy(_ number: Int, _ count: Int) {
+            let queue = queues[isOneQueue ? 0 : number]
+            queue.addOperation(limits: [limits[number]]) {
+                if count == 0 { await gates[number].pass() }
+                if isDone.events.isEmpty {
+                    if count < 20_000 { keepBusy(number, count + 1) } else { endless.record(number) }
+                }
+                await Task.yield()
+            }
+        }
+        for number in 0...1 {
+            keepBusy(number, 0)
+            await gates[number].waitForArrivals(1)
+        }
+        let needsBoth = queues[isOneQueue ? 0 : 2].addOperation(limits: limits) { isDone.record(true) }
+        for gate in gates { gate.open() }
+        try await needsBoth.value
+        for queue in queues { try await queue.waitUntilAllOperationsAreFinished() }
+        #expect(endless.events.isEmpty && limits.allSatisfy { $0.available == 1 })
+    }
+
+    @Test("A body that holds one limit and takes a permit of the next finishes, though an operation waits for both")
+    func nesting() async throws {
+        let (first, second) = (AsyncSemaphore(capacity: 1), AsyncSemaphore(capacity: 1))
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 4)
+        let gate = Gate()
+        let holder = queue.addOperation(limits: [first]) {
+            await gate.pass()
+            return try await second.withPermit { 1 }
+        }
+        await gate.waitForArrivals(1)
+        let both = queue.addOperation(limits: [first, second]) { 2 }
+        gate.open()
+        #expect(try await holder.value == 1)
+        #expect(try await both.value == 2)
+    }
+
+    @Test("Priority decides who comes first, then arrival, among operations and tasks")
+    func order() async throws {
+        let limit = AsyncSemaphore(capacity: 1)
+        let queues = (0..<3).map { _ in TaskOperationQueue(maxConcurrentOperationCount: 1) }
+        let recorder = Recorder<String>()
+        try await limit.acquire()
+        queues[0].addOperation(priority: .low, limits: [limit]) { recorder.record("low") }
+        queues[1].addOperation(limits: [limit]) { recorder.record("first") }
+        #expect(await eventually { queues[1].claimCount == 1 && queues[0].claimCount == 1 })
+        let task = Task(priority: .medium) { try await limit.withPermit(priority: .medium) { recorder.record("task") } }
+        #expect(await eventually { limit.waitingCount == 1 })
+        queues[2].addOperation(priority: .high, limits: [limit]) { recorder.record("high") }
+        #expect(await eventually { queues[2].claimCount == 1 })
+        limit.release()
+        try await task.value
+        for queue in queues { try await queue.waitUntilAllOperationsAreFinished() }
+        #expect(recorder.events == ["high", "first", "task", "low"])
+    }
+
+    @Test("A suspended queue, one without permits and one whose operation is cancelled hold nobody up")
+    func thoseThatCannotStart() async throws {
+        let limit = AsyncSemaphore(capacity: 1)
+        try await limit.acquire()
+        let queues = (0..<3).map { _ in TaskOperationQueue(maxConcurrentOperationCount: 1) }
+        let operations = queues.map { $0.addOperation(limits: [limit]) { 1 } }
+        #expect(await eventually { queues.allSatisfy { $0.claimCount == 1 } })
+        queues[0].isSuspended = true
+        let gate = Gate()
+        let blocker = queues[1].addOperation { await gate.pass() }
+        await gate.waitForArrivals(1)
+        operations[2].cancel()
+        limit.release()
+        #expect(try await limit.withPermit { 5 } == 5)
+        #expect(!operations[0].isFinished && !operations[1].isFinished)
+        gate.open()
+        try await blocker.value
+        #expect(try await operations[1].value == 1)
+        queues[0].isSuspended = false
+        #expect(try await operations[0].value == 1)
+        #expect(limit.available == 1)
+    }
+
+    @Test("Cancellation storms lose no permit", arguments: [1, 3])
+    func storm(capacity: Int) async throws {
+        let limits = (0..<3).map { _ in AsyncSemaphore(capacity: capacity) }
+        let queues = (0..<3).map { TaskOperationQueue(maxConcurrentOperationCount: $0 + 1) }
+        var random = SeededGenerator(seed: 5)
+        var operations: [AnyTaskOperation] = []
+        for number in 0..<1200 {
+            let names = [0, 1, 2].filter { _ in random.happens(percent: 50) }
+            let operation = queues[number % 3].addOperation(
+                priority: number.isMultiple(of: 7) ? .high : .medium, limits: names.map { limits[$0] }
+            ) {
+                try Task.checkCancellation()
+                await Task.yield()
+            }
+            operations.append(operation)
+            if random.happens(percent: 30) { operations.randomElement(using: &random)!.cancel() }
+            if number == 600 { queues[2].isSuspended = true }
+            if number == 900 { limits[0].capacity = capacity + 1 }
+        }
+        queues[2].isSuspended = false
+        for queue in queues { try await queue.waitUntilAllOperationsAreFinished() }
+        #expect(await eventually { limits[0].available == capacity + 1 && limits[1].available == capacity })
+        #expect(limits[2].available == capacity && queues.allSatisfy { $0.claimCount == 0 })
+    }
+
+    @Test("A limit is given back however a body ends, and one that starts by hand waits for its limits too")
+    func endings() async throws {
+        struct Failure: Error {}
+        let limit = AsyncSemaphore(capacity: 1)
+        let queue = TaskOperationQueue()
+        let failing = queue.addOperation(limits: [limit]) { throw Failure() }
+        await #expect(throws: Failure.self) { try await failing.value }
+        #expect(await eventually { limit.available == 1 })
+        try await limit.acquire()
+        let byHand = TaskOperation { 3 }
+        byHand.limits = [limit]
+        try byHand.start()
+        #expect(byHand.isReady)
+        limit.release()
+        #expect(try await byHand.value == 3)
+        #expect(await eventually { limit.available == 1 })
+    }
+
+    @Test("Semaphores that were limits are let go of")
+    func memory() async throws {
+        let queue = TaskOperationQueue()
+        weak var limit: AsyncSemaphore?
+        let pending = queue.addOperation(dependencies: [TaskOperation {}]) {}
+        do {
+            let semaphore = AsyncSemaphore(capacity: 1)
+            limit = semaphore
+            try await queue.addOperation(limits: [semaphore]) {}.value
+        }
+        #expect(await eventually { limit == nil })
+        pending.cancel()
+    }
+
+    @Test("A semaphore that is named twice, or too late, stops the process with a message")
+    func badValues() async {
+        let twice = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let limit = AsyncSemaphore(capacity: 1)
+            TaskOperationQueue().addOperation(name: "greedy", limits: [limit, limit]) {}
+        }
+        #expect(twice.errorText.contains("has a semaphore twice"))
+        let late = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let operation = TaskOperationQueue(isSuspended: true).addOperation {}
+            operation.limits = [AsyncSemaphore(capacity: 1)]
+        }
+        #expect(late.errorText.contains("are set too late"))
+    }
+}

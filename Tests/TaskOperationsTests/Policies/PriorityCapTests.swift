@@ -1,0 +1,91 @@
+import TaskOperations
+import TaskOperationsExpectations
+import TaskOperationsTesting
+import Testing
+
+@Suite("Limits of a priority", .timeLimit(.minutes(10)))
+struct PriorityCapTests {
+    @Test("No more of a priority execute at once than may, and others find room", arguments: 0..<6)
+    func room(seed: UInt64) throws {
+        let executor = SeededExecutor(seed: seed)
+        let (background, all, order) = try executor.run {
+            let queue = TaskOperationQueue(maxConcurrentOperationCount: 3, executor: executor)
+            queue.setMaxConcurrentOperationCount(1, for: .background)
+            let (background, all) = (ConcurrencyMeter(), ConcurrencyMeter())
+            let recorder = Recorder<String>()
+            for number in 0..<60 {
+                let isBackground = number < 40
+                queue.addOperation(priority: isBackground ? .background : .high) {
+                    await all.measure {
+                        if !isBackground { recorder.record("urgent") }
+                        await (isBackground ? background : ConcurrencyMeter()).measure {
+                            for _ in 0..<3 { await Task.yield() }
+                        }
+                        if isBackground { recorder.record("background") }
+                    }
+                }
+            }
+            try await queue.waitUntilAllOperationsAreFinished()
+            return (background.most, all.most, recorder.events)
+        }
+        #expect(background == 1 && all <= 3 && order.count == 60)
+    }
+
+    @Test("A full priority gives way to lower ones, and goes on when the limit is raised")
+    func live() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 4)
+        queue.setMaxConcurrentOperationCount(0, for: .high)
+        #expect(queue.maxConcurrentOperationCount(for: .high) == 0)
+        #expect(queue.maxConcurrentOperationCount(for: .low) == TaskOperationQueue.unlimitedConcurrentOperationCount)
+        let high = queue.addOperation(priority: .high) { 1 }
+        #expect(try await queue.addOperation(priority: .low) { 2 }.value == 2)
+        #expect(high.isReady)
+        queue.setMaxConcurrentOperationCount(1, for: .high)
+        #expect(try await high.value == 1)
+    }
+
+    @Test("An operation that becomes urgent counts for its new priority")
+    func changedPriority() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 4)
+        queue.setMaxConcurrentOperationCount(1, for: .background)
+        let gate = Gate()
+        let first = queue.addOperation(priority: .background) { await gate.pass() }
+        await gate.waitForArrivals(1)
+        let second = queue.addOperation(priority: .background) { await gate.pass() }
+        let third = queue.addOperation(priority: .background) { await gate.pass() }
+        first.priority = .high
+        await gate.waitForArrivals(2)
+        #expect(second.isExecuting && third.isReady)
+        third.priority = .medium
+        await gate.waitForArrivals(3)
+        gate.open()
+        try await queue.waitUntilAllOperationsAreFinished()
+    }
+
+    @Test("A body that awaits one of its own priority lends what the priority has of permits too")
+    func lending() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 4)
+        queue.setMaxConcurrentOperationCount(1, for: .medium)
+        let outer = queue.addOperation {
+            try await queue.addOperation { try await queue.addOperation { 5 }.value }.value
+        }
+        #expect(try await outer.value == 5)
+    }
+
+    @Test("A released queue finishes what a limit of 0 holds")
+    func released() async throws {
+        var queue: TaskOperationQueue? = TaskOperationQueue()
+        queue!.setMaxConcurrentOperationCount(0, for: .medium)
+        let held = queue!.addOperation { 3 }
+        queue = nil
+        #expect(try await held.value == 3)
+    }
+
+    @Test("A negative number stops the process with a message")
+    func badValue() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            TaskOperationQueue().setMaxConcurrentOperationCount(-1, for: .low)
+        }
+        #expect(result.errorText.contains("maxConcurrentOperationCount is -1 for a priority; it must not be negative"))
+    }
+}
