@@ -103,7 +103,8 @@ struct SchedulerState<Element: Sendable, Waiter: Sendable>: Sendable {
 
     /// Whether changes of operations are told.
     private(set) var isObserved = false
-    private var changeCount: UInt64 = 0
+    /// The number of the last change that was told.
+    private(set) var changeCount: UInt64 = 0
     /// Set for good when an operation takes more than one permit: an end need not make room for the next start then.
     private var hasHadWeights = false
     private var outbox = Outbox()
@@ -161,10 +162,10 @@ extension SchedulerState {
         }
         if level < lowestLevel { lowestLevel = level }
         if !barriers.isEmpty || !floors.isIdle { handOn(from: slot) }
-        if isObserved { tell(.added, element) }
+        if isObserved { tell(.added, element, arrival) }
         if isReady {
             lineUp(arrival, slot, level, isBarrier: isBarrier)
-            if isObserved { tell(.ready, element) }
+            if isObserved { tell(.ready, element, arrival) }
         }
         return slot
     }
@@ -174,7 +175,7 @@ extension SchedulerState {
         switch (records[slot].status, isReady) {
         case (.waiting, true):
             lineUp(slot)
-            if isObserved { tell(.ready, records[slot].element) }
+            if isObserved { tell(.ready, slot) }
         case (.ready, false):
             leaveLine(slot)
         case (.waiting, false), (.ready, true), (.executing, _), (.lent, _), (.returning, _):
@@ -187,6 +188,7 @@ extension SchedulerState {
         // A floor below its level may have changed untold.
         if level < records[slot].level, hasHandedOn { outbox.newFloors.append(records[slot].element) }
         changeLevel(slot, level)
+        if isObserved { tell(.levelChanged(level), slot) }
         if level < lowestLevel { lowestLevel = level }
         if !barriers.isEmpty || !floors.isIdle { handOn(from: slot) }
     }
@@ -210,7 +212,7 @@ extension SchedulerState {
     /// `end` says, but counts no longer.
     mutating func beginEnding(_ slot: Slot) {
         ending.insert(slot)
-        if isObserved { tell(.finished, records[slot].element) }
+        if isObserved { tell(.finished, slot) }
     }
 
     /// An operation has ended, whether it started or not. The caller keeps the element until the lock is left. Constant
@@ -224,7 +226,7 @@ extension SchedulerState {
         case .returning: freeReturn(record.arrival, slot, record.level)
         }
         let hasBeenTold = !ending.isEmpty && ending.remove(slot) != nil
-        if isObserved, !hasBeenTold { tell(.finished, record.element) }
+        if isObserved, !hasBeenTold { tell(.finished, record.element, record.arrival) }
         countEnd(of: record.arrival, isBarrier: record.isBarrier)
         if inArrivalOrder != nil { forgetArrival() }
         if floors.mayDependOn(record.arrival) { updateFloors() }
@@ -301,8 +303,8 @@ extension SchedulerState {
         self.intake = max(self.intake, intake == .closing && isEmpty ? .shut : intake)
     }
 
-    /// Changes of operations are told from now on.
-    mutating func observe() { isObserved = true }
+    /// Changes of operations are told from now on, or no longer.
+    mutating func setObserved(_ isObserved: Bool) { self.isObserved = isObserved }
 
     /// A task waits until the queue is empty.
     ///
@@ -373,7 +375,7 @@ extension SchedulerState {
 
     /// What `nextStart` gave has begun to execute.
     mutating func noteStart(_ slot: Slot) {
-        if isObserved { tell(.started, records[slot].element) }
+        if isObserved { tell(.started, slot) }
     }
 
     /// Takes back the permits that `nextStart` gave, as the operation turned out to be waiting after all.
@@ -413,7 +415,7 @@ extension SchedulerState {
         case .executing:
             permits.giveBack(records[slot].weight)
             records[slot].status = .lent
-            if isObserved { tell(.lent, records[slot].element) }
+            if isObserved { tell(.lent, slot) }
         case .returning:
             freeReturn(records[slot].arrival, slot, records[slot].level)
             records[slot].status = .lent
@@ -443,7 +445,7 @@ extension SchedulerState {
         permits.takeBack(records[slot].weight)
         records[slot].status = .executing
         outbox.resumed.append(takeReturningWaiter(slot))
-        if isObserved { tell(.returned, records[slot].element) }
+        if isObserved { tell(.returned, slot) }
         return slot
     }
 
@@ -634,8 +636,17 @@ extension SchedulerState {
 
     /// The one place at which a change of an operation is told. Callers ask `isObserved` first, which is all that it costs
     /// if nobody listens.
-    private mutating func tell(_ kind: Change.Kind, _ element: Element) {
+    @inline(never)
+    private mutating func tell(_ kind: Change.Kind, _ element: Element, _ arrival: UInt64) {
         changeCount += 1
-        outbox.changes.append(Change(number: changeCount, element: element, kind: kind, counts: counts))
+        outbox.changes.append(
+            Change(number: changeCount, element: element, arrival: arrival, kind: kind, counts: counts))
+    }
+
+    /// Tells a change of an operation that is in the queue. After the end nothing is told: an abandoned body may go on.
+    @inline(never)
+    mutating func tell(_ kind: Change.Kind, _ slot: Slot) {
+        if kind != .finished, ending.contains(slot) { return }
+        tell(kind, records[slot].element, records[slot].arrival)
     }
 }
