@@ -12,6 +12,8 @@ final class OperationLinks: @unchecked Sendable {
     @exclusivity(unchecked) var waiters = WaiterList()
     /// What the executing body, and child tasks of it, await.
     @exclusivity(unchecked) var waits: [Wait] = []
+    /// What they await besides.
+    @exclusivity(unchecked) var notes: [WaitNote] = []
     /// What becomes of the body's permit meanwhile.
     @exclusivity(unchecked) var permit = PermitUse.held
     /// The levels that waiters and dependents hand on.
@@ -33,6 +35,7 @@ final class OperationLinks: @unchecked Sendable {
         let isSuspended: Bool
         /// The level that the target inherits from the body; nil if it inherits none.
         var handedOn: PriorityLevel?
+        let since = ContinuousClock.now
     }
 
     /// How many tasks of the body are suspended.

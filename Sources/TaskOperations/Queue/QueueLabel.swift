@@ -1,5 +1,5 @@
 /// How a queue is called in events and reports, which must not keep the queue itself.
-public struct QueueLabel: Hashable, Sendable, CustomStringConvertible {
+public struct QueueLabel: Hashable, Sendable, Codable, CustomStringConvertible {
     /// The queue's name; nil if it has none.
     public let name: String?
 

@@ -27,7 +27,10 @@ extension Scheduler {
     private func leave(_ identity: ObjectIdentifier) {
         guard let index = listeners.firstIndex(of: identity) else { return }
         listeners.remove(at: index)
-        if listeners.isEmpty { state.setObserved(false) }
+        if listeners.isEmpty {
+            state.setObserved(false)
+            startTimes = [:]
+        }
         changeLog.leave(identity)
     }
 
@@ -35,7 +38,15 @@ extension Scheduler {
     @inline(never)
     func logChanges(of departure: inout Departure) {
         guard let changes = departure.outbox?.changes, !changes.isEmpty else { return }
-        changeLog.append(changes, at: .now)
+        let now = ContinuousClock.now
+        for change in changes {
+            switch change.kind {
+            case .started: startTimes[change.arrival] = now
+            case .finished: startTimes[change.arrival] = nil
+            default: break
+            }
+        }
+        changeLog.append(changes, at: now)
     }
 
     /// What would have been told of the operations that have not ended, had anyone listened before.

@@ -56,6 +56,8 @@ actor Scheduler: OperationHost {
     @exclusivity(unchecked) private var keptAlive: Scheduler?
     /// What learns of the number of operations, if anything does.
     @exclusivity(unchecked) var countListener: (any ChangeListener)?
+    /// When operations started that execute, as far as anything learned of that.
+    @exclusivity(unchecked) var startTimes: [UInt64: ContinuousClock.Instant] = [:]
     /// All that learns of changes.
     @exclusivity(unchecked) var listeners: [ObjectIdentifier] = []
     /// What is suspended with the queue.

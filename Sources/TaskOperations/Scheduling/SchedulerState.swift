@@ -84,7 +84,7 @@ struct SchedulerState<Element: Sendable, Waiter: Sendable>: Sendable {
     private(set) var intake = Intake.open
     /// How many are cancelling everything just now. Nothing starts meanwhile: what waits for an operation that is
     /// cancelled must not begin before it is cancelled itself.
-    private var holdCount = 0
+    private(set) var holdCount = 0
 
     private(set) var ready: ReadyQueue
     /// Ready operations behind a barrier, all at one level: only their arrival orders them.
