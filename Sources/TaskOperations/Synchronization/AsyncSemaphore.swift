@@ -155,7 +155,8 @@ extension AsyncSemaphore {
 extension AsyncSemaphore: AwaitedSubject {
     var waitDescription: String {
         let (capacity, available) = storage.withLock { ($0.state.permits.capacity, $0.state.permits.available) }
-        return "\(name.map { "semaphore \"\($0)\"" } ?? "a semaphore"), \(available) of whose \(capacity) permits are left"
+        let label = name.map { "semaphore \"\($0)\"" } ?? "a semaphore"
+        return "\(label), \(available) of whose \(capacity) permits are left"
     }
 }
 
