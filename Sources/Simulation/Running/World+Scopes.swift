@@ -13,6 +13,7 @@ extension World {
         try await withTaskOperationQueue(name: "\(queue)", maxConcurrentOperationCount: width, executor: executor) {
             real in
             queues[queue] = real
+            observe(real)
             note("\(number.map { "\($0)" } ?? "main") opens queue \(queue)")
             do {
                 try await perform(steps, in: number)

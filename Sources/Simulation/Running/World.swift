@@ -20,6 +20,8 @@ final class World: @unchecked Sendable {
     private(set) var trace: [String] = []
     private let keepsTrace: Bool
     private let eventsBetweenLooks: Int
+    /// Told of every event of every queue; nil in half of the programs, as an observed queue works in another way.
+    let eventCheck: EventCheck?
 
     init(_ program: Program, executor: SeededExecutor, keepsTrace: Bool, eventsBetweenLooks: Int) {
         self.program = program
@@ -27,15 +29,23 @@ final class World: @unchecked Sendable {
         self.keepsTrace = keepsTrace
         self.eventsBetweenLooks = eventsBetweenLooks
         model = Model(program)
+        let isObserved = program.schedule.isMultiple(of: 2)
+        eventCheck = isObserved ? EventCheck(operationCount: program.operations.count) : nil
         for (number, queue) in program.queues.enumerated() { queues.append(queue.isScope ? nil : made(number)) }
         for number in program.operations.indices { operations.append(made(number)) }
     }
 
     private func made(_ number: Int) -> TaskOperationQueue {
         let queue = program.queues[number]
-        return TaskOperationQueue(
+        let made = TaskOperationQueue(
             name: "\(number)", maxConcurrentOperationCount: queue.width, isSuspended: queue.isSuspended,
             executor: executor)
+        observe(made)
+        return made
+    }
+
+    func observe(_ queue: TaskOperationQueue) {
+        if let eventCheck { queue.addObserver(eventCheck) }
     }
 
     private func made(_ number: Int) -> TaskOperation<Int> {
@@ -112,7 +122,9 @@ extension World {
                 }
             model.check(isRight, "\(real) is \(expected.phase) in the model")
             model.check(real.isCancelled == expected.isCancelled, "\(real) is marked otherwise in the model")
+            if let complaint = eventCheck?.check(number, real) { model.check(false, complaint) }
         }
+        for complaint in eventCheck?.complaints ?? [] { model.check(false, complaint) }
     }
 
     /// What the library keeps of the queues is what the model has.

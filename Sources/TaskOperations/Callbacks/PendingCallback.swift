@@ -39,10 +39,12 @@ final class PendingCallback<Success: Sendable>: Sendable {
     /// Waits for the completion, and hands cancellation on meanwhile.
     var value: Success {
         get async throws {
-            try await withTaskCancellationHandler {
-                try await outcome.value.get()
-            } onCancel: {
-                cancel()
+            try await AnyTaskOperation.noting(.completionHandler, self) {
+                try await withTaskCancellationHandler {
+                    try await outcome.value.get()
+                } onCancel: {
+                    cancel()
+                }
             }
         }
     }
@@ -99,4 +101,8 @@ final class PendingCallback<Success: Sendable>: Sendable {
         // Without a completion, its release is about to end the work.
         if let completion { handler?(completion) }
     }
+}
+
+extension PendingCallback: AwaitedSubject {
+    var waitDescription: String { "the completion of \(label)" }
 }

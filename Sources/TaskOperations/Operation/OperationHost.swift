@@ -23,6 +23,9 @@ protocol OperationHost: AnyObject, Sendable {
     /// Why an operation that is ready has not started, in words.
     func reasonToWait(of operation: AnyTaskOperation) -> String
 
+    /// The body of an operation runs again, for the so many-th time.
+    func noteAttempt(_ number: Int, of operation: AnyTaskOperation)
+
     /// All operations that have not ended, in the order of adding.
     var operations: [AnyTaskOperation] { get }
 

@@ -1,22 +1,22 @@
 /// How an operation is called in errors and descriptions, which must not keep the operation itself.
-public struct OperationLabel: Hashable, Sendable, CustomStringConvertible {
+public struct OperationLabel: Hashable, Sendable, Codable, CustomStringConvertible {
     /// The operation's name; nil if it has none.
     public let name: String?
 
-    private let id: ObjectIdentifier
+    private let id: UInt
 
     package init(_ operation: AnyTaskOperation) {
         name = operation.name
-        id = ObjectIdentifier(operation)
+        id = UInt(bitPattern: ObjectIdentifier(operation))
     }
 
     /// The name in quotation marks, or the operation's identity if it has no name.
     public var description: String {
-        name.map { "\"\($0)\"" } ?? "unnamed operation 0x\(String(UInt(bitPattern: id), radix: 16))"
+        name.map { "\"\($0)\"" } ?? "unnamed operation 0x\(String(id, radix: 16))"
     }
 
     /// Whether this is the label of an operation. True also of one that took the place in memory of the other.
     public func isLabel(of operation: AnyTaskOperation) -> Bool {
-        name == operation.name && id == ObjectIdentifier(operation)
+        name == operation.name && id == UInt(bitPattern: ObjectIdentifier(operation))
     }
 }

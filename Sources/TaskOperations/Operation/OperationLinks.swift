@@ -19,6 +19,7 @@ final class OperationLinks: @unchecked Sendable {
     private final class Extras: @unchecked Sendable {
         @exclusivity(unchecked) var handlers: [@Sendable (AnyTaskOperation) -> Void] = []
         @exclusivity(unchecked) var waits: [Wait] = []
+        @exclusivity(unchecked) var notes: [WaitNote] = []
         @exclusivity(unchecked) var permit = PermitUse.held
         @exclusivity(unchecked) var executor: (any TaskExecutor)?
         @exclusivity(unchecked) var bindings: [TaskLocalBinding] = []
@@ -35,6 +36,7 @@ final class OperationLinks: @unchecked Sendable {
         let isSuspended: Bool
         /// The level that the target inherits from the body; nil if it inherits none.
         var handedOn: PriorityLevel?
+        let since = ContinuousClock.now
     }
 
     /// How many tasks of the body are suspended.
@@ -62,6 +64,12 @@ extension OperationLinks {
     var waits: [Wait] {
         get { extras?.waits ?? [] }
         _modify { yield &madeExtras().waits }
+    }
+
+    /// What they await besides.
+    var notes: [WaitNote] {
+        get { extras?.notes ?? [] }
+        _modify { yield &madeExtras().notes }
     }
 
     /// What becomes of the body's permit meanwhile.

@@ -1,3 +1,10 @@
+/// Learns how many operations a queue has taken and how many of them have not ended.
+package protocol OperationCountObserver: AnyObject, Sendable {
+    /// The counts changed. Calls may overtake each other: what counts is the largest `added`, and the most that
+    /// have ended.
+    func countsChanged(added: Int, unfinished: Int)
+}
+
 extension TaskOperationQueue {
     /// The observer of a type of this queue, made by the first who asks. The queue keeps it.
     package func observer<Observer: OperationCountObserver>(orMake make: () -> Observer) -> Observer {
@@ -10,20 +17,19 @@ extension TaskOperationQueue {
         return observer
     }
 
-    /// The one that the scheduler tells.
+    /// The one that listens to the scheduler.
     private var countFanOut: CountFanOut {
-        if let observer = scheduler.apply({ $0.observer }) { return observer as! CountFanOut }
-        return scheduler.apply(CountFanOut()) { scheduler, made in
-            if let observer = scheduler.observer { return observer as! CountFanOut }
-            scheduler.observer = made
-            scheduler.state.observe()
-            return made
+        let listener = scheduler.apply(CountFanOut()) { scheduler, made in
+            if scheduler.countListener == nil { scheduler.countListener = made }
+            return scheduler.countListener!
         }
+        scheduler.addListener(listener)
+        return listener as! CountFanOut
     }
 }
 
 /// Passes the counts of a queue on to all that observe it.
-private final class CountFanOut: OperationCountObserver {
+private final class CountFanOut: ChangeListener {
     private let observers = Lock<[any OperationCountObserver]>([])
 
     /// The observer of a type that there is; adds one if there is none.
@@ -37,7 +43,14 @@ private final class CountFanOut: OperationCountObserver {
         }
     }
 
-    func countsChanged(added: Int, unfinished: Int) {
-        for observer in observers.withLock({ $0 }) { observer.countsChanged(added: added, unfinished: unfinished) }
+    var identity: ObjectIdentifier { ObjectIdentifier(self) }
+
+    func receive(_ changes: ArraySlice<LoggedChange>) {
+        guard let counts = changes.last?.change.counts else { return }
+        for observer in observers.withLock({ $0 }) {
+            observer.countsChanged(added: counts.added, unfinished: counts.unfinished)
+        }
     }
+
+    func queueWasReleased() {}
 }

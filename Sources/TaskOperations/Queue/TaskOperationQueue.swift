@@ -75,6 +75,7 @@ public final class TaskOperationQueue: Sendable {
             isSuspended: isSuspended, taskLocals: taskLocals, permit: PermitNode(isLendable: lendsPermits),
             scopeWorkers: scopeWorkers)
         scheduler.setOwner(self)
+        AllQueues.add(self)
     }
 
     /// The queue of the main actor, which is never released.
@@ -82,6 +83,7 @@ public final class TaskOperationQueue: Sendable {
         isView = false
         self.scheduler = scheduler
         scheduler.setOwner(self)
+        AllQueues.add(self)
     }
 
     /// A view of a queue whose owner is gone.
@@ -91,7 +93,9 @@ public final class TaskOperationQueue: Sendable {
     }
 
     deinit {
-        if !isView { scheduler.ownerWasReleased() }
+        if isView { return }
+        AllQueues.remove(scheduler.queueNumber)
+        scheduler.ownerWasReleased()
     }
 
     /// What the queue is called in messages and descriptions.

@@ -23,6 +23,8 @@ actor Scheduler: OperationHost {
     // In front, away from the mailbox, which others write while workers look whether a run is open.
     nonisolated let run = ReadyRing()
     nonisolated let queueName: String?
+    /// A number that no other queue of the process has or had.
+    nonisolated let queueNumber: Int
     nonisolated let place: Place
     nonisolated let taskLocals: [InheritedTaskLocal]
     /// Makes the workers of a scope's queue; nil if the queue outlives every scope.
@@ -39,6 +41,8 @@ actor Scheduler: OperationHost {
     nonisolated let permit: PermitNode?
     /// Set for good when a barrier is added.
     nonisolated let hasHadBarriers = Atomic(false)
+    /// What happens to operations, on its way to listeners.
+    nonisolated let changeLog = ChangeLog()
     // Written once, before any other thread can know the scheduler. Loaded with no lock held: the load may return what
     // becomes the last reference, and releasing that enters the scheduler.
     nonisolated(unsafe) private(set) weak var owner: AnyObject?
@@ -50,8 +54,12 @@ actor Scheduler: OperationHost {
     @exclusivity(unchecked) var runNotes = ReadyRing.Notes()
     /// The scheduler itself, as long as it has operations, which do not count it.
     @exclusivity(unchecked) private var keptAlive: Scheduler?
-    /// Learns how many operations came and went.
-    @exclusivity(unchecked) var observer: (any OperationCountObserver)?
+    /// What learns of the number of operations, if anything does.
+    @exclusivity(unchecked) var countListener: (any ChangeListener)?
+    /// When operations started that execute, as far as anything learned of that.
+    @exclusivity(unchecked) var startTimes: [UInt64: ContinuousClock.Instant] = [:]
+    /// All that learns of changes.
+    @exclusivity(unchecked) var listeners: [ObjectIdentifier] = []
     /// What is suspended with the queue.
     @exclusivity(unchecked) var followers: [any SuspensionFollower] = []
     /// How many bodies await that the queue is empty.
@@ -65,6 +73,7 @@ actor Scheduler: OperationHost {
         scopeWorkers: ScopeWorkers? = nil
     ) {
         self.queueName = queueName
+        queueNumber = Rank.next()
         self.scopeWorkers = scopeWorkers
         self.permit = permit
         self.place = place
@@ -183,6 +192,7 @@ extension Scheduler {
             keptAlive = self
         }
         state.handOver(to: &departure.outbox)
+        if state.isObserved { logChanges(of: &departure) }
     }
 
     private func admitProducers() {
@@ -214,16 +224,13 @@ extension Scheduler {
     // Not inlined: the room for all that it does would be made even if there is nothing to do.
     @inline(never)
     nonisolated func carryOut(_ outbox: State.Outbox) {
-        if let last = outbox.changes.last { tell(last) }
         if !outbox.newFloors.isEmpty { Inheritance.updateFloors(of: outbox.newFloors, in: self) }
         for level in outbox.workers { Worker.start(for: self, level: level) }
         for rejection in outbox.rejected { reject(rejection.element, rejection.reason) }
         InlineJobs.resume(outbox.resumed)
         if outbox.isOver { scopeWorkers?.end() }
-    }
-
-    private nonisolated func tell(_ change: State.Change) {
-        apply({ $0.observer })?.countsChanged(added: change.counts.added, unfinished: change.counts.unfinished)
+        // Last, as a listener is the user's, and may take long.
+        if !outbox.changes.isEmpty { changeLog.deliver() }
     }
 
     /// Ends an operation that cannot start.

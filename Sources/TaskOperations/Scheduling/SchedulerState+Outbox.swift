@@ -55,11 +55,19 @@ extension SchedulerState {
             case lent
             /// It goes on after it had lent its permit out.
             case returned
+            /// It was cancelled; it ends at once if it has not started.
+            case cancelled
+            /// It has another level.
+            case levelChanged(PriorityLevel)
+            /// Its body runs again, for the so many-th time.
+            case attempt(Int)
             case finished
         }
 
         let number: UInt64
         let element: Element
+        /// The number of the operation: the first that was added has 1.
+        let arrival: UInt64
         let kind: Kind
         /// How many operations were ever added, and how many of them have not ended, after this change.
         let counts: Counts

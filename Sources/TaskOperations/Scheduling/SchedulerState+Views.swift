@@ -24,6 +24,9 @@ extension SchedulerState {
         @inline(__always) _read { yield operations.admission.barriers }
     }
 
+    /// Operations that have ended and stay until their completion handlers have been called.
+    var ending: Set<Slot> { operations.ending }
+
     /// How many operations have not ended.
     var count: Int { operations.count }
 

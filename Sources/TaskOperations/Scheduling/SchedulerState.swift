@@ -39,7 +39,7 @@ struct SchedulerState<Element: Sendable, Waiter: Sendable>: Sendable {
     private var isOver = false
     /// How many are cancelling everything just now. Nothing starts meanwhile: what waits for an operation that is
     /// cancelled must not begin before it is cancelled itself.
-    private var holdCount = 0
+    private(set) var holdCount = 0
 
     /// Tasks that wait until the queue is empty, by the numbers of their waits.
     private var emptyWaiters: [Int: Waiter] = [:]
@@ -48,7 +48,8 @@ struct SchedulerState<Element: Sendable, Waiter: Sendable>: Sendable {
 
     /// Whether changes of operations are told.
     private(set) var isObserved = false
-    private var changeCount: UInt64 = 0
+    /// The number of the last change that was told.
+    private(set) var changeCount: UInt64 = 0
     /// Whether an end makes room for the next start, whatever that is. Unset for good when an operation takes more than one
     /// permit, or the queue is asked for anything beside its order.
     private(set) var isPlain = true
@@ -90,8 +91,8 @@ extension SchedulerState {
             element, at: slot, level: level, isReady: isReady, isBarrier: isBarrier, weight: weight, &outbox.newFloors)
         if room.drops { room.enter(operations.entry(slot)) }
         if isObserved {
-            tell(.added, element)
-            if isReady { tell(.ready, element) }
+            tell(.added, element, operations.arrivals)
+            if isReady { tell(.ready, element, operations.arrivals) }
         }
         return slot
     }
@@ -118,7 +119,7 @@ extension SchedulerState {
             // It may be dropped.
             if !operations.ending.isEmpty, operations.ending.contains(slot) { return }
             operations.makeReady(slot)
-            if isObserved { tell(.ready, records[slot].element) }
+            if isObserved { tell(.ready, slot) }
         case (.ready, false):
             operations.makeWait(slot)
         case (.waiting, false), (.ready, true), (.executing, _), (.lent, _), (.returning, _):
@@ -130,6 +131,7 @@ extension SchedulerState {
         let former = records[slot].level
         if former == level { return }
         operations.setLevel(slot, level, &outbox.newFloors)
+        if isObserved { tell(.levelChanged(level), slot) }
         switch records[slot].status {
         case .waiting, .ready, .lent: break
         case .executing: lending.move(records[slot].weight, from: former, to: level)
@@ -141,7 +143,7 @@ extension SchedulerState {
     /// `end` says, but counts no longer.
     mutating func beginEnding(_ slot: Slot) {
         operations.beginEnding(slot)
-        if isObserved { tell(.finished, records[slot].element) }
+        if isObserved { tell(.finished, slot) }
     }
 
     /// An operation has ended, whether it started or not. The caller keeps the element until the lock is left. Constant
@@ -156,7 +158,7 @@ extension SchedulerState {
         case .returning: freeReturn(record.arrival, slot, record.level)
         }
         if !isPlain, !operations.admission.limited.isEmpty { leaveLimits(slot, record.status) }
-        if isObserved, !wasEnding { tell(.finished, record.element) }
+        if isObserved, !wasEnding { tell(.finished, record.element, record.arrival) }
         if isEmpty, intake == .closing, room.producers.isEmpty { intake = .shut }
         return record.element
     }
@@ -266,8 +268,8 @@ extension SchedulerState {
         if !self.intake.takes { refuseProducers() }
     }
 
-    /// Changes of operations are told from now on.
-    mutating func observe() { isObserved = true }
+    /// Changes of operations are told from now on, or no longer.
+    mutating func setObserved(_ isObserved: Bool) { self.isObserved = isObserved }
 
     /// A task waits until the queue is empty.
     ///
@@ -375,7 +377,7 @@ extension SchedulerState {
 
     /// What `nextStart` gave has begun to execute.
     mutating func noteStart(_ slot: Slot) {
-        if isObserved { tell(.started, records[slot].element) }
+        if isObserved { tell(.started, slot) }
     }
 
     /// Takes back the permits that `nextStart` gave, as the operation turned out to be waiting after all.
@@ -476,7 +478,7 @@ extension SchedulerState {
         switch status {
         case .executing:
             lending.giveBack(weight, at: level)
-            if isObserved { tell(.lent, records[slot].element) }
+            if isObserved { tell(.lent, slot) }
         case .returning: freeReturn(arrival, slot, level)
         case .lent: break
         case .waiting, .ready: preconditionFailure("an operation that is \(status) began a wait")
@@ -505,7 +507,7 @@ extension SchedulerState {
         }
         operations.update(slot) { $0.status = .executing }
         outbox.resumed.append(waiter)
-        if isObserved { tell(.returned, records[slot].element) }
+        if isObserved { tell(.returned, slot) }
         return slot
     }
 
@@ -559,8 +561,17 @@ extension SchedulerState {
 
     /// The one place at which a change of an operation is told. Callers ask `isObserved` first, which is all that it costs
     /// if nobody listens.
-    private mutating func tell(_ kind: Change.Kind, _ element: Element) {
+    @inline(never)
+    private mutating func tell(_ kind: Change.Kind, _ element: Element, _ arrival: UInt64) {
         changeCount += 1
-        outbox.changes.append(Change(number: changeCount, element: element, kind: kind, counts: counts))
+        outbox.changes.append(
+            Change(number: changeCount, element: element, arrival: arrival, kind: kind, counts: counts))
+    }
+
+    /// Tells a change of an operation that is in the queue. After the end nothing is told: an abandoned body may go on.
+    @inline(never)
+    mutating func tell(_ kind: Change.Kind, _ slot: Slot) {
+        if kind != .finished, operations.ending.contains(slot) { return }
+        tell(kind, records[slot].element, records[slot].arrival)
     }
 }

@@ -65,7 +65,7 @@ extension AsyncGroup {
     public func wait() async {
         let end = OneShot<Result<Void, any Error>>()
         whenEmpty { end.provide(.success(())) }
-        _ = await end.value
+        _ = await AnyTaskOperation.noting(.group, self) { await end.value }
     }
 
     /// Waits until the group is empty or the task is cancelled.
@@ -100,10 +100,12 @@ extension AsyncGroup {
         let end = OneShot<Result<Void, any Error>>()
         let number = whenEmpty { end.provide(.success(())) }
         defer { forgetHandler(number) }
-        try await withTaskCancellationHandler {
-            try await wait(end)
-        } onCancel: {
-            end.provide(.failure(CancellationError()))
+        try await AnyTaskOperation.noting(.group, self) {
+            try await withTaskCancellationHandler {
+                try await wait(end)
+            } onCancel: {
+                end.provide(.failure(CancellationError()))
+            }
         }
     }
 
@@ -142,4 +144,8 @@ extension AsyncGroup {
         if isEmpty { handler() }
         return number
     }
+}
+
+extension AsyncGroup: AwaitedSubject {
+    var waitDescription: String { "the end of \(state.withLock { $0.count }) in a group" }
 }

@@ -22,11 +22,17 @@ public final class AsyncSemaphore: Sendable {
     let number = Rank.next()
     let storage: Lock<Storage>
 
+    /// What the semaphore is called in messages.
+    public let name: String?
+
     /// Makes a semaphore with all its permits at hand.
     ///
-    /// - Parameter capacity: How many permits there are; not negative. With 0 all wait until it is raised.
-    public init(capacity: Int) {
+    /// - Parameters:
+    ///   - capacity: How many permits there are; not negative. With 0 all wait until it is raised.
+    ///   - name: What the semaphore is called in messages, as in those of `AnyTaskOperation.waitingReasons`.
+    public init(capacity: Int, name: String? = nil) {
         Self.checkCapacity(capacity)
+        self.name = name
         storage = Lock(Storage(state: State(capacity: capacity), peakCapacity: capacity))
     }
 
@@ -150,6 +156,14 @@ extension AsyncSemaphore {
     }
 }
 
+extension AsyncSemaphore: AwaitedSubject {
+    var waitDescription: String {
+        let (capacity, available) = storage.withLock { ($0.state.permits.capacity, $0.state.permits.available) }
+        let label = name.map { "semaphore \"\($0)\"" } ?? "a semaphore"
+        return "\(label), \(available) of whose \(capacity) permits are left"
+    }
+}
+
 // MARK: - Waiting
 
 /// A call that waits for permits. What ends or raises it may come before it stands in line.
@@ -172,14 +186,16 @@ private final class SemaphoreWait: Sendable {
 
 extension AsyncSemaphore {
     private func suspend(_ wait: SemaphoreWait) async throws {
-        try await withTaskCancellationHandler {
-            try await withEscalationHandler {
-                try await withCheckedThrowingContinuation { lineUp($0, wait) }
-            } onEscalated: { [self] priority in
-                raise(wait, to: PriorityLevel(priority))
+        try await AnyTaskOperation.noting(.semaphore, self) {
+            try await withTaskCancellationHandler {
+                try await withEscalationHandler {
+                    try await withCheckedThrowingContinuation { lineUp($0, wait) }
+                } onEscalated: { [self] priority in
+                    raise(wait, to: PriorityLevel(priority))
+                }
+            } onCancel: {
+                giveUp(wait, CancellationError())
             }
-        } onCancel: {
-            giveUp(wait, CancellationError())
         }
     }
 

@@ -197,7 +197,7 @@ extension SmallQueue: Explorable {
             number, isReady: isReady(number), isBarrier: plan.barriers.contains(number))
         let dropped = state.takeOutbox().rejected(.dropped)
         if plan.kinds.contains(.room), !dropped.allSatisfy(pending.contains) {
-            violations.append("\(dropped) gave way of \(pending)")
+            faults.append("\(dropped) gave way of \(pending)")
         }
     }
 
@@ -208,7 +208,7 @@ extension SmallQueue: Explorable {
     private mutating func cancel(_ number: Int) {
         if operations[number].phase == .producing {
             let hasWaited = state.stopWaitingForRoom(number)
-            if !hasWaited || state.takeOutbox().resumed != [number] { violations.append("\(number) did not wait") }
+            if !hasWaited || state.takeOutbox().resumed != [number] { faults.append("\(number) did not wait") }
         }
         finish(number)
     }
@@ -230,8 +230,8 @@ extension SmallQueue: Explorable {
         let left = state.handOver(operations[number].slot!, at: level)
         operations[number].slot = nil
         operations[next].phase = .taken
-        if left != number { violations.append("\(left) left, not \(number)") }
-        if status(next) != .executing { violations.append("\(next) is \(status(next), default: "gone") and was taken") }
+        if left != number { faults.append("\(left) left, not \(number)") }
+        if status(next) != .executing { faults.append("\(next) is \(status(next), default: "gone") and was taken") }
     }
 
     /// What starts for certain once something ends.
@@ -267,14 +267,14 @@ extension SmallQueue: Explorable {
         let goesOn = status(number) == .returning ? [number] : []
         state.beginWait(operations[number].slot!)
         let resumed = state.takeOutbox().resumed
-        if resumed != goesOn { violations.append("\(resumed) went on without a permit, not \(goesOn)") }
+        if resumed != goesOn { faults.append("\(resumed) went on without a permit, not \(goesOn)") }
     }
 
     private mutating func endWait(_ number: Int, _ other: Int) {
         operations[number].awaited.remove(other)
         state.endWait(operations[number].slot!, number)
         let goesOn = state.takeOutbox().resumed == [number]
-        if goesOn == operations[number].awaited.isEmpty { violations.append("goes on without its permit: \(goesOn)") }
+        if goesOn == operations[number].awaited.isEmpty { faults.append("goes on without its permit: \(goesOn)") }
     }
 
     private func isOpen(_ level: PriorityLevel) -> Bool {
@@ -292,7 +292,7 @@ extension SmallQueue: Explorable {
             let expected = wanting.filter { $0.level == level }.map(\.element).min()
             let next = state.nextReturn().map { state.records[$0].element }
             if next != expected {
-                violations.append("\(next, default: "nothing") returns, not \(expected, default: "nothing")")
+                faults.append("\(next, default: "nothing") returns, not \(expected, default: "nothing")")
             }
             if next == nil { return }
         }

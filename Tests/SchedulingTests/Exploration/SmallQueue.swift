@@ -83,7 +83,9 @@ struct SmallQueue {
     var edgeChanges: Int
     var waits: Int
     /// Decisions that were wrong.
-    var violations: [String] = []
+    var faults: [String] = []
+
+    var violations: [String] { faults + state.violations }
 
     init(_ plan: Plan) {
         self.plan = plan

@@ -101,7 +101,7 @@ struct OutboxTests {
         var state = State(width: 1)
         _ = state.add("unobserved", isReady: true)
         #expect(state.settled().changes.isEmpty)
-        state.observe()
+        state.setObserved(true)
         let (early, late) = (state.add("early", level: .high, isReady: true)!, state.add("late")!)
         _ = state.nextStart(at: .high)
         state.noteStart(early)

@@ -23,11 +23,17 @@ extension TaskOperation {
             if pause > .zero { await sleepLendingPermit(for: pause, clock: clock) }
             try Task.checkCancellation()
             attempt += 1
+            executing?.noteAttempt(attempt)
         }
     }
 }
 
 extension AnyTaskOperation {
+    /// Tells those who observe the operation's queue that its body runs again.
+    fileprivate func noteAttempt(_ number: Int) {
+        record.withLock { $0.host }?.noteAttempt(number, of: self)
+    }
+
     /// Sleeps, and lends the permit of the body meanwhile. A body whose task is cancelled does not get it back, and has to
     /// end.
     ///

@@ -1,0 +1,89 @@
+import TaskOperations
+
+/// Follows the operations of a program by their events alone, and says where these do not fit together.
+final class EventCheck: TaskOperationObserver, @unchecked Sendable {
+    // Reached on the one thread of the executor only.
+
+    /// Where an operation stands, as events tell it.
+    enum Place: Equatable {
+        case unknown, added, ready, executing, lent
+        case finished(Model.Outcome)
+    }
+
+    private(set) var places: [Place]
+    private var isCancelled: [Bool]
+    /// The next event of each queue, by its label.
+    private var next: [QueueLabel: UInt64] = [:]
+    private(set) var complaints: [String] = []
+
+    init(operationCount: Int) {
+        places = [Place](repeating: .unknown, count: operationCount)
+        isCancelled = [Bool](repeating: false, count: operationCount)
+    }
+
+    func operationChanged(_ event: TaskOperationEvent) {
+        let expected = next[event.queue] ?? event.number
+        if event.number != expected { complaints.append("\(event) came in place of \(expected)") }
+        next[event.queue] = event.number + 1
+        guard let number = event.operation.name.flatMap({ Int($0) }) else { return }
+        guard let place = places[number].after(event, hasFailed: event.operation) else {
+            return complaints.append("\(event) came to an operation that is \(places[number])")
+        }
+        places[number] = place
+        if case .cancelled = event.kind {
+            if isCancelled[number] { complaints.append("\(event) came twice") }
+            isCancelled[number] = true
+        }
+    }
+
+    /// Compares what events told of an operation with where it stands.
+    func check(_ number: Int, _ operation: AnyTaskOperation) -> String? {
+        let isRight =
+            switch (places[number], operation.state) {
+            case (.unknown, .pending), (.unknown, .ready): operation.queue == nil
+            // It ended before it was added, or was never taken.
+            case (.unknown, .finished): true
+            case (.added, .pending), (.ready, .ready): true
+            // Its queue learns of it after the end of the dependency that was the last.
+            case (.added, .ready), (.ready, .pending): true
+            case (.executing, .executing), (.lent, .executing): true
+            case (.finished(let outcome), .finished): outcome == Model.Outcome(of: operation)
+            default: false
+            }
+        return isRight ? nil : "\(operation) is \(places[number]) by its events"
+    }
+}
+
+extension EventCheck.Place {
+    /// The place after an event; nil if it cannot come here.
+    fileprivate func after(_ event: TaskOperationEvent, hasFailed operation: AnyTaskOperation) -> Self? {
+        switch (self, event.kind) {
+        case (.unknown, .added): .added
+        case (.added, .ready), (.ready, .ready): .ready
+        case (.ready, .started(let dependencies)): dependencies.allSatisfy(\.isFinished) ? .executing : nil
+        case (.executing, .lent): .lent
+        case (.added, .withdrawn), (.ready, .withdrawn): .unknown
+        case (.lent, .returned): .executing
+        case (.added, .priorityChanged), (.ready, .priorityChanged), (.executing, .priorityChanged),
+            (.lent, .priorityChanged), (.added, .cancelled), (.ready, .cancelled), (.executing, .cancelled),
+            (.lent, .cancelled):
+            self
+        case (.added, .finished), (.ready, .finished), (.executing, .finished), (.lent, .finished):
+            event.kind.fits(operation) ? .finished(Model.Outcome(of: operation)) : nil
+        default: nil
+        }
+    }
+}
+
+extension TaskOperationEvent.Kind {
+    /// Whether the outcome that an event tells is that of an operation.
+    fileprivate func fits(_ operation: AnyTaskOperation) -> Bool {
+        guard case .finished(let outcome) = self else { return false }
+        return switch (outcome, operation.failure) {
+        case (.succeeded, nil): true
+        case (.cancelled, is CancellationError): operation.isCancelled
+        case (.failed, .some(let error)): !(error is CancellationError && operation.isCancelled)
+        default: false
+        }
+    }
+}

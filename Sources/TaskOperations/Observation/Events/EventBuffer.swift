@@ -1,0 +1,136 @@
+/// Events on their way to one task, of one queue or of several.
+final class EventBuffer: Sendable {
+    fileprivate struct State: Sendable {
+        /// Those from `head` on have not been taken.
+        var events: [TaskOperationEvent] = []
+        var head = 0
+        /// Dropped before the first of them, and after the last.
+        var missedBefore = 0
+        var missedAfter = 0
+        /// Queues from which events may come.
+        var sourceCount = 0
+        var isEnded = false
+        var waiter: CheckedContinuation<Void, Never>?
+
+        var count: Int { events.count - head }
+    }
+
+    private let policy: TaskOperationEvents.BufferingPolicy
+    private let state: Lock<State>
+
+    /// - Parameter sourceCount: From how many queues events come; they end when these are gone.
+    init(_ policy: TaskOperationEvents.BufferingPolicy, sourceCount: Int) {
+        self.policy = policy
+        state = Lock(State(sourceCount: sourceCount, isEnded: sourceCount == 0))
+    }
+
+    func append(_ event: TaskOperationEvent) {
+        let (waiter, dropped) = state.withLock { state in
+            let dropped = state.append(event, policy)
+            return (state.waiter.take(), dropped)
+        }
+        extendLifetime(dropped)
+        if let waiter { InlineJobs.resume([waiter]) }
+    }
+
+    /// A queue is gone.
+    func sourceEnded() {
+        end { state in
+            state.sourceCount -= 1
+            if state.sourceCount == 0 { state.isEnded = true }
+        }
+    }
+
+    private func end(_ change: (inout State) -> Void) {
+        let waiter = state.withLock { state in
+            change(&state)
+            return state.isEnded ? state.waiter.take() : nil
+        }
+        if let waiter { InlineJobs.resume([waiter]) }
+    }
+
+    /// Waits for the next event; nil if none will come, or if the task is cancelled.
+    func next() async -> TaskOperationEvent? {
+        while true {
+            let (event, isEnded) = state.withLock { ($0.takeFirst(), $0.isEnded) }
+            if event != nil || isEnded { return event }
+            await wait()
+        }
+    }
+
+    private func wait() async {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let mustWait = state.withLock { state in
+                    if state.count > 0 || state.isEnded { return false }
+                    state.waiter = continuation
+                    return true
+                }
+                if !mustWait { continuation.resume() }
+            }
+        } onCancel: {
+            end { $0.isEnded = true }
+        }
+    }
+}
+
+extension EventBuffer.State {
+    /// Adds an event. Returns what is dropped for it, to be freed after the lock is left.
+    fileprivate mutating func append(
+        _ event: TaskOperationEvent, _ policy: TaskOperationEvents.BufferingPolicy
+    ) -> TaskOperationEvent? {
+        if isEnded { return event }
+        switch policy {
+        case .oldest(let limit) where count >= limit:
+            missedAfter += 1
+            return event
+        case .newest(let limit) where count >= limit:
+            missedBefore += 1
+            guard let first = takeFirst(isMissed: true) else { return event }
+            events.append(event)
+            return first
+        case .unbounded, .newest, .oldest:
+            events.append(event)
+            events[events.count - 1].missedCount = missedAfter
+            missedAfter = 0
+            return nil
+        }
+    }
+
+    fileprivate mutating func takeFirst(isMissed: Bool = false) -> TaskOperationEvent? {
+        guard head < events.count else { return nil }
+        var first = events[head]
+        head += 1
+        if head == events.count {
+            events = []
+            head = 0
+        } else if head > 64, head * 2 > events.count {
+            events.removeFirst(head)
+            head = 0
+        }
+        if !isMissed {
+            first.missedCount += missedBefore
+            missedBefore = 0
+        }
+        return first
+    }
+}
+
+/// Puts the changes of one queue into a buffer.
+final class BufferListener: ChangeListener {
+    private let buffer: EventBuffer
+    private let queue: QueueLabel
+
+    init(_ buffer: EventBuffer, of scheduler: Scheduler) {
+        self.buffer = buffer
+        queue = QueueLabel(scheduler)
+    }
+
+    var identity: ObjectIdentifier { ObjectIdentifier(buffer) }
+
+    func receive(_ changes: ArraySlice<LoggedChange>) {
+        for change in changes { buffer.append(TaskOperationEvent(change, in: queue)) }
+    }
+
+    func queueWasReleased() { buffer.sourceEnded() }
+}

@@ -1,0 +1,136 @@
+/// Something that happened to an operation of a queue.
+///
+/// The events of a queue are numbered without a gap, and come in that order. An operation has these, each at most once if
+/// it does not say otherwise: `added`, `ready`, `started`, `finished`; and in between those that it comes through.
+public struct TaskOperationEvent: Sendable {
+    /// What happened.
+    public enum Kind: Sendable {
+        /// The operation was added to the queue.
+        case added
+        /// Nothing that it depends on is unfinished. Comes again if a dependency was added after that, and ended.
+        case ready
+        /// Its body begins. It has had these dependencies, finished by now.
+        case started(dependencies: [AnyTaskOperation])
+        /// Its body awaits something that needs its permit, which others have meanwhile. May come again.
+        case lent
+        /// Its body goes on, with a permit. May come again.
+        case returned
+        /// It was cancelled. It ends at once if it has not started; otherwise its body decides.
+        case cancelled
+        /// It has another priority, its own or one that it inherits. May come again.
+        case priorityChanged(TaskPriority)
+        /// Its body runs again after it has failed, as its `RetryPolicy` says: the number of the attempt, from 2.
+        case attempt(Int)
+        /// It has ended.
+        case finished(Outcome)
+        /// It was taken back before it started, as it would have closed a cycle. The call that added it throws.
+        case withdrawn
+    }
+
+    /// What came of an operation.
+    public enum Outcome: Sendable {
+        case succeeded
+        case failed(any Error)
+        /// It was cancelled, and ended with `CancellationError`.
+        case cancelled
+    }
+
+    /// The number of the event in its queue. Events are counted as long as anything observes the queue.
+    public let number: UInt64
+    /// When it happened. What happened in one step has the same instant.
+    public let instant: ContinuousClock.Instant
+    public let kind: Kind
+    public let operation: AnyTaskOperation
+    /// The number of the operation in its queue: the first that was added has 1.
+    public let operationNumber: UInt64
+    public let queue: QueueLabel
+    /// Whether it happened before the observer came, and is told so that the observer knows how everything stands. The
+    /// instant is when the observer came, and the number that of the last event before.
+    public let isReplayed: Bool
+    /// How many events were dropped just before this one, as they came faster than they were taken from a bounded buffer.
+    public internal(set) var missedCount = 0
+}
+
+extension TaskOperationEvent {
+    init(_ logged: LoggedChange, in queue: QueueLabel) {
+        number = logged.change.number
+        instant = logged.instant
+        kind = Kind(logged)
+        operation = logged.change.element
+        operationNumber = logged.change.arrival
+        self.queue = queue
+        isReplayed = logged.isReplayed
+    }
+}
+
+extension TaskOperationEvent.Kind {
+    fileprivate init(_ logged: LoggedChange) {
+        self =
+            switch logged.change.kind {
+            case .added: .added
+            case .ready: .ready
+            case .started: .started(dependencies: logged.dependencies)
+            case .lent: .lent
+            case .returned: .returned
+            case .cancelled: .cancelled
+            case .levelChanged(let level): .priorityChanged(level.taskPriority)
+            case .attempt(let number): .attempt(number)
+            case .finished: .init(end: logged)
+            }
+    }
+
+    private init(end logged: LoggedChange) {
+        if case .outcome(let outcome) = logged.detail {
+            self = .finished(.init(outcome, isCancelled: logged.change.element.isCancelled))
+        } else {
+            self = .withdrawn
+        }
+    }
+}
+
+extension LoggedChange {
+    fileprivate var dependencies: [AnyTaskOperation] {
+        if case .dependencies(let dependencies) = detail { dependencies } else { [] }
+    }
+}
+
+extension TaskOperationEvent.Outcome {
+    fileprivate init(_ outcome: Outcome?, isCancelled: @autoclosure () -> Bool) {
+        switch outcome?.result {
+        case nil, .success: self = .succeeded
+        case .failure(let error): self = error is CancellationError && isCancelled() ? .cancelled : .failed(error)
+        }
+    }
+}
+
+extension TaskOperationEvent: CustomStringConvertible {
+    /// What happened, as in `3: "decode" started on queue "images"`.
+    public var description: String { "\(number): \(OperationLabel(operation)) \(kind) on \(queue)" }
+}
+
+extension TaskOperationEvent.Kind: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .added: "added"
+        case .ready: "ready"
+        case .started: "started"
+        case .lent: "lent its permit"
+        case .returned: "has its permit back"
+        case .cancelled: "cancelled"
+        case .priorityChanged(let priority): "priority \(PriorityLevel(priority))"
+        case .attempt(let number): "attempt \(number)"
+        case .finished(let outcome): "\(outcome)"
+        case .withdrawn: "withdrawn"
+        }
+    }
+}
+
+extension TaskOperationEvent.Outcome: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .succeeded: "succeeded"
+        case .failed(let error): "failed: \(error)"
+        case .cancelled: "ended as cancelled"
+        }
+    }
+}

@@ -1,0 +1,128 @@
+/// What happens to operations, as a sequence.
+///
+/// It begins with how everything stands when it is first iterated: see `TaskOperationEvent.isReplayed`. It ends when the
+/// queues are gone, or the task is cancelled. It can be iterated any number of times.
+///
+/// ```swift
+/// for await event in queue.events { print(event) }
+/// ```
+public struct TaskOperationEvents: AsyncSequence, Sendable {
+    public typealias Element = TaskOperationEvent
+    public typealias Failure = Never
+
+    /// What becomes of events that come faster than they are taken.
+    public enum BufferingPolicy: Sendable {
+        /// All are kept.
+        case unbounded
+        /// So many of the last are kept. `TaskOperationEvent.missedCount` says how many are missing before one.
+        case newest(Int)
+        /// So many of the first are kept, and later ones are dropped until there is room again.
+        case oldest(Int)
+    }
+
+    fileprivate enum Source: Sendable {
+        case queues([WeakScheduler])
+        case all
+    }
+
+    /// Loaded with no lock held: the load may return what becomes the last reference.
+    fileprivate struct WeakScheduler: Sendable {
+        weak let scheduler: Scheduler?
+    }
+
+    private let source: Source
+    private let policy: BufferingPolicy
+
+    init(of schedulers: [Scheduler], _ policy: BufferingPolicy) {
+        source = .queues(schedulers.map { WeakScheduler(scheduler: $0) })
+        self.policy = policy
+    }
+
+    init(ofAll policy: BufferingPolicy) {
+        source = .all
+        self.policy = policy
+    }
+
+    public func makeAsyncIterator() -> Iterator { Iterator(EventSubscription(source, policy)) }
+
+    /// Goes through the events.
+    public struct Iterator: AsyncIteratorProtocol {
+        private let subscription: EventSubscription
+
+        fileprivate init(_ subscription: EventSubscription) {
+            self.subscription = subscription
+        }
+
+        public mutating func next() async -> TaskOperationEvent? { await subscription.buffer.next() }
+    }
+
+    /// Listens as long as it lives.
+    fileprivate final class EventSubscription: Sendable {
+        let buffer: EventBuffer
+        private let source: Source
+
+        init(_ source: Source, _ policy: BufferingPolicy) {
+            self.source = source
+            switch source {
+            case .queues(let queues):
+                let schedulers = queues.compactMap(\.scheduler)
+                buffer = EventBuffer(policy, sourceCount: schedulers.count)
+                for scheduler in schedulers { scheduler.addListener(BufferListener(buffer, of: scheduler)) }
+            case .all:
+                // One more than there are, as there can always be others.
+                let buffer = EventBuffer(policy, sourceCount: .max)
+                self.buffer = buffer
+                AllQueues.addListeners(ObjectIdentifier(buffer)) { BufferListener(buffer, of: $0) }
+            }
+        }
+
+        deinit {
+            switch source {
+            case .queues(let queues):
+                for queue in queues { queue.scheduler?.removeListener(ObjectIdentifier(buffer)) }
+            case .all: AllQueues.removeListeners(ObjectIdentifier(buffer))
+            }
+        }
+    }
+}
+
+extension TaskOperationQueue {
+    /// What happens to the queue's operations, as a sequence that keeps every event until it is taken.
+    public var events: TaskOperationEvents { events(buffering: .unbounded) }
+
+    /// What happens to the queue's operations, as a sequence.
+    ///
+    /// - Parameter policy: What becomes of events that come faster than they are taken; limits are at least 1.
+    public func events(buffering policy: TaskOperationEvents.BufferingPolicy) -> TaskOperationEvents {
+        Self.events(of: [self], buffering: policy)
+    }
+
+    /// What happens to the operations of several queues, as a sequence. The events of each are in order.
+    ///
+    /// - Parameter policy: What becomes of events that come faster than they are taken; limits are at least 1.
+    public static func events(
+        of queues: [TaskOperationQueue], buffering policy: TaskOperationEvents.BufferingPolicy
+    ) -> TaskOperationEvents {
+        policy.check()
+        return TaskOperationEvents(of: Set(queues).map(\.scheduler), policy)
+    }
+
+    /// What happens to operations on every queue of the process, as a sequence: see `observeAll`. It does not end by
+    /// itself.
+    ///
+    /// - Parameter policy: What becomes of events that come faster than they are taken; limits are at least 1.
+    public static func allEvents(buffering policy: TaskOperationEvents.BufferingPolicy) -> TaskOperationEvents {
+        policy.check()
+        return TaskOperationEvents(ofAll: policy)
+    }
+}
+
+extension TaskOperationEvents.BufferingPolicy {
+    fileprivate func check() {
+        switch self {
+        case .unbounded: break
+        case .newest(let limit), .oldest(let limit):
+            require(limit > 0, "the limit of the buffer is \(limit); it must be at least 1.")
+        }
+    }
+}

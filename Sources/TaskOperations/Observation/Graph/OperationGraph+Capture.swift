@@ -1,0 +1,173 @@
+extension OperationGraph {
+    /// Looks at queues at one moment.
+    ///
+    /// - Parameter follows: Whether to look at the other queues too on which there is what these wait for.
+    init(of schedulers: [Scheduler], follows: Bool = false) {
+        var schedulers = schedulers
+        while true {
+            let instant = ContinuousClock.now
+            let captures = QueueCapture.capture(schedulers)
+            let others = follows ? captures.flatMap(\.otherSchedulers) : []
+            let new = Dictionary(grouping: others.filter { other in !schedulers.contains { $0 === other } }) {
+                ObjectIdentifier($0)
+            }
+            if new.isEmpty {
+                var builder = Builder(instant)
+                builder.build(captures)
+                self = builder.graph
+                return
+            }
+            schedulers += new.values.map { $0[0] }
+        }
+    }
+
+    fileprivate struct Builder {
+        var graph: OperationGraph
+        private var indices: [ObjectIdentifier: Int] = [:]
+        /// What is waited for and on none of the queues, to be added at the end.
+        private var others: [AnyTaskOperation] = []
+
+        init(_ instant: ContinuousClock.Instant) {
+            graph = OperationGraph(instant: instant)
+        }
+
+        mutating func build(_ captures: [QueueCapture]) {
+            let reasons = captures.map(\.state.allReasons)
+            for (capture, reasons) in zip(captures, reasons) { addOperations(of: capture, reasons) }
+            for (capture, reasons) in zip(captures, reasons) { addEdges(of: capture, reasons) }
+            addOthers()
+        }
+
+        // MARK: Operations
+
+        private mutating func addOperations(
+            of capture: QueueCapture, _ all: [(slot: Int, reasons: [Scheduler.State.Reason])]
+        ) {
+            let queue = graph.queues.count
+            graph.queues.append(Queue(capture))
+            let holders = capture.holders
+            for (slot, reasons) in all {
+                let record = capture.state.records[slot]
+                indices[ObjectIdentifier(record.element)] = graph.operations.count
+                let first =
+                    reasons.contains(where: \.isTurn) ? reasons.filter { $0 != .permits && $0 != .worker } : reasons
+                graph.operations.append(
+                    Operation(
+                        label: OperationLabel(record.element), queue: queue, number: record.arrival,
+                        state: State(record.status), priority: record.level.taskPriority, weight: record.weight,
+                        isBarrier: record.isBarrier, isCancelled: capture.details[slot]?.isCancelled ?? false,
+                        reasons: capture.reasons(of: slot, first, holders: holders)))
+            }
+        }
+
+        private mutating func addOthers() {
+            for operation in others {
+                let detail = OperationDetail(operation)
+                graph.operations.append(
+                    Operation(
+                        label: OperationLabel(operation), queue: nil, number: nil, state: State(detail),
+                        priority: operation.priority, weight: operation.weight, isBarrier: false,
+                        isCancelled: detail.isCancelled, reasons: operation.waitingReasons))
+            }
+        }
+
+        // MARK: Edges
+
+        private mutating func addEdges(
+            of capture: QueueCapture, _ all: [(slot: Int, reasons: [Scheduler.State.Reason])]
+        ) {
+            var sinceBarrier: [Int] = []
+            for (slot, reasons) in all {
+                let record = capture.state.records[slot]
+                let waiter = indices[ObjectIdentifier(record.element)]!
+                if let detail = capture.details[slot] { addEdges(from: waiter, detail) }
+                for case .barrier(let barrier) in reasons {
+                    add(waiter, index(of: capture.state.records[barrier].element), .barrier)
+                }
+                if record.isBarrier {
+                    if reasons.contains(where: \.isOperationsBefore) {
+                        for other in sinceBarrier { add(waiter, other, .barrier) }
+                    }
+                    sinceBarrier = []
+                } else {
+                    sinceBarrier.append(waiter)
+                }
+            }
+        }
+
+        private mutating func addEdges(from waiter: Int, _ detail: OperationDetail) {
+            for dependency in detail.dependencies { add(waiter, index(of: dependency), .dependency) }
+            for case .operation(let operation) in detail.waits.filter(\.isSuspended).map(\.target) {
+                add(waiter, index(of: operation), .wait)
+            }
+        }
+
+        private mutating func add(_ waiter: Int, _ target: Int, _ kind: Edge.Kind) {
+            graph.edges.append(Edge(waiter: waiter, target: target, kind: kind))
+        }
+
+        private mutating func index(of operation: AnyTaskOperation) -> Int {
+            let identity = ObjectIdentifier(operation)
+            if let index = indices[identity] { return index }
+            let index = graph.operations.count + others.count
+            indices[identity] = index
+            others.append(operation)
+            return index
+        }
+    }
+}
+
+extension QueueCapture {
+    /// The queues on which there is what operations of this one wait for.
+    fileprivate var otherSchedulers: [Scheduler] {
+        details.values.flatMap { detail -> [Scheduler] in
+            let hosts = detail.dependencies.map { $0.record.withLock { $0.host } }
+            let targets = detail.waits.filter(\.isSuspended).map(\.target).map { target in
+                switch target {
+                case .operation(let operation): operation.record.withLock { $0.host }
+                case .end(let host): host
+                case .permit: nil as (any OperationHost)?
+                }
+            }
+            return (hosts + targets).compactMap { $0 as? Scheduler }
+        }
+    }
+}
+
+extension OperationGraph.Queue {
+    fileprivate init(_ capture: QueueCapture) {
+        label = capture.queue
+        maxConcurrentOperationCount = capture.state.permits.capacity
+        permitsTaken = capture.state.permits.taken
+        isSuspended = capture.state.isSuspended
+        isShutDown = !capture.state.intake.takes
+    }
+}
+
+extension OperationGraph.State {
+    fileprivate init(_ status: Scheduler.State.Status) {
+        self =
+            switch status {
+            case .waiting: .pending
+            case .ready: .ready
+            case .executing: .executing
+            case .lent: .lent
+            case .returning: .returning
+            }
+    }
+
+    fileprivate init(_ detail: OperationDetail) {
+        self =
+            switch detail.phase {
+            case .created: .created
+            case .submitted: detail.dependencies.isEmpty && !detail.isDelayed ? .ready : .pending
+            case .executing: detail.isPermitLent ? .lent : .executing
+            case .finished: .finished
+            }
+    }
+}
+
+extension SchedulerState.Reason {
+    fileprivate var isTurn: Bool { if case .turn = self { true } else { false } }
+    fileprivate var isOperationsBefore: Bool { if case .operationsBefore = self { true } else { false } }
+}

@@ -1,0 +1,105 @@
+extension OperationGraph {
+    /// The graph as a flowchart in the language of Mermaid, from what is waited for to what waits. A box a queue.
+    public var mermaid: String {
+        var lines = ["flowchart LR"]
+        for (queue, members) in membersOfQueues.enumerated() {
+            lines.append("  subgraph q\(queue)[\"\(mermaidText("\(queues[queue].label)"))\"]")
+            lines += members.map { "    \(mermaidNode($0))" }
+            lines.append("  end")
+        }
+        lines += operations.indices.filter { operations[$0].queue == nil }.map { "  \(mermaidNode($0))" }
+        lines += edges.map { "  o\($0.target) \($0.kind.mermaidArrow) o\($0.waiter)" }
+        lines += [
+            "  classDef executing fill:#2e7d32,color:#fff", "  classDef lent fill:#a5d6a7,color:#000",
+            "  classDef ready fill:#1565c0,color:#fff", "  classDef pending fill:#cfd8dc,color:#000",
+        ]
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    /// The graph in the language of Graphviz, from what is waited for to what waits. A cluster a queue.
+    public var dot: String {
+        var lines = ["digraph operations {", "  rankdir=LR; node [shape=box, style=filled];"]
+        for (queue, members) in membersOfQueues.enumerated() {
+            lines.append("  subgraph cluster\(queue) { label=\"\(dotText("\(queues[queue].label)"))\";")
+            lines += members.map { "    \(dotNode($0))" }
+            lines.append("  }")
+        }
+        lines += operations.indices.filter { operations[$0].queue == nil }.map { "  \(dotNode($0))" }
+        lines += edges.map { "  o\($0.target) -> o\($0.waiter)\($0.kind.dotStyle);" }
+        return lines.joined(separator: "\n") + "\n}\n"
+    }
+
+    private var membersOfQueues: [[Int]] {
+        var members = [[Int]](repeating: [], count: queues.count)
+        for (index, operation) in operations.enumerated() {
+            if let queue = operation.queue { members[queue].append(index) }
+        }
+        return members
+    }
+
+    private func mermaidNode(_ index: Int) -> String {
+        let operation = operations[index]
+        let text = mermaidText(operation.label.name ?? "unnamed")
+        let (left, right) = operation.isBarrier ? ("{{", "}}") : ("[", "]")
+        return "o\(index)\(left)\"\(text)\"\(right):::\(operation.state.drawnState)"
+    }
+
+    private func dotNode(_ index: Int) -> String {
+        let operation = operations[index]
+        let shape = operation.isBarrier ? ", shape=hexagon" : ""
+        let text = dotText(operation.label.name ?? "unnamed")
+        return "o\(index) [label=\"\(text)\", fillcolor=\"\(operation.state.drawnColor)\"\(shape)];"
+    }
+
+    private func mermaidText(_ text: String) -> String {
+        escaped(text, ["#": "#35;", "\"": "#quot;", "<": "#lt;", ">": "#gt;", "\n": " ", "\r": " ", "`": "#96;"])
+    }
+
+    private func dotText(_ text: String) -> String {
+        escaped(text, ["\\": "\\\\", "\"": "\\\"", "\n": "\\n", "\r": " "])
+    }
+
+    private func escaped(_ text: String, _ replacements: [Character: String]) -> String {
+        if !text.contains(where: { replacements[$0] != nil || $0 == "\r\n" }) { return text }
+        return text.map { $0 == "\r\n" ? " " : replacements[$0] ?? String($0) }.joined()
+    }
+}
+
+extension OperationGraph.Edge.Kind {
+    fileprivate var mermaidArrow: String {
+        switch self {
+        case .dependency: "-->"
+        case .barrier: "-.->"
+        case .wait: "==>"
+        }
+    }
+
+    fileprivate var dotStyle: String {
+        switch self {
+        case .dependency: ""
+        case .barrier: " [style=dashed]"
+        case .wait: " [style=bold]"
+        }
+    }
+}
+
+extension OperationGraph.State {
+    /// The states that are told apart in a drawing.
+    fileprivate var drawnState: String {
+        switch self {
+        case .executing: "executing"
+        case .lent, .returning: "lent"
+        case .ready: "ready"
+        case .created, .pending, .finished: "pending"
+        }
+    }
+
+    fileprivate var drawnColor: String {
+        switch self {
+        case .executing: "#81c784"
+        case .lent, .returning: "#c8e6c9"
+        case .ready: "#90caf9"
+        case .created, .pending, .finished: "#eceff1"
+        }
+    }
+}

@@ -1,0 +1,37 @@
+extension AnyTaskOperation {
+    /// Why the operation does not execute; or, if it does, what its body waits for. Never empty.
+    ///
+    /// Linear in the operations of the queue, which do not wait for that.
+    public var waitingReasons: [WaitingReason] {
+        while true {
+            let host = record.withLock { $0.host }
+            guard let scheduler = host as? Scheduler else {
+                if let reasons = OperationDetail(self).reasonsWithoutQueue { return reasons }
+                continue
+            }
+            let (queue, slot) = QueueCapture.capture(scheduler, for: self)
+            if let slot {
+                return queue.reasons(of: slot, queue.state.reasons(of: slot), holders: queue.holders)
+            }
+            if isFinished { return [.finished] }
+            // It is on its way into the queue, or out of it.
+            if record.withLock({ $0.host === host }) { return [.executor] }
+        }
+    }
+
+    /// Why the operation does not execute, or what its body waits for, as a sentence.
+    public var waitingExplanation: String {
+        "\(OperationLabel(self)) \(waitingReasons.map { "\($0)" }.joined(separator: ", and "))."
+    }
+}
+
+extension OperationDetail {
+    /// The reasons of an operation that is on no queue; nil if it is on one.
+    fileprivate var reasonsWithoutQueue: [WaitingReason]? {
+        switch phase {
+        case .finished: [.finished]
+        case .created: isOutside ? [.outside] : [.notAdded]
+        case .submitted, .executing: nil
+        }
+    }
+}

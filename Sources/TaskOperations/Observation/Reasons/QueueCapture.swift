@@ -1,0 +1,95 @@
+/// A queue at a moment, with what its operations know themselves.
+struct QueueCapture: Sendable {
+    let scheduler: Scheduler
+    let state: Scheduler.State
+    private let startTimes: [UInt64: ContinuousClock.Instant]
+    /// By slots: of all operations, or of those that were asked for.
+    private(set) var details: [Int: OperationDetail] = [:]
+    let queue: QueueLabel
+
+    private init(_ capture: Scheduler.Capture) {
+        scheduler = capture.scheduler
+        state = capture.state
+        startTimes = capture.startTimes
+        queue = QueueLabel(capture.scheduler)
+    }
+
+    /// Captures queues at one moment, and everything in them.
+    static func capture(_ schedulers: some Sequence<Scheduler>) -> [QueueCapture] {
+        Scheduler.capture(schedulers) { captures in
+            captures.map { capture in
+                var queue = QueueCapture(capture)
+                for slot in queue.state.records.slots { queue.addDetail(of: slot) }
+                return queue
+            }
+        }
+    }
+
+    /// Captures a queue, and of its operations only one.
+    ///
+    /// - Returns: Also the operation's slot; nil if it is not in the queue any more.
+    static func capture(_ scheduler: Scheduler, for operation: AnyTaskOperation) -> (QueueCapture, slot: Int?) {
+        Scheduler.capture(CollectionOfOne(scheduler)) { captures in
+            var queue = QueueCapture(captures[0])
+            let slot = operation.snapshot.slot
+            let isHere =
+                slot >= 0 && queue.state.records.holds(slot) && queue.state.records[slot].element === operation
+                && !queue.state.ending.contains(slot)
+            if isHere { queue.addDetail(of: slot) }
+            return (queue, isHere ? slot : nil)
+        }
+    }
+
+    private mutating func addDetail(of slot: Int) {
+        details[slot] = OperationDetail(state.records[slot].element)
+    }
+
+    /// Those that have permits, in the order of arrival.
+    var holders: [PermitHolder] {
+        state.permitHolders.map { slot in
+            let record = state.records[slot]
+            return PermitHolder(
+                operation: OperationLabel(record.element), weight: record.weight, since: startTimes[record.arrival])
+        }
+    }
+
+    /// Why an operation does not execute, or what its body awaits.
+    ///
+    /// - Parameters:
+    ///   - reasons: What the state says.
+    ///   - holders: Those that have permits.
+    func reasons(of slot: Int, _ reasons: [Scheduler.State.Reason], holders: [PermitHolder]) -> [WaitingReason] {
+        guard let detail = details[slot] else { return [] }
+        switch state.records[slot].status {
+        case .executing, .lent:
+            let waits = detail.bodyWaits.map(WaitingReason.body)
+            return waits.isEmpty ? [.execution(since: startTimes[state.records[slot].arrival])] : waits
+        case .waiting, .ready, .returning:
+            return reasons.flatMap { translate($0, detail, holders) }
+        }
+    }
+
+    private func translate(
+        _ reason: Scheduler.State.Reason, _ detail: OperationDetail, _ holders: [PermitHolder]
+    ) -> [WaitingReason] {
+        switch reason {
+        case .dependencies: dependencyReasons(detail)
+        case .barrier(let slot): [.barrier(OperationLabel(state.records[slot].element))]
+        case .operationsBefore(let count): [.operationsBefore(count: count)]
+        case .suspended: [.suspended(queue)]
+        case .held: [.cancellation]
+        case .turn(let count): [.turn(ahead: count)]
+        case .permits: [.permits(width: state.permits.capacity, holders: holders)]
+        case .worker: [.executor]
+        }
+    }
+
+    private func dependencyReasons(_ detail: OperationDetail) -> [WaitingReason] {
+        let dependencies = detail.dependencies.map {
+            WaitingReason.dependency(OperationLabel($0), queue: $0.queueLabel)
+        }
+        let all = dependencies + (detail.isDelayed ? [.delay] : [])
+        // They have all ended just now, and the queue is about to learn of it.
+        return all.isEmpty ? [.executor] : all
+    }
+}

@@ -1,0 +1,112 @@
+/// Why an operation does not execute; or, if it does, what its body waits for.
+///
+/// An operation can have several reasons at once: it starts once all of them are gone. What is behind others in the line
+/// of its queue says so by `turn`; `permits` and `executor` are then those of the first in that line.
+public enum WaitingReason: Sendable, Hashable, Codable {
+    /// It was made, and not added to a queue.
+    case notAdded
+    /// It stands for something that the library does not run, which has not ended: an operation of Foundation, or work
+    /// within `withPermitLent`.
+    case outside
+    /// It depends on this operation, which is not finished and is on this queue, if on any.
+    case dependency(OperationLabel, queue: QueueLabel?)
+    /// It waits for the end of its delay.
+    case delay
+    /// It was added after this barrier, which is not finished.
+    case barrier(OperationLabel)
+    /// It is a barrier, and so many operations that were added since the one before are not finished.
+    case operationsBefore(count: Int)
+    /// Its queue is suspended.
+    case suspended(QueueLabel)
+    /// All operations of the queue are being cancelled just now.
+    case cancellation
+    /// So many others are ready, or want their permits back, and are served before it.
+    case turn(ahead: Int)
+    /// Too few of the queue's permits are left, of which there are as many as its width.
+    case permits(width: Int, holders: [PermitHolder])
+    /// There is a permit: the executor has yet to run the task that has been made for the operation.
+    case executor
+    /// Its body, or a child task of it, awaits something.
+    case body(BodyWait)
+    /// Its body runs, and awaits nothing that the library knows of: it has been in its own code since then, if it is known
+    /// when it started. That is known of what starts while the queue is observed.
+    case execution(since: ContinuousClock.Instant?)
+    /// It is finished.
+    case finished
+}
+
+/// An operation that has permits of its queue.
+public struct PermitHolder: Sendable, Hashable, Codable {
+    public let operation: OperationLabel
+    /// How many permits it has.
+    public let weight: Int
+    /// When it started. Nil if the queue was not observed then.
+    public let since: ContinuousClock.Instant?
+}
+
+/// Something that the body of an operation awaits.
+public struct BodyWait: Sendable, Hashable, Codable {
+    public enum Target: Sendable, Hashable, Codable {
+        case operation(OperationLabel, queue: QueueLabel?)
+        /// That a queue is empty.
+        case endOfQueue(QueueLabel)
+        /// An `AsyncSemaphore`, and how it stands.
+        case semaphore(String)
+        /// A completion handler that was not called, and whose.
+        case completionHandler(String)
+        /// An `AsyncGroup`, and how it stands.
+        case group(String)
+        /// Something outside, for which it lends its permit: see `withPermitLent`.
+        case outside
+    }
+
+    public let target: Target
+    public let since: ContinuousClock.Instant
+    /// Whether its permit is lent meanwhile.
+    public let isPermitLent: Bool
+}
+
+// MARK: - Sentences
+
+extension WaitingReason: CustomStringConvertible {
+    /// The reason, to be put behind the operation's name: `waits for "download" on queue "net"`.
+    public var description: String {
+        switch self {
+        case .notAdded: "was not added to a queue"
+        case .outside: "stands for something outside of the library that has not ended"
+        case .dependency(let operation, let queue): "waits for \(operation)\(queue.map { " on \($0)" } ?? "")"
+        case .delay: "waits for the end of its delay"
+        case .barrier(let barrier): "waits behind the barrier \(barrier)"
+        case .operationsBefore(let count): "is a barrier and waits for \(count) before it"
+        case .suspended(let queue): "waits for \(queue) to be resumed"
+        case .cancellation: "waits until all others are cancelled"
+        case .turn(let count): "is behind \(count) \(count == 1 ? "other" : "others")"
+        case .permits(let width, let holders): Self.describe(width, holders)
+        case .executor: "waits for its executor to run it"
+        case .body(let wait): wait.description
+        case .execution: "executes its own code"
+        case .finished: "is finished"
+        }
+    }
+
+    private static func describe(_ width: Int, _ holders: [PermitHolder]) -> String {
+        if width == 0 { return "waits for permits of a queue of width 0" }
+        let shown = holders.prefix(5).map { "\($0.operation)" }
+        let rest = holders.count - shown.count
+        let list = shown.joined(separator: ", ") + (rest > 0 ? " and \(rest) more" : "")
+        return "waits for one of \(width) \(width == 1 ? "permit" : "permits"), held by \(list)"
+    }
+}
+
+extension BodyWait: CustomStringConvertible {
+    public var description: String {
+        let target =
+            switch target {
+            case .operation(let operation, let queue): "\(operation)\(queue.map { " on \($0)" } ?? "")"
+            case .endOfQueue(let queue): "the end of all in \(queue)"
+            case .semaphore(let text), .completionHandler(let text), .group(let text): text
+            case .outside: "something outside"
+            }
+        return "awaits \(target)\(isPermitLent ? ", with its permit lent" : "")"
+    }
+}

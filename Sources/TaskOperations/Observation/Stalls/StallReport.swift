@@ -1,0 +1,87 @@
+/// Nothing has ended on a queue for some time, though something is there.
+public struct StallReport: Sendable {
+    /// One operation on the way from the oldest of the queue to what holds it up.
+    public struct Link: Sendable, Hashable, Codable {
+        public let operation: OperationLabel
+        public let queue: QueueLabel?
+        /// Why it does not go on: it waits for the next link, or, in the last one, for the culprit.
+        public let reason: WaitingReason
+    }
+
+    /// What holds the queue up, as far as the library can see.
+    public enum Culprit: Sendable, Hashable, Codable {
+        /// The body of this operation, which is in its own code: it awaits something that nobody brings about, or computes,
+        /// or blocks.
+        case body(OperationLabel)
+        /// A semaphore that the body of this operation awaits, and how it stands.
+        case semaphore(String, awaitedBy: OperationLabel)
+        /// A completion handler that was not called, and the operation whose body awaits that.
+        case completionHandler(String, awaitedBy: OperationLabel)
+        /// An `AsyncGroup` that the body of this operation awaits.
+        case group(String, awaitedBy: OperationLabel)
+        /// What the body of this operation does within `withPermitLent`.
+        case outside(awaitedBy: OperationLabel)
+        /// A suspended queue.
+        case suspension(QueueLabel)
+        /// A queue whose width is 0.
+        case width(QueueLabel)
+        /// An operation that was not added to a queue.
+        case notAdded(OperationLabel)
+        /// Something that is not the library's to run, such as an operation of Foundation.
+        case foreign(OperationLabel)
+        /// A completion handler of this operation, which has ended otherwise.
+        case handler(OperationLabel)
+        /// The cooperative pool, all of whose threads are blocked.
+        case pool
+        /// An executor that has not run the task for this operation.
+        case executor(OperationLabel)
+    }
+
+    public let queue: QueueLabel
+    /// For how long nothing has ended, on the clock of the watch.
+    public let duration: Duration
+    /// The way from the oldest operation that is not finished to the culprit.
+    public let chain: [Link]
+    public let culprit: Culprit
+    /// Whether no thread of the cooperative pool was free for a quarter of a second, at the priority of what the chain leads
+    /// to: bodies block them all, or compute for that long.
+    public let isPoolBlocked: Bool
+    /// Everything on the queue, and on the queues on which there is what it waits for.
+    public let graph: OperationGraph
+
+    /// Those that have permits of the queue, and what each of them waits for.
+    public var holders: [OperationGraph.Operation] {
+        graph.operations.filter { $0.state == .executing && $0.queue.map { graph.queues[$0].label } == queue }
+    }
+}
+
+extension StallReport: CustomStringConvertible {
+    /// The report, a line for each link of the chain.
+    public var description: String {
+        var lines = ["Nothing has ended on \(queue) for \(duration): \(culprit)."]
+        lines += chain.map { "  \($0.operation)\($0.queue.map { " on \($0)" } ?? "") \($0.reason)" }
+        if isPoolBlocked {
+            lines.append("  No thread of the cooperative pool is free: run what blocks on a BlockingExecutor.")
+        }
+        return lines.joined(separator: "\n")
+    }
+}
+
+extension StallReport.Culprit: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .body(let operation): "the body of \(operation) has not returned"
+        case .semaphore(let text, let operation), .completionHandler(let text, let operation),
+            .group(let text, let operation):
+            "\(operation) awaits \(text)"
+        case .outside(let operation): "\(operation) awaits something outside"
+        case .suspension(let queue): "\(queue) is suspended"
+        case .width(let queue): "\(queue) has the width 0"
+        case .notAdded(let operation): "\(operation) was not added to a queue"
+        case .foreign(let operation): "\(operation), which something else runs, has not ended"
+        case .handler(let operation): "a completion handler of \(operation) has not returned"
+        case .pool: "all threads of the cooperative pool are blocked"
+        case .executor(let operation): "the executor has not run \(operation)"
+        }
+    }
+}

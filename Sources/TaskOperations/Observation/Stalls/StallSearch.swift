@@ -1,0 +1,128 @@
+/// The way from the oldest operation of a queue to what holds it up.
+struct StallSearch {
+    private let graph: OperationGraph
+    private(set) var chain: [StallReport.Link] = []
+    /// Nil if only delays are waited for.
+    private(set) var culprit: StallReport.Culprit?
+    /// The priority of what the way leads to.
+    private(set) var lastPriority = TaskPriority.medium
+    private var visited: Set<Int> = []
+    private let targets: [Int: [OperationGraph.Edge]]
+    private let indices: [OperationLabel: Int]
+
+    /// - Parameter queue: Where the search begins.
+    init(_ graph: OperationGraph, from queue: QueueLabel) {
+        self.graph = graph
+        targets = Dictionary(grouping: graph.edges, by: \.waiter)
+        indices = Dictionary(
+            graph.operations.enumerated().map { ($1.label, $0) }, uniquingKeysWith: { first, _ in first })
+        var next = oldest(of: queue)
+        while let index = next, visited.insert(index).inserted { next = follow(index) }
+        // The way came back to where it was: what is there waits for itself, through something that is not seen.
+        if culprit == nil, let index = next { culprit = .body(graph.operations[index].label) }
+    }
+
+    private func oldest(of queue: QueueLabel) -> Int? {
+        let indices = graph.operations.indices.filter { label(ofQueueOf: $0) == queue }
+        // What only waits for a delay holds nobody up.
+        return indices.first { graph.operations[$0].reasons != [.delay] }
+    }
+
+    private func label(ofQueueOf index: Int) -> QueueLabel? {
+        graph.operations[index].queue.map { graph.queues[$0].label }
+    }
+
+    /// Takes the step from an operation to what it waits for. Returns that, or nil if it is the culprit.
+    private mutating func follow(_ index: Int) -> Int? {
+        let operation = graph.operations[index]
+        lastPriority = operation.priority
+        let reasons = operation.reasons.sorted { $0.rank < $1.rank }
+        guard let reason = reasons.first else {
+            culprit = .body(operation.label)
+            return nil
+        }
+        chain.append(.init(operation: operation.label, queue: label(ofQueueOf: index), reason: reason))
+        return follow(reason, of: index, operation.label)
+    }
+
+    private mutating func follow(_ reason: WaitingReason, of index: Int, _ label: OperationLabel) -> Int? {
+        switch reason {
+        case .dependency: return target(of: index, .dependency)
+        case .barrier, .operationsBefore: return target(of: index, .barrier)
+        case .turn: return firstInLine(with: index)
+        case .permits(let width, let holders): return follow(width, holders, of: index)
+        case .body(let wait): return follow(wait, of: index, label)
+        case .suspended(let queue): culprit = .suspension(queue)
+        case .notAdded: culprit = .notAdded(label)
+        case .outside: culprit = .foreign(label)
+        case .executor: culprit = .executor(label)
+        case .execution, .finished, .cancellation: culprit = .body(label)
+        case .delay: break
+        }
+        return nil
+    }
+
+    private mutating func follow(_ width: Int, _ holders: [PermitHolder], of index: Int) -> Int? {
+        if width == 0, holders.isEmpty {
+            culprit = label(ofQueueOf: index).map { .width($0) }
+            return nil
+        }
+        let known = holders.compactMap { indices[$0.operation] }
+        // One that has ended otherwise is not in the graph any more.
+        if known.isEmpty, let holder = holders.first { culprit = .handler(holder.operation) }
+        return known.first { !visited.contains($0) } ?? known.first
+    }
+
+    private mutating func follow(_ wait: BodyWait, of index: Int, _ label: OperationLabel) -> Int? {
+        switch wait.target {
+        case .operation(let target, _): return indices[target]
+        case .endOfQueue(let queue):
+            // The body that waits may be on that queue itself, in a child of it.
+            let next = oldest(of: queue)
+            if next == nil { culprit = .body(label) }
+            return next
+        case .semaphore(let text): culprit = .semaphore(text, awaitedBy: label)
+        case .completionHandler(let text): culprit = .completionHandler(text, awaitedBy: label)
+        case .group(let text): culprit = .group(text, awaitedBy: label)
+        case .outside: culprit = .outside(awaitedBy: label)
+        }
+        return nil
+    }
+
+    private func target(of index: Int, _ kind: OperationGraph.Edge.Kind) -> Int? {
+        let targets = targets[index, default: []].filter { $0.kind == kind }.map(\.target)
+        return targets.first { !visited.contains($0) } ?? targets.first
+    }
+
+    /// What is served first of a line says what the line waits for.
+    private func firstInLine(with index: Int) -> Int? {
+        graph.operations.indices.first { other in
+            graph.operations[other].queue == graph.operations[index].queue
+                && graph.operations[other].reasons.contains(where: \.isOfFirstInLine)
+        }
+    }
+}
+
+extension WaitingReason {
+    /// Which of several reasons is followed: the lowest.
+    fileprivate var rank: Int {
+        switch self {
+        case .suspended: 0
+        case .dependency: 1
+        case .barrier: 2
+        case .operationsBefore: 3
+        case .turn: 4
+        case .permits: 5
+        case .body: 6
+        case .notAdded, .outside, .executor, .execution, .cancellation, .finished: 7
+        case .delay: 8
+        }
+    }
+
+    fileprivate var isOfFirstInLine: Bool {
+        switch self {
+        case .permits, .executor: true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,119 @@
+/// Watches a queue, on a thread of its own: bodies that block all of the pool's threads do not keep it from its work.
+final class StallWatch: ChangeListener {
+    private struct Progress: Sendable {
+        var unfinishedCount = 0
+        /// When an operation ended last, or the first one came.
+        var last = Duration.zero
+        var isOver = false
+    }
+
+    private weak let scheduler: Scheduler?
+    private let queue: QueueLabel
+    private let limit: Duration
+    private let clock: ClockFace
+    /// Whether the clock's time is the system's, so that the thread can wait for it.
+    private let isSystemClock: Bool
+    private let progress = Monitor(Progress())
+    private let thread = ThreadExecutor(name: "stall watch")
+    private let send: @Sendable (StallReport?) -> Void
+
+    /// - Parameter send: Gets the reports, and nil if none will come.
+    init<C: Clock>(
+        _ scheduler: Scheduler, longerThan limit: Duration, clock: C, send: @escaping @Sendable (StallReport?) -> Void
+    ) where C.Duration == Duration {
+        self.scheduler = scheduler
+        self.limit = limit
+        self.clock = ClockFace(clock)
+        isSystemClock = clock is ContinuousClock || clock is SuspendingClock
+        self.send = send
+        queue = QueueLabel(scheduler)
+    }
+
+    /// Begins to watch. Returns the task that does.
+    func start() -> Task<Void, Never>? {
+        guard let scheduler else { return nil }
+        // What is there counts from now on, whenever another thread comes to tell of it.
+        let (now, count) = (clock.now, scheduler.operationCount)
+        progress.withLock { $0 = Progress(unfinishedCount: count, last: now) }
+        scheduler.addListener(self)
+        return Task.detached(executorPreference: thread, priority: .high) { await self.run() }
+    }
+
+    /// No longer watches.
+    func end() {
+        scheduler?.removeListener(identity)
+        stop()
+    }
+
+    private func stop() {
+        progress.withLock { $0.isOver = true }
+        progress.wakeAll()
+    }
+
+    // MARK: Listening
+
+    var identity: ObjectIdentifier { ObjectIdentifier(self) }
+
+    func receive(_ changes: ArraySlice<LoggedChange>) {
+        let now = clock.now
+        progress.withLock { progress in
+            for change in changes {
+                let isEnd = if case .finished = change.change.kind { true } else { false }
+                if isEnd || (progress.unfinishedCount == 0 && !change.isReplayed) { progress.last = now }
+                progress.unfinishedCount = change.change.counts.unfinished
+            }
+        }
+    }
+
+    func queueWasReleased() {
+        stop()
+        send(nil)
+    }
+
+    // MARK: Watching
+
+    private func run() async {
+        var reported = Duration.zero
+        while !Task.isCancelled {
+            let (now, progress) = (clock.now, progress.withLock { $0 })
+            if progress.isOver { break }
+            let due = max(progress.last, reported) + limit
+            if progress.unfinishedCount > 0, now >= due {
+                reported = now
+                if let report = report(lasting: now - progress.last) { send(report) }
+            } else {
+                await sleep(until: progress.unfinishedCount > 0 ? due : now + limit)
+            }
+        }
+        send(nil)
+    }
+
+    private func sleep(until moment: Duration) async {
+        if !isSystemClock { return await clock.sleep(until: moment) }
+        let rest = moment - clock.now
+        _ = progress.wait(for: rest) { progress, isLate in progress.isOver || isLate ? true : nil }
+    }
+
+    private func report(lasting duration: Duration) -> StallReport? {
+        guard let scheduler else { return nil }
+        let graph = OperationGraph(of: [scheduler], follows: true)
+        let search = StallSearch(graph, from: queue)
+        guard var culprit = search.culprit else { return nil }
+        let isPoolBlocked = isPoolBlocked(at: search.lastPriority)
+        if isPoolBlocked, case .executor = culprit { culprit = .pool }
+        return StallReport(
+            queue: queue, duration: duration, chain: search.chain, culprit: culprit, isPoolBlocked: isPoolBlocked,
+            graph: graph)
+    }
+
+    /// Whether a task of a priority does not come through in a quarter of a second. Each priority has threads of its own on
+    /// some systems.
+    private func isPoolBlocked(at priority: TaskPriority) -> Bool {
+        let probe = Monitor(false)
+        Task.detached(priority: priority) {
+            probe.withLock { $0 = true }
+            probe.wakeAll()
+        }
+        return probe.wait(for: .milliseconds(250)) { hasRun, _ in hasRun ? true : nil } == nil
+    }
+}

@@ -1,0 +1,41 @@
+/// What a body awaits that is neither an operation nor a queue, for those who ask why nothing goes on. It is no edge of
+/// the wait graph: what ends it cannot be known.
+struct WaitNote: Sendable {
+    enum Kind: Sendable {
+        case semaphore, completionHandler, group
+    }
+
+    let kind: Kind
+    let subject: any AwaitedSubject
+    let since = ContinuousClock.now
+}
+
+/// Something that can be awaited.
+protocol AwaitedSubject: AnyObject, Sendable {
+    /// How it is called, and how it stands.
+    var waitDescription: String { get }
+}
+
+extension AnyTaskOperation {
+    /// Waits for something. If a body does so, that can be asked for meanwhile.
+    static func noting<Result, Failure>(
+        _ kind: WaitNote.Kind, _ subject: any AwaitedSubject, wait: () async throws(Failure) -> Result
+    ) async throws(Failure) -> Result {
+        guard let body = awaiting else { return try await wait() }
+        body.record.withLock { record in
+            if record.phase == .executing { record.madeLinks().notes.append(WaitNote(kind: kind, subject: subject)) }
+        }
+        defer { body.removeNote(of: subject) }
+        return try await wait()
+    }
+
+    private func removeNote(of subject: any AwaitedSubject) {
+        let removed = record.withLock { record -> WaitNote? in
+            guard let links = record.links, let index = links.notes.firstIndex(where: { $0.subject === subject }) else {
+                return nil
+            }
+            return links.notes.remove(at: index)
+        }
+        extendLifetime(removed)
+    }
+}

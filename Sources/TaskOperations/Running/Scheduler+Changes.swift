@@ -1,0 +1,94 @@
+// What happens to operations, for those who listen: see `ChangeLog`. Changes are told by the state alone.
+
+extension Scheduler {
+    /// Has a listener learn of all that happens from now on, and first of how everything stands. A second time nothing
+    /// happens.
+    nonisolated func addListener(_ listener: any ChangeListener) {
+        apply(listener) { scheduler, listener in scheduler.join(listener) }
+        changeLog.deliver()
+    }
+
+    /// Has a listener learn of nothing that happens from now on. It may be called for what happened before.
+    nonisolated func removeListener(_ identity: ObjectIdentifier) {
+        // What is on its way into the queue has happened before.
+        apply { _ in }
+        apply(identity) { scheduler, identity in scheduler.leave(identity) }
+        changeLog.deliver()
+    }
+
+    private func join(_ listener: any ChangeListener) {
+        if listeners.contains(listener.identity) { return }
+        listeners.append(listener.identity)
+        state.setObserved(true)
+        let now = ContinuousClock.now
+        changeLog.join(listener, after: state.changeCount, replaying: presentChanges(at: now))
+    }
+
+    private func leave(_ identity: ObjectIdentifier) {
+        guard let index = listeners.firstIndex(of: identity) else { return }
+        listeners.remove(at: index)
+        if listeners.isEmpty {
+            state.setObserved(false)
+            startTimes = [:]
+        }
+        changeLog.leave(identity)
+    }
+
+    /// Moves what the state has told to the log, on leaving.
+    @inline(never)
+    func logChanges(of departure: inout Departure) {
+        guard let changes = departure.outbox?.changes, !changes.isEmpty else { return }
+        let now = ContinuousClock.now
+        for change in changes {
+            switch change.kind {
+            case .started: startTimes[change.arrival] = now
+            case .finished: startTimes[change.arrival] = nil
+            default: break
+            }
+        }
+        changeLog.append(changes, at: now)
+    }
+
+    /// What would have been told of the operations that have not ended, had anyone listened before.
+    private func presentChanges(at instant: ContinuousClock.Instant) -> [LoggedChange] {
+        state.presentChanges { $0.isCancelled }.map { change in
+            var change = LoggedChange(change, at: instant)
+            change.isReplayed = true
+            return change
+        }
+    }
+
+    nonisolated func noteAttempt(_ number: Int, of operation: AnyTaskOperation) {
+        apply((number, operation)) { scheduler, input in
+            guard scheduler.state.isObserved, let slot = scheduler.slot(of: input.1) else { return }
+            scheduler.state.tell(.attempt(input.0), slot)
+        }
+    }
+}
+
+extension SchedulerState {
+    /// How each operation that has not ended came to stand where it does, in the order of arrival; each with the number of
+    /// the last change.
+    func presentChanges(isCancelled: (Element) -> Bool) -> [Change] {
+        let slots = records.slots.filter { !ending.contains($0) }.sorted { records[$0].arrival < records[$1].arrival }
+        return slots.flatMap { slot -> [Change] in
+            let record = records[slot]
+            var kinds: [Change.Kind] = [.added] + Self.history(of: record.status)
+            if isCancelled(record.element) { kinds.append(.cancelled) }
+            return kinds.map {
+                Change(
+                    number: changeCount, element: record.element, arrival: record.arrival, kind: $0, counts: counts)
+            }
+        }
+    }
+
+    /// What was told of an operation after it was added.
+    private static func history(of status: Status) -> [Change.Kind] {
+        switch status {
+        case .waiting: []
+        case .ready: [.ready]
+        case .executing: [.ready, .started]
+        case .lent, .returning: [.ready, .started, .lent]
+        }
+    }
+}

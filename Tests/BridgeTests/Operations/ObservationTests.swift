@@ -1,0 +1,75 @@
+import Foundation
+import TaskOperations
+import TaskOperationsBridge
+import TaskOperationsExpectations
+import TaskOperationsTesting
+import Testing
+
+@Suite("What is observed of operations of Foundation", .timeLimit(.minutes(10)))
+struct ObservationTests {
+    private final class NeverFinishing: Foundation.Operation, @unchecked Sendable {
+        override var isAsynchronous: Bool { true }
+        override func start() {}
+    }
+
+    @Test("a dependency of Foundation that never finishes is named as what holds the queue up")
+    func foreignDependency() async throws {
+        let (clock, queue) = (ManualClock(), TaskOperationQueue(name: "queue"))
+        let legacy = BlockOperation {}
+        legacy.name = "legacy"
+        let waiting = queue.addOperation(legacyDependencies: [legacy]) {}
+        var reports = queue.stalls(longerThan: .seconds(10), clock: clock).makeAsyncIterator()
+        await clock.waitForSleepers(1)
+        clock.advance(by: .seconds(10))
+        let report = try #require(await reports.next())
+        guard case .foreign(let label) = report.culprit else {
+            Issue.record("\(report)")
+            return
+        }
+        #expect(label.name == "legacy")
+        legacy.start()
+        try await waiting.value
+    }
+
+    @Test("an operation of Foundation that was added and never finishes is named as what holds the queue up")
+    func neverFinishing() async throws {
+        let (clock, queue) = (ManualClock(), TaskOperationQueue(name: "queue", maxConcurrentOperationCount: 1))
+        let legacy = NeverFinishing()
+        legacy.name = "legacy"
+        try queue.addOperation(legacy)
+        await until { queue.operations.first?.isExecuting == true }
+        let behind = queue.addOperation(name: "behind") {}
+        var reports = queue.stalls(longerThan: .seconds(10), clock: clock).makeAsyncIterator()
+        await clock.waitForSleepers(1)
+        clock.advance(by: .seconds(10))
+        let report = try #require(await reports.next())
+        #expect(report.chain.last?.operation.name == "legacy", "\(report)")
+        queue.cancelAllOperations()
+        _ = behind
+    }
+
+    @Test("what a bridged queue runs is observed on the queue that drives it")
+    func bridgedQueue() async throws {
+        let queue = BridgedOperationQueue()
+        let names = Recorder<String>()
+        let observer = NameObserver(names)
+        queue.taskQueue.addObserver(observer)
+        let operation = BlockOperation {}
+        operation.name = "block"
+        queue.addOperation(operation)
+        await operation.finished()
+        #expect(await eventually { names.events.contains("block succeeded") }, "\(names.events)")
+    }
+
+    private final class NameObserver: TaskOperationObserver {
+        private let names: Recorder<String>
+
+        init(_ names: Recorder<String>) {
+            self.names = names
+        }
+
+        func operationChanged(_ event: TaskOperationEvent) {
+            names.record("\(event.operation.name ?? "") \(event.kind)")
+        }
+    }
+}

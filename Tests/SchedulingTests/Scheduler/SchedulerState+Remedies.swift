@@ -1,0 +1,107 @@
+@testable import TaskOperations
+
+// The reasons for which an operation does not start are right if it starts once all are gone, and does not as long as one
+// is left.
+
+extension SchedulerState {
+    /// What is wrong with what the state says of why operations do not start, in words.
+    var reasonViolations: [String] {
+        var violations: [String] = []
+        let all = allReasons
+        if all.map(\.slot) != records.slots.filter({ !ending.contains($0) }).sorted(by: arrivedBefore) {
+            violations.append("the reasons are not those of all operations, in order")
+        }
+        for (slot, reasons) in all {
+            let name = records[slot].element
+            if self.reasons(of: slot) != reasons {
+                violations.append("\(name): \(self.reasons(of: slot)) alone, \(reasons) among all")
+            }
+            violations += wrongs(of: slot, reasons).map { "\(name), \(records[slot].status), \(reasons): \($0)" }
+        }
+        return violations
+    }
+
+    private func arrivedBefore(_ left: Slot, _ right: Slot) -> Bool { records[left].arrival < records[right].arrival }
+
+    private func wrongs(of slot: Slot, _ reasons: [Reason]) -> [String] {
+        switch records[slot].status {
+        case .executing, .lent: return reasons.isEmpty ? [] : ["it executes"]
+        case .returning: return comesNext(slot, without: reasons[...]) ? [] : ["it does not return without these"]
+        case .waiting: return startViolations(slot, reasons, needsDependencies: true)
+        case .ready: return startViolations(slot, reasons, needsDependencies: false)
+        }
+    }
+
+    private func startViolations(_ slot: Slot, _ reasons: [Reason], needsDependencies: Bool) -> [String] {
+        var violations: [String] = []
+        if reasons.contains(.dependencies) != needsDependencies { violations.append("dependencies are otherwise") }
+        if reasons.isEmpty { violations.append("there is no reason") }
+        var rest = self
+        for reason in reasons { rest.remedy(reason, of: slot) }
+        // What it waits for next was behind what it waited for before.
+        var rounds = 0
+        while rounds < 5, !rest.isNext(slot), rest.records.holds(slot) {
+            for reason in rest.reasons(of: slot) { rest.remedy(reason, of: slot) }
+            rounds += 1
+        }
+        if !rest.isNext(slot) { violations.append("it does not start without these") }
+        let isBehind = reasons.contains { if case .turn = $0 { true } else { false } }
+        for index in reasons.indices where reasons[index] != .worker {
+            // They are those of the first in line, which may weigh more.
+            if isBehind, reasons[index] == .permits { continue }
+            if comesNext(slot, without: reasons[..<index] + reasons[(index + 1)...]) {
+                violations.append("it starts though \(reasons[index])")
+            }
+        }
+        let isNext = isNext(slot)
+        if isNext != (reasons == [.worker]) { violations.append("it starts next: \(isNext)") }
+        return violations
+    }
+
+    private func comesNext(_ slot: Slot, without reasons: ArraySlice<Reason>) -> Bool {
+        var rest = self
+        for reason in reasons { rest.remedy(reason, of: slot) }
+        return rest.isNext(slot)
+    }
+
+    /// Whether the operation goes on or starts before all others.
+    private func isNext(_ slot: Slot) -> Bool {
+        var asked = self
+        if records[slot].status == .returning { return asked.nextReturn() == slot }
+        guard asked.returning.isEmpty, let level = asked.nextLevel else { return false }
+        return asked.nextStart(at: level) == slot
+    }
+
+    /// Has a reason gone.
+    private mutating func remedy(_ reason: Reason, of slot: Slot) {
+        let (before, record) = (self, records[slot])
+        switch reason {
+        case .dependencies: setReady(slot, true)
+        case .barrier(let barrier): endAll { $0.arrival <= before.records[barrier].arrival }
+        case .operationsBefore:
+            let first = barriers.last(before: record.arrival)?.arrival ?? 0
+            endAll { $0.arrival > first && $0.arrival < record.arrival }
+        case .suspended: setSuspended(false)
+        case .held: while holdCount > 0 { release() }
+        case .turn: endAll { before.served($0, before: record) }
+        case .permits:
+            setWidth(100)
+            while records[slot].status != .returning, nextReturn() != nil {}
+        case .worker: break
+        }
+    }
+
+    private mutating func endAll(_ isUnwanted: (Record) -> Bool) {
+        for slot in records.slots.filter({ isUnwanted(records[$0]) }) { _ = end(slot) }
+    }
+
+    /// Whether a record stands in the same line as another and is served first.
+    private func served(_ record: Record, before other: Record) -> Bool {
+        guard record.status == other.status, barriers.admits(record.arrival) || other.status == .returning else {
+            return false
+        }
+        if record.level != other.level { return record.level > other.level }
+        let isNewestFirst = order == .lastInFirstOut && other.status == .ready
+        return isNewestFirst ? record.arrival > other.arrival : record.arrival < other.arrival
+    }
+}

@@ -1,0 +1,50 @@
+import TaskOperations
+import TaskOperationsTesting
+import Testing
+
+/// In a process of their own, as what observes all queues changes how those of other tests work.
+@Suite("Observers of all queues", .timeLimit(.minutes(10)))
+struct AllQueuesTests {
+    @Test("they learn of scopes, of what is started by hand, and of queues that come later")
+    func allQueues() async throws {
+        await #expect(processExitsWith: .success) {
+            let (before, journal) = (TaskOperationQueue(name: "before"), EventJournal())
+            TaskOperationQueue.observeAll(journal)
+            let after = TaskOperationQueue(name: "after")
+            let names = ["in before", "in after", "in scope", "by hand"]
+            try await before.addOperation(name: names[0]) {}.value
+            try await after.addOperation(name: names[1]) {}.value
+            try await withTaskOperationQueue(name: "scope") { try await $0.addOperation(name: names[2]) {}.value }
+            let byHand = TaskOperation(name: names[3]) {}
+            try byHand.start()
+            try await byHand.value
+            for name in names {
+                #expect(await eventually { journal.isFinished(name) }, "\(name)")
+            }
+            #expect(journal.faults(ofOneQueue: false) == [])
+            TaskOperationQueue.stopObservingAll(journal)
+            try await before.addOperation(name: "too late") {}.value
+            try await TaskOperationQueue().addOperation(name: "too late") {}.value
+            #expect(!journal.isFinished("too late"))
+        }
+    }
+
+    @Test("a sequence of all events goes on while queues come and go")
+    func sequence() async throws {
+        await #expect(processExitsWith: .success) {
+            var iterator = TaskOperationQueue.allEvents(buffering: .unbounded).makeAsyncIterator()
+            for number in 0..<100 { try await TaskOperationQueue(name: "\(number)").addOperation {}.value }
+            var ends: Set<String> = []
+            while ends.count < 100, let event = await iterator.next() {
+                if event.kind.isEnd, let name = event.queue.name { ends.insert(name) }
+            }
+            #expect(ends == Set((0..<100).map { "\($0)" }))
+        }
+    }
+}
+
+extension EventJournal {
+    fileprivate func isFinished(_ name: String) -> Bool {
+        events.contains { $0.operation.name == name && $0.kind.isEnd }
+    }
+}

@@ -1,0 +1,83 @@
+import Synchronization
+import TaskOperations
+import TaskOperationsTesting
+
+/// Keeps the events that it is told, and says what is wrong with their order.
+final class EventJournal: TaskOperationObserver {
+    private let recorder = Recorder<TaskOperationEvent>()
+    private let isCalled = Atomic(false)
+    private let overlaps = Atomic(0)
+    private let react: @Sendable (TaskOperationEvent) -> Void
+
+    /// - Parameter react: What the observer does about an event.
+    init(_ react: @escaping @Sendable (TaskOperationEvent) -> Void = { _ in }) {
+        self.react = react
+    }
+
+    func operationChanged(_ event: TaskOperationEvent) {
+        if isCalled.exchange(true, ordering: .sequentiallyConsistent) { overlaps.add(1, ordering: .relaxed) }
+        recorder.record(event)
+        react(event)
+        isCalled.store(false, ordering: .sequentiallyConsistent)
+    }
+
+    var events: [TaskOperationEvent] { recorder.events }
+
+    /// What happened to one operation, in words.
+    func story(of operation: AnyTaskOperation) -> [String] {
+        events.filter { $0.operation === operation }.map { "\($0.kind)" }
+    }
+
+    /// What is wrong with the events of each queue and of each operation; for an observer of one queue, also whether it was
+    /// called by two threads at once.
+    func faults(ofOneQueue: Bool = true) -> [String] {
+        var faults: [String] = []
+        if ofOneQueue, overlaps.load(ordering: .relaxed) > 0 { faults.append("it was called by two threads at once") }
+        for (queue, events) in Dictionary(grouping: events, by: \.queue) {
+            let new = events.filter { !$0.isReplayed }
+            let first = new.first?.number ?? 0
+            for (index, event) in new.enumerated() where event.number != first + UInt64(index) {
+                faults.append("\(event) comes in place \(index) of \(queue), from \(first)")
+            }
+            for pair in zip(new, new.dropFirst()) where pair.0.instant > pair.1.instant {
+                faults.append("\(pair.1) was before \(pair.0)")
+            }
+            for (_, story) in Dictionary(grouping: events, by: \.operationNumber) { faults += Self.faults(of: story) }
+        }
+        return faults
+    }
+
+    /// What one operation may not come through.
+    private static func faults(of story: [TaskOperationEvent]) -> [String] {
+        var place = Place.unknown
+        for event in story {
+            guard let next = place.after(event.kind) else {
+                return ["\(event) comes after \(place): \(story.map { "\($0.kind)" })"]
+            }
+            place = next
+        }
+        return []
+    }
+
+    private enum Place {
+        case unknown, added, ready, executing, lent, finished
+
+        func after(_ kind: TaskOperationEvent.Kind) -> Place? {
+            switch (self, kind) {
+            case (.unknown, .added): .added
+            case (.added, .ready), (.ready, .ready): .ready
+            case (.ready, .started): .executing
+            case (.executing, .lent): .lent
+            case (.added, .withdrawn), (.ready, .withdrawn): .unknown
+            case (.lent, .returned): .executing
+            case (.added, .finished), (.ready, .finished), (.executing, .finished), (.lent, .finished): .finished
+            case (.executing, .attempt), (.lent, .attempt): self
+            case (.added, .priorityChanged), (.ready, .priorityChanged), (.executing, .priorityChanged),
+                (.lent, .priorityChanged):
+                self
+            case (.added, .cancelled), (.ready, .cancelled), (.executing, .cancelled), (.lent, .cancelled): self
+            default: nil
+            }
+        }
+    }
+}

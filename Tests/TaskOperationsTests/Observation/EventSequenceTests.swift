@@ -1,0 +1,106 @@
+import TaskOperationsExpectations
+import TaskOperationsTesting
+import Testing
+
+@testable import TaskOperations
+
+@Suite("Events of queues as a sequence", .timeLimit(.minutes(10)))
+struct EventSequenceTests {
+    @Test("it begins with how everything stands, goes on with what happens, and ends with the queue", .seeds(20))
+    func wholeLife() async throws {
+        let gate = Gate()
+        var queue: TaskOperationQueue? = TaskOperationQueue(maxConcurrentOperationCount: 1, executor: .seeded)
+        let first = queue!.addOperation { await gate.pass() }
+        await gate.waitForArrivals(1)
+        let events = queue!.events
+        async let all = {
+            var all: [String] = []
+            for await event in events { all.append("\(event.operationNumber) \(event.kind) \(event.isReplayed)") }
+            return all
+        }()
+        await letOthersRun()
+        queue!.addOperation {}
+        queue = nil
+        gate.open()
+        try await first.value
+        let story = await all
+        #expect(
+            story == [
+                "1 added true", "1 ready true", "1 started true", "2 added false", "2 ready false", "1 succeeded false",
+                "2 started false", "2 succeeded false",
+            ])
+        for await event in events { Issue.record("\(event) of a queue that is gone") }
+    }
+
+    @Test("a buffer of the newest says how many it dropped before the first", .seeds(10))
+    func newest() async throws {
+        let queue = TaskOperationQueue(isSuspended: true, executor: .seeded)
+        var iterator = queue.events(buffering: .newest(3)).makeAsyncIterator()
+        for _ in 0..<100 { queue.addOperation {} }
+        var numbers: [UInt64] = []
+        var missed: [Int] = []
+        for _ in 0..<3 {
+            let event = try #require(await iterator.next())
+            numbers.append(event.number)
+            missed.append(event.missedCount)
+        }
+        #expect(numbers == [198, 199, 200] && missed == [197, 0, 0])
+        queue.addOperation {}
+        #expect(await iterator.next()?.missedCount == 0)
+    }
+
+    @Test("a buffer of the oldest says how many it dropped when there is room again", .seeds(10))
+    func oldest() async throws {
+        let queue = TaskOperationQueue(isSuspended: true, executor: .seeded)
+        var iterator = queue.events(buffering: .oldest(3)).makeAsyncIterator()
+        for _ in 0..<100 { queue.addOperation {} }
+        for number in 1...3 {
+            let event = try #require(await iterator.next())
+            #expect(event.number == UInt64(number) && event.missedCount == 0)
+        }
+        queue.addOperation {}
+        let event = try #require(await iterator.next())
+        #expect(event.number == 201 && event.missedCount == 197)
+    }
+
+    @Test("several queues at once, each in order")
+    func severalQueues() async throws {
+        let queues = (0..<3).map { TaskOperationQueue(name: "\($0)") }
+        var iterator = TaskOperationQueue.events(of: queues + queues, buffering: .unbounded).makeAsyncIterator()
+        for _ in 0..<50 { for queue in queues { queue.addOperation {} } }
+        var last: [QueueLabel: UInt64] = [:]
+        var ends = 0
+        while ends < 150 {
+            let event = try #require(await iterator.next())
+            #expect(event.number == last[event.queue, default: 0] + 1)
+            last[event.queue] = event.number
+            if event.kind.isEnd { ends += 1 }
+        }
+        #expect(last.count == 3)
+    }
+
+    @Test("cancelling the task ends it, and letting go of it stops the queue's telling")
+    func cancelling() async throws {
+        let queue = TaskOperationQueue(isSuspended: true)
+        let task = Task {
+            var count = 0
+            for await _ in queue.events { count += 1 }
+            return count
+        }
+        queue.addOperation {}
+        task.cancel()
+        #expect(await task.value <= 2)
+        for _ in 0..<1000 {
+            let thrownAway = Task { for await event in queue.events where event.number == 0 { return } }
+            thrownAway.cancel()
+        }
+        let journal = EventJournal()
+        #expect(await eventually { !queue.isObserved })
+        queue.addObserver(journal)
+        #expect(queue.isObserved)
+    }
+}
+
+extension TaskOperationQueue {
+    fileprivate var isObserved: Bool { scheduler.apply { $0.state.isObserved } }
+}

@@ -1,0 +1,169 @@
+import TaskOperations
+import TaskOperationsExpectations
+import TaskOperationsTesting
+import Testing
+
+@Suite("Observers learn of everything that happens to operations", .timeLimit(.minutes(10)))
+struct EventTests {
+    @Test("an operation comes through its states, in order", .seeds(20))
+    func states() async throws {
+        let (journal, gate) = (EventJournal(), Gate())
+        let queue = TaskOperationQueue(name: "work", maxConcurrentOperationCount: 1, executor: .seeded)
+        queue.addObserver(journal)
+        let first = queue.addOperation(name: "first") { await gate.pass() }
+        let second = queue.addOperation(name: "second", dependencies: [first]) { throw WorkFailed() }
+        let third = queue.addOperation(name: "third") {}
+        third.priority = .high
+        third.cancel()
+        await gate.waitForArrivals(1)
+        first.cancel()
+        gate.open()
+        try await queue.waitUntilAllOperationsAreFinished()
+        #expect(journal.story(of: first) == ["added", "ready", "started", "cancelled", "succeeded"])
+        #expect(journal.story(of: second) == ["added", "ready", "started", "failed: \(WorkFailed())"])
+        #expect(journal.story(of: third) == ["added", "ready", "priority high", "cancelled", "ended as cancelled"])
+        #expect(journal.faults() == [])
+        #expect(journal.events.allSatisfy { $0.queue.isLabel(of: queue) && $0.queue.name == "work" && !$0.isReplayed })
+        #expect(journal.events.first?.number == 1)
+        #expect(Set(journal.events.map(\.operationNumber)) == [1, 2, 3])
+        for case .started(let dependencies) in journal.events.filter({ $0.operation === second }).map(\.kind) {
+            #expect(dependencies == [first])
+        }
+    }
+
+    @Test("what lends its permit has it back before it goes on", .seeds(20))
+    func lending() async throws {
+        let journal = EventJournal()
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, executor: .seeded)
+        queue.addObserver(journal)
+        let outer = queue.addOperation(name: "outer") {
+            try await queue.addOperation(name: "inner") {}.value
+        }
+        try await outer.value
+        #expect(
+            journal.story(of: outer) == [
+                "added", "ready", "started", "lent its permit", "has its permit back", "succeeded",
+            ])
+        #expect(journal.faults() == [])
+    }
+
+    @Test("each further attempt is told", .seeds(20))
+    func attempts() async throws {
+        let journal = EventJournal()
+        let queue = TaskOperationQueue(executor: .seeded)
+        queue.addObserver(journal)
+        let operation = queue.addOperation(retry: .immediately(attempts: 3)) { throw WorkFailed() }
+        await #expect(throws: WorkFailed.self) { try await operation.value }
+        #expect(
+            journal.story(of: operation) == [
+                "added", "ready", "started", "attempt 2", "attempt 3", "failed: \(WorkFailed())",
+            ])
+    }
+
+    @Test("an observer that comes late first learns how everything stands", .seeds(20))
+    func lateObserver() async throws {
+        let gate = Gate()
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, executor: .seeded)
+        try await queue.addOperation(name: "over") {}.value
+        let executing = queue.addOperation(name: "executing") { await gate.pass() }
+        await gate.waitForArrivals(1)
+        executing.cancel()
+        let ready = queue.addOperation(name: "ready") {}
+        let pending = queue.addOperation(name: "pending", dependencies: [ready]) {}
+        let journal = EventJournal()
+        queue.addObserver(journal)
+        queue.addObserver(journal)
+        #expect(journal.story(of: executing) == ["added", "ready", "started", "cancelled"])
+        #expect(journal.story(of: ready) == ["added", "ready"])
+        #expect(journal.story(of: pending) == ["added"])
+        #expect(journal.events.allSatisfy { $0.isReplayed })
+        #expect(journal.events.map(\.operationNumber) == [2, 2, 2, 2, 3, 3, 4])
+        gate.open()
+        try await pending.value
+        #expect(journal.story(of: pending) == ["added", "ready", "started", "succeeded"])
+        #expect(journal.faults() == [])
+    }
+
+    @Test("events of many threads are in order, without a gap, and told by one thread at a time")
+    func manyThreads() async throws {
+        let journal = EventJournal()
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 4)
+        queue.addObserver(journal)
+        await concurrentPerform(over: 0..<8, width: 8) { part in
+            var last: AnyTaskOperation?
+            for number in 0..<200 {
+                let dependencies = last.map { [$0] } ?? []
+                last = queue.addOperation(dependencies: dependencies) {}
+                if number.isMultiple(of: 7) { last?.cancel() }
+                if number.isMultiple(of: 5) { last?.priority = part.isMultiple(of: 2) ? .high : .low }
+            }
+        }
+        try await queue.waitUntilAllOperationsAreFinished()
+        #expect(await eventually { journal.events.count { $0.kind.isEnd } == 1600 })
+        #expect(journal.faults() == [])
+    }
+
+    @Test("an observer can add operations, cancel them, and leave, as deep as it likes")
+    func reentrantObserver() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 2)
+        let journal = EventJournal { [unowned queue] event in
+            if case .added = event.kind, event.operationNumber < 20_000 { queue.addOperation {}.cancel() }
+        }
+        queue.addObserver(journal)
+        queue.addOperation {}
+        try await queue.waitUntilAllOperationsAreFinished()
+        #expect(await eventually { journal.events.count { $0.kind.isEnd } == 20_000 })
+        #expect(journal.faults() == [])
+        queue.removeObserver(journal)
+    }
+
+    @Test("an observer that blocks holds up nobody but its thread")
+    func blockingObserver() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 2)
+        let last = Lock<TaskOperation<Void>?>(nil)
+        let journal = EventJournal { event in
+            // Until the rest of the program is done, which this thread has no part in.
+            if event.number == 1 { while last.withLock({ $0 })?.isFinished != true {} }
+        }
+        queue.addObserver(journal)
+        let gate = Gate()
+        let error = SystemThread.start(name: "blocked") {
+            queue.addOperation {}
+            gate.open()
+        }
+        #expect(error == 0)
+        #expect(await eventually { !journal.events.isEmpty })
+        for _ in 0..<100 { queue.addOperation {} }
+        let operation = queue.addOperation {}
+        try await queue.waitUntilAllOperationsAreFinished()
+        last.withLock { $0 = operation }
+        await gate.pass()
+        #expect(await eventually { journal.events.count { $0.kind.isEnd } == 102 })
+        #expect(journal.faults() == [])
+    }
+
+    @Test("an observer that was removed is told nothing more and freed, and the queue tells nothing then", .seeds(10))
+    func removing() async throws {
+        let queue = TaskOperationQueue(executor: .seeded)
+        weak var freed: EventJournal?
+        do {
+            let journal = EventJournal()
+            freed = journal
+            queue.addObserver(journal)
+            try await queue.addOperation {}.value
+            queue.removeObserver(journal)
+            let count = journal.events.count
+            try await queue.addOperation {}.value
+            #expect(count == 4 && journal.events.count == count)
+        }
+        #expect(freed == nil)
+        let second = EventJournal()
+        queue.addObserver(second)
+        try await queue.addOperation {}.value
+        #expect(second.events.map(\.number) == [5, 6, 7, 8], "what nobody was told has no number")
+    }
+}
+
+extension TaskOperationEvent.Kind {
+    var isEnd: Bool { if case .finished = self { true } else { false } }
+}

@@ -1,0 +1,127 @@
+import Foundation
+import TaskOperations
+import TaskOperationsExpectations
+import TaskOperationsTesting
+import Testing
+
+@Suite("Snapshots of queues", .timeLimit(.minutes(10)))
+struct OperationGraphTests {
+    @Test("a snapshot has operations, edges, states and reasons, of several queues", .seeds(5))
+    func everything() async throws {
+        let gate = Gate()
+        let net = TaskOperationQueue(name: "net", maxConcurrentOperationCount: 1, executor: .seeded)
+        let images = TaskOperationQueue(name: "images \"x\" <y>", executor: .seeded)
+        let download = net.addOperation(name: "download") { await gate.pass() }
+        await gate.waitForArrivals(1)
+        let made = TaskOperation(name: "made") {}
+        let decode = images.addOperation(name: "decode", dependencies: [download, made]) {}
+        let barrier = images.addBarrier(name: "barrier\n") {}
+        let show = images.addOperation(name: "show", priority: .high) {}
+        let graph = TaskOperationQueue.snapshot(of: [images, net])
+        #expect(graph.queues.map(\.label.name) == ["net", "images \"x\" <y>"])
+        #expect(graph.operations.map(\.label.name) == ["download", "decode", "barrier\n", "show", "made"])
+        #expect(graph.operations.map(\.state) == [.executing, .pending, .ready, .ready, .created])
+        #expect(graph.operations.map(\.queue) == [0, 1, 1, 1, nil])
+        #expect(graph.operations.map(\.number) == [1, 1, 2, 3, nil])
+        #expect(
+            graph.edges.map { "\($0.waiter) \($0.target) \($0.kind)" } == [
+                "1 0 dependency", "1 4 dependency", "2 1 barrier", "3 2 barrier",
+            ])
+        #expect(graph.operations[3].reasons == [.barrier(graph.operations[2].label)])
+        #expect(graph.operations[3].priority == .high && graph.operations[2].isBarrier)
+        let decoded = try JSONDecoder().decode(OperationGraph.self, from: JSONEncoder().encode(graph))
+        #expect(decoded == graph)
+        #expect(
+            "\(graph)" == """
+                queue "net" (width 1, 1 permit taken)
+                  "download" (executing) executes its own code
+                queue "images "x" <y>" (width \(images.maxConcurrentOperationCount), 0 permits taken)
+                  "decode" (pending) waits for "download" on queue "net", and waits for "made"
+                  "barrier
+                " (ready, barrier) is a barrier and waits for 1 before it
+                  "show" (ready) waits behind the barrier "barrier
+                "
+                "made" (created) was not added to a queue
+                """)
+        checkDrawings(graph)
+        gate.open()
+        made.cancel()
+        try await show.value
+        try await decode.value
+        try await barrier.value
+        #expect(images.snapshot().operations.isEmpty)
+    }
+
+    private func checkDrawings(_ graph: OperationGraph) {
+        #expect(
+            graph.mermaid.hasPrefix(
+                """
+                flowchart LR
+                  subgraph q0["queue #quot;net#quot;"]
+                    o0["download"]:::executing
+                  end
+                  subgraph q1["queue #quot;images #quot;x#quot; #lt;y#gt;#quot;"]
+                    o1["decode"]:::pending
+                    o2{{"barrier "}}:::ready
+                    o3["show"]:::ready
+                  end
+                  o4["made"]:::pending
+                  o0 --> o1
+                  o4 --> o1
+                  o1 -.-> o2
+                  o2 -.-> o3
+
+                """))
+        #expect(graph.dot.contains("subgraph cluster1 { label=\"queue \\\"images \\\"x\\\" <y>\\\"\";"))
+        #expect(graph.dot.contains("o2 [label=\"barrier\\n\", fillcolor=\"#90caf9\", shape=hexagon];"))
+        #expect(graph.dot.contains("o1 -> o2 [style=dashed];") && graph.dot.hasSuffix("}\n"))
+    }
+
+    @Test("a snapshot of two queues that work on each other is of one moment")
+    func oneMoment() async throws {
+        let queues = [TaskOperationQueue(), TaskOperationQueue()]
+        let isOver = Lock(false)
+        async let adding: Void = {
+            for number in 0..<3000 {
+                let first = queues[number % 2].addOperation {}
+                queues[(number + 1) % 2].addOperation(dependencies: [first]) {}
+            }
+            isOver.withLock { $0 = true }
+        }()
+        var looks = 0
+        while !isOver.withLock({ $0 }) || looks < 10 {
+            let graph = TaskOperationQueue.snapshot(of: queues.shuffled())
+            looks += 1
+            for edge in graph.edges {
+                let (waiter, target) = (graph.operations[edge.waiter], graph.operations[edge.target])
+                #expect(target.queue != nil && target.state != .finished)
+                #expect(waiter.state == .pending && waiter.queue != target.queue)
+            }
+            for operation in graph.operations where operation.state == .pending {
+                #expect(!operation.reasons.isEmpty)
+            }
+            await Task.yield()
+        }
+        await adding
+        for queue in queues { try await queue.waitUntilAllOperationsAreFinished() }
+    }
+
+    @Test("a snapshot of 100,000 operations is linear, and says what each waits for")
+    func many() async throws {
+        let count = isDeep ? 100_000 : 20_000
+        let queue = TaskOperationQueue(name: "many", isSuspended: true)
+        var last: AnyTaskOperation?
+        for number in 0..<count {
+            let dependencies = number.isMultiple(of: 2) ? [] : [last!]
+            last =
+                number.isMultiple(of: 1000)
+                ? queue.addBarrier {} : queue.addOperation(dependencies: dependencies) {}
+        }
+        let start = ContinuousClock.now
+        let graph = queue.snapshot()
+        print("snapshot of \(count) operations: \(ContinuousClock.now - start)")
+        #expect(graph.operations.count == count && graph.operations.allSatisfy { !$0.reasons.isEmpty })
+        #expect(graph.mermaid.utf8.count > count && graph.dot.utf8.count > count)
+        queue.cancelAllOperations()
+    }
+}

@@ -1,0 +1,249 @@
+import Dispatch
+import TaskOperations
+import TaskOperationsExpectations
+import TaskOperationsTesting
+import Testing
+
+/// Stalls that are planted, each of which is named with what causes it.
+@Suite("A queue that stands still says what holds it up", .timeLimit(.minutes(10)))
+struct StallTests {
+    private let clock = ManualClock()
+    private let queue = TaskOperationQueue(name: "queue", maxConcurrentOperationCount: 1)
+
+    @Test("a continuation is not resumed")
+    func continuation() async throws {
+        let gate = Gate()
+        let culprit = queue.addOperation(name: "culprit") { await gate.pass() }
+        let last = queue.addOperation(name: "last", dependencies: [culprit]) {}
+        await gate.waitForArrivals(1)
+        let report = try await report()
+        #expect(report.culprit == .body(OperationLabel(culprit)))
+        #expect(report.duration == .seconds(10) && report.queue.name == "queue" && !report.isPoolBlocked)
+        #expect(report.holders.map(\.label.name) == ["culprit"])
+        gate.open()
+        try await last.value
+    }
+
+    @Test("a semaphore is not signalled")
+    func semaphore() async throws {
+        let semaphore = AsyncSemaphore(capacity: 0, name: "signal")
+        let waiting = queue.addOperation(name: "waiting") { try await semaphore.acquire() }
+        let behind = queue.addOperation(name: "behind") {}
+        await until { semaphore.waitingCount == 1 }
+        let report = try await report()
+        #expect(
+            report.culprit
+                == .semaphore("semaphore \"signal\", 0 of whose 0 permits are left", awaitedBy: OperationLabel(waiting))
+        )
+        semaphore.capacity = 1
+        try await behind.value
+    }
+
+    @Test("a limit is held by what has forgotten to release it")
+    func forgottenRelease() async throws {
+        let limit = AsyncSemaphore(capacity: 1, name: "connections")
+        try await queue.addOperation(name: "forgetful") { try await limit.acquire() }.value
+        let waiting = queue.addOperation(name: "waiting") { try await limit.withPermit {} }
+        await until { limit.waitingCount == 1 }
+        let report = try await report()
+        #expect(
+            report.culprit
+                == .semaphore(
+                    "semaphore \"connections\", 0 of whose 1 permits are left", awaitedBy: OperationLabel(waiting)))
+        limit.release()
+        try await waiting.value
+    }
+
+    @Test("one of a chain of queues is suspended")
+    func suspension() async throws {
+        let middle = TaskOperationQueue(name: "middle")
+        let end = TaskOperationQueue(name: "end", isSuspended: true)
+        let first = end.addOperation(name: "first") {}
+        let second = middle.addOperation(name: "second", dependencies: [first]) {}
+        let third = queue.addOperation(name: "third", dependencies: [second]) {}
+        let report = try await report()
+        guard case .suspension(let label) = report.culprit else { throw Unexpected(report) }
+        #expect(label.isLabel(of: end))
+        #expect(report.chain.map(\.operation.name) == ["third", "second", "first"])
+        #expect(report.chain.map(\.queue?.name) == ["queue", "middle", "end"])
+        end.isSuspended = false
+        try await third.value
+    }
+
+    @Test("the width is 0")
+    func width() async throws {
+        queue.maxConcurrentOperationCount = 0
+        let operations = (0..<3).map { queue.addOperation(name: "\($0)") {} }
+        let report = try await report()
+        guard case .width(let label) = report.culprit else { throw Unexpected(report) }
+        #expect(label.isLabel(of: queue) && report.holders.isEmpty)
+        queue.maxConcurrentOperationCount = 1
+        for operation in operations { try await operation.value }
+    }
+
+    @Test("a dependency was not added to a queue")
+    func forgottenAddition() async throws {
+        let forgotten = TaskOperation(name: "forgotten") {}
+        let waiting = queue.addOperation(name: "waiting", dependencies: [forgotten]) {}
+        let behind = queue.addOperation(name: "behind", dependencies: [waiting]) {}
+        let report = try await report()
+        #expect(report.culprit == .notAdded(OperationLabel(forgotten)))
+        #expect(
+            "\(report)".hasPrefix("Nothing has ended on queue \"queue\" for 10.0 seconds: \"forgotten\" was not added"))
+        try queue.addOperation(forgotten)
+        try await behind.value
+    }
+
+    @Test("a barrier stands behind a sleeper")
+    func barrier() async throws {
+        queue.maxConcurrentOperationCount = 4
+        let gate = Gate()
+        let quick = queue.addOperation(name: "quick") {}
+        let sleeper = queue.addOperation(name: "sleeper") { await gate.pass() }
+        try await quick.value
+        let barrier = queue.addBarrier(name: "barrier") {}
+        let others = (0..<5).map { queue.addOperation(name: "behind \($0)") {} }
+        await until { sleeper.isExecuting }
+        let report = try await report()
+        #expect(report.culprit == .body(OperationLabel(sleeper)))
+        #expect(
+            report.graph.operations.first { $0.label.name == "behind 4" }?.reasons == [
+                .barrier(OperationLabel(barrier))
+            ])
+        gate.open()
+        for operation in others { try await operation.value }
+    }
+
+    @Test("a completion handler is not called")
+    func completionHandler() async throws {
+        let kept = Lock<CompletionHandler<Void>?>(nil)
+        let call = TaskOperation<Void>(name: "call") { completion in kept.withLock { $0 = completion } }
+        try queue.addOperation(call)
+        let behind = queue.addOperation(name: "behind") {}
+        await until { kept.withLock { $0 != nil } }
+        let report = try await report()
+        #expect(report.culprit == .completionHandler("the completion of \"call\"", awaitedBy: OperationLabel(call)))
+        kept.withLock { $0.take() }?(returning: ())
+        try await behind.value
+    }
+
+    @Test("a handler that is called at the end does not return")
+    func endHandler() async throws {
+        let semaphore = DispatchSemaphore(value: 0)
+        let executor = BlockingExecutor(maxThreadCount: 1)
+        let queue = TaskOperationQueue(name: "queue", maxConcurrentOperationCount: 1, executor: executor)
+        let ended = TaskOperation(name: "ended") {}
+        let isCalled = Gate()
+        ended.addCompletionHandler {
+            isCalled.open()
+            block(on: semaphore)
+        }
+        try queue.addOperation(ended)
+        await isCalled.pass()
+        let behind = queue.addOperation(name: "behind") {}
+        let report = try await report(of: queue)
+        #expect(report.culprit == .handler(OperationLabel(ended)))
+        semaphore.signal()
+        try await behind.value
+    }
+
+    @Test("what is awaited in user code awaits the one that awaits it")
+    func cycleThroughUserCode() async throws {
+        let other = TaskOperationQueue(name: "other", maxConcurrentOperationCount: 1)
+        let (first, second) = (Gate(), Gate())
+        let one = queue.addOperation(name: "one") {
+            await first.pass()
+            second.open()
+        }
+        let two = other.addOperation(name: "two", dependencies: []) {
+            await second.pass()
+            first.open()
+        }
+        let last = queue.addOperation(name: "last", dependencies: [one, two]) {}
+        await until { one.isExecuting && two.isExecuting }
+        let report = try await report()
+        #expect(report.culprit == .body(OperationLabel(one)))
+        let bodies = report.graph.operations.filter { $0.state == .executing }.map(\.label.name)
+        #expect(bodies == ["one", "two"], "both halves of the cycle are there to be seen")
+        first.open()
+        try await last.value
+    }
+
+    @Test("there is no report while something ends, while nothing is there, and for delays")
+    func noStall() async throws {
+        let reports = queue.stalls(longerThan: .seconds(10), clock: clock)
+        let delayed = queue.addOperation(delay: .seconds(1000), clock: clock) {}
+        let found = Lock(0)
+        let watching = Task { for await _ in reports { found.withLock { $0 += 1 } } }
+        for round in 0..<20 {
+            await clock.waitForSleepers(round == 0 ? 2 : 1)
+            try await queue.addOperation {}.value
+            clock.advance(by: .seconds(9))
+        }
+        #expect(found.withLock { $0 } == 0)
+        let gate = Gate()
+        let stuck = queue.addOperation { await gate.pass() }
+        await gate.waitForArrivals(1)
+        while found.withLock({ $0 }) < 3 {
+            clock.advance(by: .seconds(10))
+            await Task.yield()
+        }
+        gate.open()
+        try await stuck.value
+        delayed.cancel()
+        watching.cancel()
+        await watching.value
+    }
+
+    // MARK: Looking
+
+    /// The first report, after ten seconds.
+    private func report(of queue: TaskOperationQueue? = nil) async throws -> StallReport {
+        var reports = (queue ?? self.queue).stalls(longerThan: .seconds(10), clock: clock).makeAsyncIterator()
+        await clock.waitForSleepers(1)
+        clock.advance(by: .seconds(10))
+        return try #require(await reports.next())
+    }
+
+    private struct Unexpected: Error {
+        init(_ report: StallReport) { Issue.record("\(report)") }
+    }
+}
+
+/// In a process of its own, as it leaves nobody a thread of the pool.
+@Suite("A queue that stands still because the pool is blocked", .timeLimit(.minutes(10)))
+struct BlockedPoolTests {
+    @Test("what waits for a thread, and what blocks them all, says that the pool is blocked")
+    func blockedPool() async throws {
+        await #expect(processExitsWith: .success) { try await BlockedPoolTests.blockPool() }
+    }
+
+    static func blockPool() async throws {
+        let semaphore = DispatchSemaphore(value: 0)
+        let blocking = TaskOperationQueue(name: "blocking", maxConcurrentOperationCount: 64)
+        let waiting = TaskOperationQueue(name: "waiting")
+        let executor = ThreadExecutor(name: "reports")
+        let reports = Recorder<StallReport>()
+        for queue in [blocking, waiting] {
+            Task.detached(executorPreference: executor) {
+                for await report in queue.stalls(longerThan: .milliseconds(500)) {
+                    reports.record(report)
+                    if Set(reports.events.map(\.queue)).count == 2 {
+                        for _ in 0..<64 { semaphore.signal() }
+                    }
+                }
+            }
+        }
+        let bodies = (0..<64).map { blocking.addOperation(name: "\($0)") { block(on: semaphore) } }
+        let starved = waiting.addOperation(name: "starved") {}
+        for body in bodies { try await body.value }
+        try await starved.value
+        let found = reports.events
+        #expect(found.allSatisfy { $0.isPoolBlocked })
+        #expect(found.first { $0.queue.name == "waiting" }?.culprit == .pool)
+        let isBody = found.first { $0.queue.name == "blocking" }.map { report in
+            if case .body = report.culprit { true } else { false }
+        }
+        #expect(isBody == true)
+    }
+}

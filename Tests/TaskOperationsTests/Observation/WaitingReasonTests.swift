@@ -1,0 +1,188 @@
+import TaskOperationsExpectations
+import TaskOperationsTesting
+import Testing
+
+@testable import TaskOperations
+
+@Suite("Operations say what they wait for", .timeLimit(.minutes(10)))
+struct WaitingReasonTests {
+    @Test("an operation that is on no queue, or is over", .seeds(5))
+    func outsideOfQueues() async throws {
+        let operation = TaskOperation(name: "made") {}
+        #expect(operation.waitingReasons == [.notAdded])
+        #expect(operation.waitingExplanation == "\"made\" was not added to a queue.")
+        try TaskOperationQueue(executor: .seeded).addOperation(operation)
+        try await operation.value
+        #expect(operation.waitingReasons == [.finished])
+    }
+
+    @Test("dependencies on other queues and on none, and barriers", .seeds(5))
+    func dependenciesAndBarriers() async throws {
+        let net = TaskOperationQueue(name: "net", isSuspended: true, executor: .seeded)
+        let queue = TaskOperationQueue(name: "images", isSuspended: true, executor: .seeded)
+        let (download, forgotten) = (net.addOperation(name: "download") {}, TaskOperation(name: "forgotten") {})
+        let decode = queue.addOperation(name: "decode", dependencies: [download, forgotten]) {}
+        let barrier = queue.addBarrier(name: "barrier") {}
+        let behind = queue.addOperation(name: "behind") {}
+        let last = queue.addBarrier(name: "last") {}
+        let (netLabel, label) = (try #require(net.label), try #require(queue.label))
+        #expect(
+            decode.waitingReasons == [
+                .dependency(OperationLabel(download), queue: netLabel),
+                .dependency(OperationLabel(forgotten), queue: nil), .suspended(label),
+            ])
+        #expect(barrier.waitingReasons == [.operationsBefore(count: 1), .suspended(label)])
+        #expect(behind.waitingReasons == [.barrier(OperationLabel(barrier)), .suspended(label)])
+        #expect(
+            last.waitingReasons == [
+                .barrier(OperationLabel(barrier)), .operationsBefore(count: 1), .suspended(label),
+            ])
+        #expect(
+            behind.waitingExplanation
+                == "\"behind\" waits behind the barrier \"barrier\", and waits for queue \"images\" to be resumed.")
+        queue.cancelAllOperations()
+        net.cancelAllOperations()
+    }
+
+    @Test("turns, permits and who has them since when", .seeds(5))
+    func turnsAndPermits() async throws {
+        let gate = Gate()
+        let queue = TaskOperationQueue(name: "work", maxConcurrentOperationCount: 1, executor: .seeded)
+        let unobserved = queue.addOperation(name: "unobserved") { await gate.pass() }
+        await gate.waitForArrivals(1)
+        let (first, second) = (queue.addOperation { await gate.pass() }, queue.addOperation {})
+        second.priority = .low
+        let holder = PermitHolder(operation: OperationLabel(unobserved), weight: 1, since: nil)
+        #expect(first.waitingReasons == [.permits(width: 1, holders: [holder])])
+        #expect(second.waitingReasons == [.turn(ahead: 1), .permits(width: 1, holders: [holder])])
+        #expect(unobserved.waitingReasons == [.execution(since: nil)])
+        let journal = EventJournal()
+        queue.addObserver(journal)
+        let before = ContinuousClock.now
+        gate.open()
+        try await first.value
+        try await second.value
+        let closed = Gate()
+        let observed = queue.addOperation { await closed.pass() }
+        await closed.waitForArrivals(1)
+        guard case .execution(let since?) = observed.waitingReasons.first else {
+            Issue.record("\(observed.waitingReasons)")
+            return closed.open()
+        }
+        #expect(since > before && since < .now)
+        closed.open()
+        try await observed.value
+    }
+
+    @Test("width 0, a delay, and an executor that is late", .seeds(5))
+    func widthAndDelay() async throws {
+        let clock = ManualClock()
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 0, executor: .seeded)
+        let (operation, delayed) = (queue.addOperation {}, queue.addOperation(delay: .seconds(5), clock: clock) {})
+        #expect(operation.waitingReasons == [.permits(width: 0, holders: [])])
+        #expect(delayed.waitingReasons == [.delay])
+        queue.maxConcurrentOperationCount = 1
+        #expect(operation.waitingReasons == [.executor], "nothing runs while this test does")
+        delayed.cancel()
+        try await operation.value
+    }
+
+    @Test("what an executing body awaits, since when, and whether its permit is lent", .seeds(5))
+    func bodies() async throws {
+        let (gate, start) = (Gate(), ContinuousClock.now)
+        let queue = TaskOperationQueue(name: "serial", maxConcurrentOperationCount: 1, executor: .seeded)
+        let other = TaskOperationQueue(name: "other", executor: .seeded)
+        let awaited = other.addOperation(name: "awaited") { await gate.pass() }
+        let keeping = queue.addOperation(name: "keeping") { try await awaited.value }
+        await until { keeping.bodyWait != nil }
+        let wait = try #require(keeping.bodyWait)
+        #expect(wait.target == .operation(OperationLabel(awaited), queue: other.label))
+        #expect(!wait.isPermitLent && wait.since > start)
+        gate.open()
+        try await keeping.value
+
+        let inner = TaskOperation(name: "inner") {}
+        queue.isSuspended = false
+        let lending = queue.addOperation {
+            try queue.addOperation(inner)
+            queue.isSuspended = true
+            try await inner.value
+        }
+        await until { lending.bodyWait?.isPermitLent == true }
+        #expect(lending.waitingReasons.count == 1)
+        #expect(lending.bodyWait?.description == "awaits \"inner\" on queue \"serial\", with its permit lent")
+        queue.isSuspended = false
+        try await lending.value
+    }
+
+    @Test("semaphores, completion handlers, groups, queues and what is outside", .seeds(5))
+    func otherWaits() async throws {
+        let (semaphore, group, gate) = (AsyncSemaphore(capacity: 1, name: "net"), AsyncGroup(), Gate())
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 9, executor: .seeded)
+        let other = TaskOperationQueue(name: "other", isSuspended: true, executor: .seeded)
+        let callback = Lock<CompletionHandler<Void>?>(nil)
+        try await semaphore.acquire()
+        group.enter()
+        let pending = other.addOperation {}
+        let waiting: [(TaskOperation<Void>, String)] = [
+            (queue.addOperation { try await semaphore.acquire() }, "semaphore \"net\", 0 of whose 1 permits are left"),
+            (queue.addOperation { await group.wait() }, "the end of 1 in a group"),
+            (
+                queue.addOperation { try await other.waitUntilAllOperationsAreFinished() },
+                "the end of all in queue \"other\""
+            ),
+            (
+                queue.addOperation { try await withCompletionHandler(name: "call") { callback.set($0) } },
+                "the completion of \"call\""
+            ),
+            (
+                queue.addOperation { await withPermitLent { await gate.pass() } },
+                "something outside, with its permit lent"
+            ),
+        ]
+        for (operation, expected) in waiting {
+            await until { operation.bodyWait != nil }
+            #expect(operation.waitingReasons.map { "\($0)" } == ["awaits \(expected)"])
+        }
+        semaphore.release()
+        group.leave()
+        gate.open()
+        other.isSuspended = false
+        callback.withLock { $0.take() }?(returning: ())
+        for (operation, _) in waiting {
+            try await operation.value
+            #expect(operation.waitingReasons == [.finished])
+        }
+        try await pending.value
+    }
+
+    @Test("reasons can be asked while everything changes, and are never empty")
+    func manyThreads() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 2)
+        await concurrentPerform(over: 0..<4, width: 4) { _ in
+            for number in 0..<300 {
+                let first = queue.addOperation {}
+                let second = queue.addOperation(dependencies: [first]) {}
+                if number.isMultiple(of: 9) { second.cancel() }
+                #expect(!first.waitingReasons.isEmpty && !second.waitingReasons.isEmpty)
+                if number.isMultiple(of: 50) { #expect(queue.explanation.hasPrefix("an unnamed queue (width 2")) }
+            }
+        }
+        try await queue.waitUntilAllOperationsAreFinished()
+    }
+}
+
+extension AnyTaskOperation {
+    fileprivate var bodyWait: BodyWait? {
+        for case .body(let wait) in waitingReasons { return wait }
+        return nil
+    }
+}
+
+extension TaskOperationQueue {
+    fileprivate var label: QueueLabel? { snapshot().queues.first?.label }
+}
+
+extension Lock where Value == CompletionHandler<Void>? {
+    fileprivate func set(_ handler: CompletionHandler<Void>) { withLock { $0 = handler } }
+}
