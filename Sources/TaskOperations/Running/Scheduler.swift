@@ -37,6 +37,8 @@ actor Scheduler: OperationHost {
     nonisolated let end = Rank(.max)
     /// What an operation waits for that has no permit.
     nonisolated let permit: PermitNode?
+    /// What a rate and ageing are measured by; nil if there are none.
+    nonisolated let clock: QueueClock?
     /// Set for good when a barrier is added.
     nonisolated let hasHadBarriers = Atomic(false)
     // Written once, before any other thread can know the scheduler. Loaded with no lock held: the load may return what
@@ -62,8 +64,9 @@ actor Scheduler: OperationHost {
     init(
         queueName: String?, width: Int, policies: QueuePolicies = QueuePolicies(), place: Place, isSuspended: Bool,
         taskLocals: [InheritedTaskLocal], permit: PermitNode? = PermitNode(isLendable: true),
-        scopeWorkers: ScopeWorkers? = nil
+        scopeWorkers: ScopeWorkers? = nil, clock: QueueClock? = nil
     ) {
+        self.clock = clock
         self.queueName = queueName
         self.scopeWorkers = scopeWorkers
         self.permit = permit
@@ -129,6 +132,8 @@ extension Scheduler {
         with input: inout Input, _ departure: inout Departure,
         _ event: @escaping (isolated Scheduler, inout Input) -> Result
     ) -> Result {
+        // The clock is the user's.
+        if let clock { departure.time = clock.now }
         let result = executor.withLock {
             isolated(&departure) { scheduler, departure in scheduler.begin(&departure) }
             let result = isolated(&input, event)
@@ -142,6 +147,7 @@ extension Scheduler {
     /// What is left to do, and to let go of, after the scheduler is left.
     struct Departure {
         fileprivate var ended: [AnyTaskOperation] = []
+        fileprivate var time: Duration?
         fileprivate var limitEffects: AsyncSemaphore.LimitEffects?
         var outbox: State.Outbox?
     }
@@ -163,6 +169,7 @@ extension Scheduler {
 
     /// First of all, what workers did meanwhile is done to the state, and what was added meanwhile is taken in.
     private func begin(_ departure: inout Departure) {
+        if let time = departure.time { state.advance(to: time) }
         closeRun(&departure.ended)
         takeMail()
     }
@@ -220,6 +227,7 @@ extension Scheduler {
         for rejection in outbox.rejected { reject(rejection.element, rejection.reason) }
         InlineJobs.resume(outbox.resumed)
         if outbox.isOver { scopeWorkers?.end() }
+        if let delay = outbox.wakeDelay { clock!.wake(self, after: delay) }
     }
 
     private nonisolated func tell(_ change: State.Change) {
