@@ -36,6 +36,11 @@ public final class TaskOperationQueue: Sendable {
     ///   - order: In which order ready operations of one priority start.
     ///   - maxPendingOperationCount: How many operations may be pending, that is added and not started; at least 1.
     ///   - overflow: What becomes of an operation that is added to a full queue by a caller that does not wait.
+    ///   - rate: How fast operations start; nil if nothing limits that. One that is cancelled before its start does not
+    ///     count. See `OperationRate`.
+    ///   - ageing: How operations that wait come before more urgent ones in the end; nil if they do not. It is for the order
+    ///     `firstInFirstOut` only. The priority by which an operation is ordered rises, not the one of its task.
+    ///   - clock: What measures the rate and ageing.
     ///   - isSuspended: Whether the queue starts nothing until it is resumed.
     ///   - lendsPermits: Whether the permit of a body is lent out while the body awaits what needs a permit of this queue.
     ///     If not, nothing starts in place of a body that waits, so that a queue of width 1 is strictly serial; a wait
@@ -51,6 +56,9 @@ public final class TaskOperationQueue: Sendable {
         order: OperationOrder = .firstInFirstOut,
         maxPendingOperationCount: Int = unlimitedPendingOperationCount,
         overflow: QueueOverflow = .refuse,
+        rate: OperationRate? = nil,
+        ageing: OperationAgeing? = nil,
+        clock: any Clock<Duration> = ContinuousClock(),
         isSuspended: Bool = false,
         lendsPermits: Bool = true,
         executor: (any TaskExecutor)? = nil,
@@ -58,22 +66,29 @@ public final class TaskOperationQueue: Sendable {
     ) {
         self.init(
             name: name, width: maxConcurrentOperationCount,
-            policies: QueuePolicies(order: order, pendingLimit: maxPendingOperationCount, overflow: overflow),
-            isSuspended: isSuspended, lendsPermits: lendsPermits, executor: executor, taskLocals: taskLocals,
+            policies: QueuePolicies(
+                order: order, pendingLimit: maxPendingOperationCount, overflow: overflow, rate: rate, ageing: ageing),
+            clock: clock, isSuspended: isSuspended, lendsPermits: lendsPermits, executor: executor,
+            taskLocals: taskLocals,
             scopeWorkers: nil)
     }
 
     init(
-        name: String?, width: Int, policies: QueuePolicies, isSuspended: Bool, lendsPermits: Bool,
+        name: String?, width: Int, policies: QueuePolicies, clock: any Clock<Duration>, isSuspended: Bool,
+        lendsPermits: Bool,
         executor: (any TaskExecutor)?, taskLocals: [InheritedTaskLocal], scopeWorkers: ScopeWorkers?
     ) {
         Self.checkWidth(width)
         Self.checkPendingLimit(policies.pendingLimit)
+        require(
+            policies.ageing == nil || policies.order == .firstInFirstOut,
+            "ageing is set and order is \(policies.order); it must be firstInFirstOut, or old operations never come first."
+        )
         isView = false
         scheduler = Scheduler(
             queueName: name, width: width, policies: policies, place: executor.map { .executor($0) } ?? .pool,
             isSuspended: isSuspended, taskLocals: taskLocals, permit: PermitNode(isLendable: lendsPermits),
-            scopeWorkers: scopeWorkers)
+            scopeWorkers: scopeWorkers, clock: policies.needTime ? QueueClock(clock) : nil)
         scheduler.setOwner(self)
         AllQueues.add(self)
     }

@@ -27,6 +27,9 @@ public func withTaskOperationQueue<Value, Failure>(
     order: OperationOrder = .firstInFirstOut,
     maxPendingOperationCount: Int = TaskOperationQueue.unlimitedPendingOperationCount,
     overflow: QueueOverflow = .refuse,
+    rate: OperationRate? = nil,
+    ageing: OperationAgeing? = nil,
+    clock: any Clock<Duration> = ContinuousClock(),
     lendsPermits: Bool = true,
     executor: (any TaskExecutor)? = nil,
     inheriting taskLocals: [InheritedTaskLocal] = [],
@@ -35,8 +38,9 @@ public func withTaskOperationQueue<Value, Failure>(
     let workers = ScopeWorkers()
     let queue = TaskOperationQueue(
         name: name, width: maxConcurrentOperationCount,
-        policies: QueuePolicies(order: order, pendingLimit: maxPendingOperationCount, overflow: overflow),
-        isSuspended: false, lendsPermits: lendsPermits, executor: executor, taskLocals: taskLocals,
+        policies: QueuePolicies(
+            order: order, pendingLimit: maxPendingOperationCount, overflow: overflow, rate: rate, ageing: ageing),
+        clock: clock, isSuspended: false, lendsPermits: lendsPermits, executor: executor, taskLocals: taskLocals,
         scopeWorkers: workers)
     return try await withDiscardingTaskGroup(returning: Result<Value, Failure>.self) { group in
         workers.addChild(to: &group)

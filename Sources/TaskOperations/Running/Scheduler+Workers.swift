@@ -199,7 +199,10 @@ extension Scheduler {
                 turn.begin(operation, escalation, executor, place)
                 return
             case .mustWait: state.refuseStart(slot)
-            case .hasEnded: state.remove(slot)
+            case .hasEnded:
+                // What it took goes back: it never started.
+                state.refuseStart(slot)
+                state.remove(slot)
             }
         }
     }

@@ -39,6 +39,8 @@ actor Scheduler: OperationHost {
     nonisolated let end = Rank(.max)
     /// What an operation waits for that has no permit.
     nonisolated let permit: PermitNode?
+    /// What a rate and ageing are measured by; nil if there are none.
+    nonisolated let clock: QueueClock?
     /// Set for good when a barrier is added.
     nonisolated let hasHadBarriers = Atomic(false)
     /// What happens to operations, on its way to listeners.
@@ -70,8 +72,9 @@ actor Scheduler: OperationHost {
     init(
         queueName: String?, width: Int, policies: QueuePolicies = QueuePolicies(), place: Place, isSuspended: Bool,
         taskLocals: [InheritedTaskLocal], permit: PermitNode? = PermitNode(isLendable: true),
-        scopeWorkers: ScopeWorkers? = nil
+        scopeWorkers: ScopeWorkers? = nil, clock: QueueClock? = nil
     ) {
+        self.clock = clock
         self.queueName = queueName
         queueNumber = Rank.next()
         self.scopeWorkers = scopeWorkers
@@ -138,6 +141,8 @@ extension Scheduler {
         with input: inout Input, _ departure: inout Departure,
         _ event: @escaping (isolated Scheduler, inout Input) -> Result
     ) -> Result {
+        // The clock is the user's.
+        if let clock { departure.time = clock.now }
         let result = executor.withLock {
             isolated(&departure) { scheduler, departure in scheduler.begin(&departure) }
             let result = isolated(&input, event)
@@ -151,6 +156,7 @@ extension Scheduler {
     /// What is left to do, and to let go of, after the scheduler is left.
     struct Departure {
         fileprivate var ended: [AnyTaskOperation] = []
+        fileprivate var time: Duration?
         fileprivate var limitEffects: AsyncSemaphore.LimitEffects?
         var outbox: State.Outbox?
     }
@@ -172,6 +178,7 @@ extension Scheduler {
 
     /// First of all, what workers did meanwhile is done to the state, and what was added meanwhile is taken in.
     private func begin(_ departure: inout Departure) {
+        if let time = departure.time { state.advance(to: time) }
         closeRun(&departure.ended)
         takeMail()
     }
@@ -229,6 +236,7 @@ extension Scheduler {
         for rejection in outbox.rejected { reject(rejection.element, rejection.reason) }
         InlineJobs.resume(outbox.resumed)
         if outbox.isOver { scopeWorkers?.end() }
+        if let delay = outbox.wakeDelay { clock!.wake(self, after: delay) }
         // Last, as a listener is the user's, and may take long.
         if !outbox.changes.isEmpty { changeLog.deliver() }
     }

@@ -4,4 +4,9 @@ struct QueuePolicies: Sendable {
     /// How many operations may be pending; `Int.max` if nothing limits that.
     var pendingLimit = Int.max
     var overflow = QueueOverflow.refuse
+    var rate: OperationRate?
+    var ageing: OperationAgeing?
+
+    /// Whether the queue has to know the time.
+    var needTime: Bool { rate != nil || ageing != nil }
 }

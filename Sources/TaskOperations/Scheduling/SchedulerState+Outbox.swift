@@ -13,12 +13,14 @@ extension SchedulerState {
         var isOver = false
         /// Operations whose floor may be another one now.
         var newFloors: [Element] = []
+        /// After which time the queue is to be woken.
+        var wakeDelay: Duration?
         /// What happened to operations, in order; nothing if nobody listens.
         var changes: [Change] = []
 
         var isEmpty: Bool {
             workers.isEmpty && resumed.isEmpty && rejected.isEmpty && removed.isEmpty && newFloors.isEmpty
-                && changes.isEmpty && !isOver
+                && changes.isEmpty && !isOver && wakeDelay == nil
         }
 
         mutating func takeNewFloors() -> [Element] {
@@ -105,7 +107,8 @@ extension SchedulerState {
     /// A worker that executes enters afterwards and takes in what came, and one that was started does so before it
     /// begins; what comes before its level cannot wait for that.
     func urgency(offering offered: PriorityLevel?) -> Urgency {
-        if !intake.takes || isObserved || room.isLimited { return .everything }
+        // For ageing, when an operation came has to be known.
+        if !intake.takes || isObserved || room.isLimited || ages != nil { return .everything }
         if let offered { return order.servesNewcomersLast ? .above(offered) : .from(offered) }
         if permits.available == 0 || isHalted { return .nothing }
         if starting.count < min(permits.available, workerLimit) { return .everything }

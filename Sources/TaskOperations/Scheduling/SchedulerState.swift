@@ -53,6 +53,9 @@ struct SchedulerState<Element: Sendable, Waiter: Sendable>: Sendable {
     /// Whether an end makes room for the next start, whatever that is. Unset for good when an operation takes more than one
     /// permit, or the queue is asked for anything beside its order.
     private(set) var isPlain = true
+    private(set) var time = QueueTime()
+    private(set) var rate: TokenBucket?
+    private(set) var ages: Ages?
     private var outbox = Outbox()
     private var limitChanges = LimitChanges()
 
@@ -61,6 +64,9 @@ struct SchedulerState<Element: Sendable, Waiter: Sendable>: Sendable {
     ) {
         order = policies.order
         operations = QueuedOperations(order: order)
+        rate = policies.rate.map { TokenBucket($0) }
+        ages = policies.ageing.map { Ages($0) }
+        isPlain = !policies.needTime
         room = PendingRoom(limit: policies.pendingLimit, overflow: policies.overflow)
         lending = LendablePermits(capacity: width)
         self.isSuspended = isSuspended
@@ -90,6 +96,7 @@ extension SchedulerState {
         operations.insert(
             element, at: slot, level: level, isReady: isReady, isBarrier: isBarrier, weight: weight, &outbox.newFloors)
         if room.drops { room.enter(operations.entry(slot)) }
+        if ages != nil { ages!.arrive(slot, at: time.now) }
         if isObserved {
             tell(.added, element, operations.arrivals)
             if isReady { tell(.ready, element, operations.arrivals) }
@@ -157,7 +164,7 @@ extension SchedulerState {
         case .executing: lending.giveBack(record.weight, at: record.level)
         case .returning: freeReturn(record.arrival, slot, record.level)
         }
-        if !isPlain, !operations.admission.limited.isEmpty { leaveLimits(slot, record.status) }
+        if !isPlain { leavePolicies(slot, record.status) }
         if isObserved, !wasEnding { tell(.finished, record.element, record.arrival) }
         if isEmpty, intake == .closing, room.producers.isEmpty { intake = .shut }
         return record.element
@@ -295,7 +302,9 @@ extension SchedulerState {
     @inline(__always)
     var startableCount: Int {
         if isHalted || lending.isAwaitedBack { return 0 }
-        return min(isPlain ? ready.count : operations.admission.openCount, permits.available)
+        if isPlain { return min(ready.count, permits.available) }
+        let count = min(operations.admission.openCount, permits.available)
+        return rate.map { $0.count(at: time.now, atMost: count) } ?? count
     }
 
     /// The level of what would start next, that is of its task: its own, or what waits for all that may start.
@@ -315,17 +324,32 @@ extension SchedulerState {
         return max(level, operations.floors.level(of: next.arrival, isBarrier: next.isBarrier, barriers))
     }
 
+    private typealias Selection = (slot: Slot, level: PriorityLevel, set: Int?, taskLevel: PriorityLevel)
+
     /// What would start next if more is asked than its turn and one permit.
     ///
     /// A level that is full is passed over. What has to wait for permits of the queue is not.
-    private var selection: (slot: Slot, level: PriorityLevel, set: Int?, taskLevel: PriorityLevel)? {
-        for level in PriorityLevel.allCases.reversed() {
-            guard let (slot, set) = operations.admission.first(of: level) else { continue }
+    private var selection: Selection? {
+        for (slot, level, set) in firstOfLevels {
             let weight = records[slot].weight
             if !lending.isOpen(level, for: weight) { continue }
             return permits.admits(weight) ? (slot, level, set, max(level, floor(of: slot))) : nil
         }
         return nil
+    }
+
+    /// The first ready operation of each level, in the order in which they are to start.
+    private var firstOfLevels: [(slot: Slot, level: PriorityLevel, set: Int?)] {
+        let all = PriorityLevel.allCases.reversed().compactMap { level in
+            operations.admission.first(of: level).map { (slot: $0.slot, level: level, set: $0.set) }
+        }
+        guard let ages else { return all }
+        return all.map { (first: $0, level: ages.level(of: $0.slot, $0.level, at: time.now)) }
+            .sorted { one, other in
+                if one.level != other.level { return one.level > other.level }
+                return records[one.first.slot].arrival < records[other.first.slot].arrival
+            }
+            .map(\.first)
     }
 
     /// A worker that was started has begun.
@@ -369,6 +393,7 @@ extension SchedulerState {
             }
             operations.start(slot, of: ownLevel, set)
             lending.take(records[slot].weight, at: ownLevel)
+            rate?.take(at: time.now)
             if room.drops { room.leave(operations.entry(slot)) }
             return slot
         }
@@ -384,6 +409,7 @@ extension SchedulerState {
     mutating func refuseStart(_ slot: Slot) {
         lending.giveBack(records[slot].weight, at: records[slot].level)
         operations.undoStart(slot)
+        rate?.giveBack()
         if let set = operations.admission.limited.set(of: slot) { limitChanges.returned.append(set) }
         if room.drops { room.enter(operations.entry(slot)) }
     }
@@ -441,14 +467,17 @@ extension SchedulerState {
     private mutating func takeTaken(_ set: Int) -> Bool { operations.changeLimited { $0.useTaken(set) } }
 
     /// An operation has left.
-    private mutating func leaveLimits(_ slot: Slot, _ status: Status) {
+    private mutating func leavePolicies(_ slot: Slot, _ status: Status) {
+        ages?.leave(slot)
+        if operations.admission.limited.isEmpty { return }
         guard let set = operations.changeLimited({ $0.leave(slot) }) else { return }
         if status != .waiting, status != .ready { limitChanges.returned.append(set) }
     }
 
     /// Gives up what is taken and claimed for what cannot start, and hands over what is to be done.
     mutating func takeLimitChanges() -> LimitChanges {
-        let mayStart = !isHalted && !lending.isAwaitedBack && permits.available > 0
+        let hasToken = rate.map { $0.nextStart <= time.now } ?? true
+        let mayStart = hasToken && !isHalted && !lending.isAwaitedBack && permits.available > 0
         let (returned, withdrawn) = operations.changeLimited { [lending, records] limited in
             limited.giveUp { slot, level in
                 let weight = records[slot].weight
@@ -522,6 +551,24 @@ extension SchedulerState {
     }
 }
 
+// MARK: - Time
+
+extension SchedulerState {
+    /// The clock of the queue shows a time.
+    mutating func advance(to now: Duration) { time.advance(to: now) }
+
+    /// The queue was woken.
+    mutating func noteWake() { time.noteWake() }
+
+    /// If only the rate keeps operations from starting, the queue is to be woken when it does no longer.
+    private mutating func decideWake() {
+        guard let rate, rate.nextStart > time.now, !isHalted, !lending.isAwaitedBack, permits.available > 0,
+            operations.admission.openCount > 0
+        else { return }
+        if let delay = time.wake(at: rate.nextStart) { outbox.wakeDelay = delay }
+    }
+}
+
 // MARK: - What follows
 
 extension SchedulerState {
@@ -532,6 +579,7 @@ extension SchedulerState {
     mutating func settle(returned: (Element) -> Void = { _ in }) {
         if !returning.isEmpty { while let slot = nextReturn() { returned(records[slot].element) } }
         if !ready.isEmpty || !isPlain { startWorkers() }
+        if !isPlain { decideWake() }
         if isEmpty, !intake.takes, !isOver {
             isOver = true
             outbox.isOver = true

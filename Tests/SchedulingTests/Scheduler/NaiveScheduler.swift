@@ -13,6 +13,7 @@ struct NaiveScheduler {
         var waits = 0
         /// It gave way to another one, and will end.
         var isDropped = false
+        var addedAt = 0
 
         var isPending: Bool { !isDropped && (status == .waiting || status == .ready) }
     }
@@ -27,6 +28,12 @@ struct NaiveScheduler {
     var intake = SchedulerState<Int, Int>.Intake.open
 
     var caps: [PriorityLevel: Int] = [:]
+    var time = 0
+    /// So many intervals' worth of time for a start.
+    var tokens: Int?
+    /// Of the rate, and of ageing.
+    static let interval = 10
+
     /// What waits for room.
     var producers: [Operation] = []
     var pendingLimit: Int
@@ -39,6 +46,26 @@ struct NaiveScheduler {
         self.policies = policies
         self.isSuspended = isSuspended
         pendingLimit = policies.pendingLimit
+        tokens = policies.rate.map { $0.burst * Self.interval }
+    }
+
+    mutating func passTime(_ duration: Int) {
+        time += duration
+        addTokens(duration)
+    }
+
+    mutating func start(_ id: Int) {
+        self[id].status = .executing
+        tokens? -= Self.interval
+    }
+
+    mutating func refuse(_ id: Int) {
+        self[id].status = .waiting
+        addTokens(Self.interval)
+    }
+
+    private mutating func addTokens(_ duration: Int) {
+        if let rate = policies.rate { tokens = min(tokens! + duration, rate.burst * Self.interval) }
     }
 
     // MARK: What follows
@@ -53,19 +80,33 @@ struct NaiveScheduler {
 
     /// How many operations could start now, one after the other.
     var startableCount: Int {
-        isSuspended || nextOfReturning != nil ? 0 : min(available, admitted.count)
+        isSuspended || nextOfReturning != nil
+            ? 0 : min(available, admitted.count, tokens.map { $0 / Self.interval } ?? .max)
     }
 
     /// Of each level the first one counts; one whose level is full is passed over.
     var nextStart: Operation? {
         if startableCount == 0 { return nil }
-        for level in PriorityLevel.allCases.reversed() {
-            guard let next = first(of: admitted.filter({ $0.level == level }), order) else { continue }
-            let (cap, taken) = (caps[level] ?? .max, taken { $0.level == level })
+        for next in firstOfLevels {
+            let (cap, taken) = (caps[next.level] ?? .max, taken { $0.level == next.level })
             if next.weight > cap - taken, taken > 0 || cap == 0 { continue }
             return next.weight <= available || self.taken == 0 ? next : nil
         }
         return nil
+    }
+
+    private var firstOfLevels: [Operation] {
+        let first = PriorityLevel.allCases.reversed().compactMap { level in
+            self.first(of: admitted.filter { $0.level == level }, order)
+        }
+        if policies.ageing == nil { return first }
+        return first.sorted { one, other in
+            agedLevel(one) != agedLevel(other) ? agedLevel(one) > agedLevel(other) : index(one.id) < index(other.id)
+        }
+    }
+
+    private func agedLevel(_ operation: Operation) -> Int {
+        min(4, Int(operation.level.rawValue) + (time - operation.addedAt) / Self.interval)
     }
 
     var nextReturn: Operation? {
@@ -131,7 +172,10 @@ struct NaiveScheduler {
 
     var nextAdmission: Operation? { isFull ? nil : producers.first }
 
-    mutating func admit() { operations.append(producers.removeFirst()) }
+    mutating func admit() {
+        operations.append(producers.removeFirst())
+        operations[operations.count - 1].addedAt = time
+    }
 
     /// Returns whether it is taken in, and what gives way to it.
     mutating func add(_ operation: Operation) -> (isTaken: Bool, dropped: Int?) {
@@ -147,6 +191,7 @@ struct NaiveScheduler {
             self[dropped].status = .waiting
         }
         operations.append(operation)
+        operations[operations.count - 1].addedAt = time
         return (true, dropped)
     }
 

@@ -27,6 +27,8 @@ struct SchedulerProgram {
         var room = 0
         /// How often levels are limited.
         var caps = 0
+        /// How often time passes; then there are a rate, ageing or both.
+        var time = 0
     }
 
     let mix: Mix
@@ -40,6 +42,14 @@ struct SchedulerProgram {
         random = SeededGenerator(seed: UInt64(seed))
         self.mix = mix
         var policies = QueuePolicies(order: seed.isMultiple(of: 3) ? .lastInFirstOut : .firstInFirstOut)
+        if mix.time > 0 {
+            let interval = Duration.seconds(NaiveScheduler.interval)
+            if seed % 3 != 1 { policies.rate = .one(per: interval, burst: 1 + seed % 4) }
+            if seed % 3 == 1 || seed.isMultiple(of: 5) {
+                policies.ageing = .raise(after: interval)
+                policies.order = .firstInFirstOut
+            }
+        }
         if let limits = mix.pendingLimits {
             policies.pendingLimit = Int.random(in: limits, using: &random)
             policies.overflow = [.refuse, .dropOldest, .dropNewest][seed % 5 % 3]
@@ -85,6 +95,7 @@ extension SchedulerProgram {
             (mix.lending, { $0.lending() }),
             (mix.control, { $0.controlling() }),
             (mix.room, { $0.waitingForRoom() }),
+            (mix.time, { .passTime($0.random.number(below: 15)) }),
             (
                 mix.caps,
                 { .setCap(Int.random(in: 0...3, using: &$0.random), $0.mix.levels.randomElement(using: &$0.random)!) }
@@ -178,6 +189,7 @@ extension SchedulerProgram {
         if let lent = pair.naive.operations.first(where: { $0.status == .lent }) { return .endWait(lent.id) }
         if pair.naive.nextReturn != nil { return .takeReturn }
         if pair.naive.nextStart != nil { return .start }
+        if let tokens = pair.naive.tokens, tokens < NaiveScheduler.interval { return .passTime(5) }
         return pair.naive.operations.first { $0.status == .executing }.map { .end($0.id) }
     }
 

@@ -130,7 +130,8 @@ extension SchedulerState {
         let isFree = wanting.map { fits($0.weight, permits) && fits($0.weight, lending.caps?[$0.level]) } ?? false
         check(returned == (isFree ? wanting?.arrival : nil), "\(returned, default: "nothing") returns next")
         let isRoom = permits.taken < permits.capacity
-        let mayStart = !isHalted && isRoom && wanting == nil
+        let hasToken = rate.map { $0.nextStart <= time.now } ?? true
+        let mayStart = !isHalted && isRoom && wanting == nil && hasToken
         let sets = setsByArrival
         let startable = inOrder.indices.filter {
             inOrder[$0].status == .ready && isAdmitted($0, inOrder) && isOpen(inOrder[$0], sets)
@@ -138,6 +139,7 @@ extension SchedulerState {
         let heads = PriorityLevel.allCases.compactMap { level in
             first(of: startable.map { inOrder[$0] }.filter { $0.level == level }, order)
         }
+        .sorted { agedLevel($0) != agedLevel($1) ? agedLevel($0) < agedLevel($1) : $0.arrival > $1.arrival }
         let next = mayStart ? heads.last { lending.caps?[$0.level].admits($0.weight) ?? true } : nil
         let expected = next.flatMap { fits($0.weight, permits) ? $0 : nil }
         asked = self
@@ -145,6 +147,13 @@ extension SchedulerState {
         check(asked.nextLevel == level, "\(asked.nextLevel, default: "nothing") is the next level")
         let started = level.flatMap { asked.nextStart(at: $0) }.map { records[$0].arrival }
         check(started == expected?.arrival, "\(started, default: "nothing") starts next")
+    }
+
+    private func agedLevel(_ record: Record) -> PriorityLevel {
+        guard let ages, let slot = records.slots.first(where: { records[$0].arrival == record.arrival }) else {
+            return record.level
+        }
+        return ages.level(of: slot, record.level, at: time.now)
     }
 
     private func fits(_ weight: Int, _ permits: Permits?) -> Bool {

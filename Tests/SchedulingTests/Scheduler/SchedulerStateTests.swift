@@ -14,6 +14,9 @@ struct SchedulerStateTests {
         SchedulerProgram.Mix(description: "two levels", levels: [.medium, .high], levelChanges: 30),
         SchedulerProgram.Mix(description: "lending", percentBarriers: 10, lending: 30, control: 2),
         SchedulerProgram.Mix(
+            description: "time", steps: 120, mostOperations: 8, widths: 0...5, percentBarriers: 5, levelChanges: 2,
+            control: 2, caps: 1, time: 12),
+        SchedulerProgram.Mix(
             description: "little room", mostOperations: 12, percentBarriers: 10, pendingLimits: 1...4, room: 10),
         SchedulerProgram.Mix(
             description: "caps", mostOperations: 8, widths: 0...5, percentBarriers: 10, lending: 12, control: 2, caps: 8

@@ -27,6 +27,7 @@ enum SchedulerEvent {
     case stopWaiting(Int)
     case setPendingLimit(Int)
     case setCap(Int, PriorityLevel)
+    case passTime(Int)
     /// A wait for the end of all begins to hand a level on.
     case endInherits(PriorityLevel)
     /// It no longer does.
@@ -73,6 +74,9 @@ struct SideBySide {
         case .setWidth(let width):
             state.setWidth(width)
             naive.setWidth(width)
+        case .passTime(let duration):
+            naive.passTime(duration)
+            state.advance(to: .seconds(naive.time))
         case .setCap(let cap, let level):
             state.setCap(cap, at: level)
             naive.caps[level] = naive.isDraining ? max(1, cap) : cap
@@ -153,13 +157,13 @@ struct SideBySide {
             try start(at: level)
         case .refuse(let id):
             state.refuseStart(slots[id]!)
-            naive[id].status = .waiting
+            naive.refuse(id)
         case .handOver(let id):
             let level = state.upcoming(1)!.level
             naive.end(id)
             try agree(on: "the level that comes up", level, naive.nextStart?.level)
             try agree(on: "what has left", state.handOver(slots.removeValue(forKey: id)!, at: level), id)
-            naive[naive.nextStart!.id].status = .executing
+            naive.start(naive.nextStart!.id)
             starts += 1
         default:
             preconditionFailure("\(event) is no start")
@@ -171,7 +175,7 @@ struct SideBySide {
         let expected = next.map { naive.level(of: $0) } == level ? next?.id : nil
         try agree(on: "the next start", state.nextStart(at: level), expected.map { slots[$0]! })
         if let expected {
-            naive[expected].status = .executing
+            naive.start(expected)
             starts += 1
         }
     }

@@ -1,0 +1,28 @@
+/// The time of a queue that has a rate or ageing: how much has passed since it was made, as it was told.
+///
+/// A clock that goes back does not take time away, and one that leaps on is followed.
+struct QueueTime: Hashable, Sendable {
+    /// How much has passed.
+    private(set) var now = Duration.zero
+    private var told = Duration.zero
+    /// When the queue is woken; nil if it need not be.
+    private(set) var wakeTime: Duration?
+
+    /// The clock shows another time.
+    mutating func advance(to time: Duration) {
+        // What a deadline is measured by has changed.
+        if time < told { wakeTime = nil }
+        now += max(.zero, time - told)
+        told = time
+    }
+
+    /// The queue is to be woken at a time. Returns how long that is from now; nil if it is woken by then anyway.
+    mutating func wake(at time: Duration) -> Duration? {
+        if let wakeTime, wakeTime <= time { return nil }
+        wakeTime = time
+        return time - now
+    }
+
+    /// The queue was woken.
+    mutating func noteWake() { wakeTime = nil }
+}

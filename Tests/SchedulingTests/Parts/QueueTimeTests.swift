@@ -1,0 +1,98 @@
+import TaskOperationsTesting
+import Testing
+
+@testable import TaskOperations
+
+@Suite("Time in a queue")
+struct QueueTimeTests {
+    @Test("A token bucket counts as one whose tokens are counted one by one", arguments: 1...4)
+    func tokens(burst: Int) {
+        var random = SeededGenerator(seed: UInt64(burst))
+        var bucket = TokenBucket(.one(per: .seconds(10), burst: burst))
+        var (time, level) = (0, burst * 10)
+        for _ in 0..<2000 {
+            let passed = random.number(below: random.happens(percent: 5) ? 200 : 12)
+            time += passed
+            level = min(level + passed, burst * 10)
+            let (count, one) = (
+                bucket.count(at: .seconds(time), atMost: 100), bucket.count(at: .seconds(time), atMost: 1)
+            )
+            #expect(count == level / 10 && one == min(1, count))
+            #expect((bucket.nextStart <= .seconds(time)) == (level >= 10))
+            if level < 10 { #expect(bucket.nextStart == .seconds(time + 10 - level)) }
+            if level >= 10, random.happens(percent: 70) {
+                bucket.take(at: .seconds(time))
+                level -= 10
+                if random.happens(percent: 20) {
+                    bucket.giveBack()
+                    level += 10
+                }
+            }
+        }
+    }
+
+    @Test("A clock that goes back takes no time away, and the queue is woken by it anew")
+    func clocksThatJump() {
+        var time = QueueTime()
+        time.advance(to: .seconds(5))
+        let delays = [7, 7, 8, 6].map { time.wake(at: .seconds($0)) }
+        #expect(delays == [.seconds(2), nil, nil, .seconds(1)], "only an earlier one is not covered")
+        time.advance(to: .seconds(-100))
+        let delay = time.wake(at: .seconds(7))
+        #expect(time.now == .seconds(5) && delay == .seconds(2))
+        time.advance(to: .seconds(-99))
+        #expect(time.now == .seconds(6))
+        time.advance(to: .seconds(1_000_000))
+        #expect(time.now > .seconds(1_000_000) && time.wakeTime == .seconds(7))
+    }
+
+    @Test("Only a queue that nothing but its rate holds up is woken")
+    func waking() {
+        var policies = QueuePolicies()
+        policies.rate = .one(per: .seconds(10))
+        var state = SchedulerState<Int, Int>(width: 2, policies: policies)
+        func wakeDelay() -> Duration? {
+            state.settle()
+            return state.takeOutbox().wakeDelay
+        }
+        for number in 0..<3 { _ = state.add(number, isReady: true) }
+        #expect(wakeDelay() == nil, "one may start now")
+        let (first, second) = (state.nextStart(at: .medium), state.nextStart(at: .medium))
+        #expect(first != nil && second == nil)
+        state.setSuspended(true)
+        #expect(wakeDelay() == nil)
+        state.setSuspended(false)
+        #expect(wakeDelay() == .seconds(10))
+        #expect(wakeDelay() == nil, "that is known")
+        state.advance(to: .seconds(10))
+        state.noteWake()
+        #expect(state.nextLevel == .medium)
+        state.refuseStart(first!)
+        state.setReady(first!, true)
+        _ = state.nextStart(at: .medium)
+        #expect(state.nextLevel == nil, "the burst is 1, also if one was given back")
+    }
+
+    @Test("The first of all claimed limits is served in bounded time, whoever passes it")
+    func overdueClaim() {
+        var semaphores = (0..<2).map { _ in SemaphoreState<Int>(capacity: 1) }
+        func attempt() -> Bool {
+            var attempt = LimitAttempt(number: 1, level: .medium)
+            for index in 0...1 { _ = attempt.look(at: semaphores[index]) }
+            for index in 0...1 { attempt.settle(&semaphores[index], index) }
+            return attempt.succeeds
+        }
+        let areHeld = (0...1).allSatisfy { semaphores[$0].tryAcquire(1) }
+        #expect(areHeld)
+        #expect(!attempt())
+        var passedCount = 0
+        for round in 0..<1000 {
+            let index = round % 2
+            semaphores[index].release(1)
+            if attempt() { break }
+            if semaphores[index].tryAcquire(1) { passedCount += 1 }
+        }
+        #expect(passedCount >= LimitClaims.overtakingLimit && passedCount < 4 * LimitClaims.overtakingLimit)
+        #expect(semaphores.allSatisfy { $0.claims.isEmpty && $0.permits.taken == 1 })
+    }
+}

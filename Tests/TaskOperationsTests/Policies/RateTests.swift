@@ -1,0 +1,195 @@
+import TaskOperations
+import TaskOperationsExpectations
+import TaskOperationsTesting
+import Testing
+
+@Suite("Rates", .timeLimit(.minutes(10)))
+struct RateTests {
+    @Test("Starts are spread over time, after a burst", arguments: 0..<4)
+    func spread(seed: UInt64) throws {
+        let (executor, clock) = (SeededExecutor(seed: seed), ManualClock())
+        let starts = try executor.run {
+            let queue = TaskOperationQueue(
+                maxConcurrentOperationCount: 8, rate: .perSecond(10, burst: 3), clock: clock, executor: executor)
+            let recorder = Recorder<Duration>()
+            for _ in 0..<8 { queue.addOperation { recorder.record(clock.now.offset) } }
+            for step in 0...60 {
+                while recorder.events.count < min(8, 3 + step / 10) { await Task.yield() }
+                clock.advance(by: .milliseconds(10))
+            }
+            try await queue.waitUntilAllOperationsAreFinished()
+            return recorder.events
+        }
+        #expect(starts.prefix(3).allSatisfy { $0 == .zero })
+        for (number, start) in starts.enumerated().dropFirst(3) {
+            // The queue is woken by a task of the pool, which may come late, never early.
+            #expect(start >= .milliseconds(100 * (number - 2)))
+        }
+    }
+
+    @Test("What is cancelled before its start uses no token")
+    func cancelled() async throws {
+        let clock = ManualClock()
+        let queue = TaskOperationQueue(rate: .one(per: .seconds(60), burst: 2), clock: clock, isSuspended: true)
+        let operations = (0..<20).map { number in queue.addOperation { number } }
+        for operation in operations[..<18] { operation.cancel() }
+        queue.isSuspended = false
+        #expect(try await operations[18].value == 18)
+        #expect(try await operations[19].value == 19)
+        let next = queue.addOperation { 20 }
+        await clock.waitForSleepers(1)
+        #expect(next.isReady)
+        clock.advance(by: .seconds(59))
+        await letOthersRun()
+        #expect(next.isReady)
+        clock.advance(by: .seconds(1))
+        #expect(try await next.value == 20)
+    }
+
+    @Test("One deadline wakes a queue, however many wait; and none does once nothing waits")
+    func oneDeadline() async throws {
+        let clock = ManualClock()
+        let queue = TaskOperationQueue(rate: .one(per: .seconds(1)), clock: clock)
+        let operations = (0..<100).map { number in queue.addOperation { number } }
+        for number in 0..<100 {
+            #expect(try await operations[number].value == number)
+            if number == 99 { break }
+            await clock.waitForSleepers(number + 1)
+            #expect(clock.sleeperCount == 1)
+            clock.advance(by: .seconds(1))
+        }
+        #expect(clock.sleeperCount == 0)
+    }
+
+    @Test("A clock that leaps on does no more than fill the burst; one that goes back starts nothing early")
+    func jumpingClock() async throws {
+        let clock = JumpingClock()
+        let queue = TaskOperationQueue(
+            maxConcurrentOperationCount: 1, rate: .one(per: .seconds(10), burst: 2), clock: clock)
+        let recorder = Recorder<Int>()
+        for number in 0..<8 { queue.addOperation { recorder.record(number) } }
+        #expect(await eventually { recorder.events.count == 2 })
+        clock.jump(by: .seconds(86_400))
+        queue.isSuspended = false
+        #expect(await eventually { recorder.events.count == 4 })
+        clock.jump(by: .seconds(-500_000))
+        queue.isSuspended = false
+        #expect(recorder.events.count == 4)
+        for count in 5...8 {
+            clock.jump(by: .seconds(10))
+            queue.isSuspended = false
+            #expect(await eventually { recorder.events.count == count })
+        }
+        try await queue.waitUntilAllOperationsAreFinished()
+        #expect(recorder.events == Array(0..<8))
+    }
+
+    @Test("A queue that is released finishes at its rate; permits of a body that awaits are not counted as a start")
+    func releasedAndLent() async throws {
+        let clock = ManualClock()
+        var queue: TaskOperationQueue? = TaskOperationQueue(
+            maxConcurrentOperationCount: 1, rate: .one(per: .seconds(1), burst: 2), clock: clock)
+        let outer = queue!.addOperation { [queue] in try await queue!.addOperation { 4 }.value }
+        #expect(try await outer.value == 4)
+        let last = queue!.addOperation { 5 }
+        queue = nil
+        await clock.waitForSleepers(1)
+        clock.advance(by: .seconds(1))
+        #expect(try await last.value == 5)
+    }
+
+    @Test("Numbers out of range stop the process with a message")
+    func badValues() async {
+        let negative = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = TaskOperationQueue(rate: .perSecond(-1))
+        }
+        #expect(negative.errorText.contains("the rate is -1.0 for each second; it must be more than 0"))
+        let burst = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = TaskOperationQueue(rate: .perSecond(1, burst: 0))
+        }
+        #expect(burst.errorText.contains("the burst of the rate is 0; it must be at least 1"))
+        let interval = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = TaskOperationQueue(rate: .one(per: .zero))
+        }
+        #expect(interval.errorText.contains("the interval of the rate is 0.0 seconds; it must be positive"))
+    }
+}
+
+@Suite("Ageing", .timeLimit(.minutes(10)))
+struct AgeingTests {
+    @Test("An operation comes one priority higher for each interval, and then by arrival")
+    func order() async throws {
+        let clock = ManualClock()
+        let queue = TaskOperationQueue(
+            maxConcurrentOperationCount: 1, ageing: .raise(after: .seconds(5)), clock: clock, isSuspended: true)
+        let recorder = Recorder<String>()
+        func add(_ name: String, _ priority: TaskPriority) {
+            queue.addOperation(priority: priority) { recorder.record(name) }
+        }
+        add("background, 15 s", .background)
+        clock.advance(by: .seconds(10))
+        add("medium, 5 s", .medium)
+        clock.advance(by: .seconds(5))
+        add("low, new", .low)
+        add("high, new", .high)
+        queue.isSuspended = false
+        try await queue.waitUntilAllOperationsAreFinished()
+        #expect(recorder.events == ["background, 15 s", "medium, 5 s", "high, new", "low, new"])
+    }
+
+    @Test("Nothing starves under a stream of urgent work", arguments: [false, true])
+    func starvation(isAgeing: Bool) async throws {
+        let clock = ManualClock()
+        let queue = TaskOperationQueue(
+            maxConcurrentOperationCount: 1, ageing: isAgeing ? .raise(after: .seconds(5)) : nil, clock: clock)
+        let recorder = Recorder<Int>()
+        @Sendable func stream(_ number: Int) {
+            queue.addOperation(priority: .high) {
+                clock.advance(by: .seconds(1))
+                recorder.record(number)
+                if number < 100 { stream(number + 1) }
+            }
+        }
+        queue.isSuspended = true
+        queue.addOperation(priority: .background) { recorder.record(-1) }
+        stream(0)
+        queue.isSuspended = false
+        #expect(await eventually { recorder.events.count == 102 })
+        let place = try #require(recorder.events.firstIndex(of: -1))
+        #expect(isAgeing ? (14...20).contains(place) : place == 101)
+    }
+
+    @Test("Bad values stop the process with a message")
+    func badValues() async {
+        let interval = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = TaskOperationQueue(ageing: .raise(after: .seconds(-1)))
+        }
+        #expect(interval.errorText.contains("the interval of ageing is -1.0 seconds; it must be positive"))
+        let order = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = TaskOperationQueue(order: .lastInFirstOut, ageing: .raise(after: .seconds(1)))
+        }
+        #expect(order.errorText.contains("it must be firstInFirstOut"))
+    }
+}
+
+/// A clock that leaps in both directions, and whose sleepers wake only if they are cancelled.
+private final class JumpingClock: Clock {
+    typealias Instant = ManualClock.Instant
+
+    private let offset = Recorder<Duration>()
+
+    var now: Instant { Instant(offset: offset.events.reduce(.seconds(1000), +)) }
+    var minimumResolution: Duration { .zero }
+
+    func jump(by duration: Duration) { offset.record(duration) }
+
+    func sleep(until deadline: Instant, tolerance: Duration?) async throws {
+        let gate = Gate()
+        try await withTaskCancellationHandler {
+            await gate.pass()
+            try Task.checkCancellation()
+        } onCancel: {
+            gate.open()
+        }
+    }
+}
