@@ -5,7 +5,7 @@ struct TraceFile: ~Copyable, Sendable {
     private let url: URL
     private let maximumSize: Int?
     private var handle: FileHandle?
-    private var bytes: [UInt8] = []
+    private var bytes = TraceBytes(capacity: TraceFile.bufferSize + 4096)
     private var isFirst = true
     /// Bytes written to this file, and those in all files before.
     private var size = 0
@@ -18,7 +18,6 @@ struct TraceFile: ~Copyable, Sendable {
     init(_ url: URL, maximumSize: Int?) throws(TraceError) {
         self.url = url
         self.maximumSize = maximumSize
-        bytes.reserveCapacity(Self.bufferSize + 4096)
         handle = try Self.open(url)
         begin()
     }
@@ -33,6 +32,7 @@ struct TraceFile: ~Copyable, Sendable {
     }
 
     private mutating func begin() {
+        bytes.reserve(1024)
         bytes.add("[")
         isFirst = true
     }
@@ -43,7 +43,11 @@ struct TraceFile: ~Copyable, Sendable {
     var isFull: Bool { maximumSize.map { size + bytes.count >= $0 } ?? false }
 
     /// Adds a line. The comma after it comes with the next one, so that what was written can be read at any time.
-    mutating func addLine(_ add: (inout [UInt8]) -> Void) {
+    ///
+    /// - Parameter add: Adds at most a kilobyte, but for what makes room for itself.
+    @inline(__always)
+    mutating func addLine(_ add: (inout TraceBytes) -> Void) {
+        bytes.reserve(1024)
         if isFirst { bytes.add("\n") } else { bytes.add(",\n") }
         isFirst = false
         add(&bytes)
@@ -51,16 +55,16 @@ struct TraceFile: ~Copyable, Sendable {
     }
 
     mutating func flush() {
-        guard let handle, !bytes.isEmpty else { return }
+        guard let handle, bytes.count > 0 else { return }
         do {
-            try handle.write(contentsOf: bytes)
+            try bytes.withBytes { (bytes) throws in try handle.write(contentsOf: bytes) }
             size += bytes.count
         } catch {
             if self.error == nil {
                 self.error = .file(path: url.path, reason: "cannot be written: \(error.localizedDescription)")
             }
         }
-        bytes.removeAll(keepingCapacity: true)
+        bytes.removeAll()
     }
 
     /// Closes the file, moves it aside, and begins a new one.
@@ -84,6 +88,7 @@ struct TraceFile: ~Copyable, Sendable {
     /// Ends the array and closes the file.
     mutating func close() {
         guard handle != nil else { return }
+        bytes.reserve(1024)
         bytes.add("\n]\n")
         flush()
         try? handle?.close()

@@ -41,7 +41,8 @@ public final class TraceRecorder: TaskOperationObserver {
     }
 
     public func operationChanged(_ event: TaskOperationEvent) {
-        let width = writer.withLock { $0.knows(event.queue) } ? nil : event.operation.queue?.maxConcurrentOperationCount
+        if writer.withLock({ $0.record(event) }) { return }
+        let width = event.operation.queue?.maxConcurrentOperationCount
         writer.withLock { $0.record(event, width: width) }
     }
 

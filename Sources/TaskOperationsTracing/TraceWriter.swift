@@ -12,8 +12,12 @@ struct TraceWriter: ~Copyable, Sendable {
 
     private var file: TraceFile
     private let start = ContinuousClock.now
-    private var queues: [QueueLabel: TraceQueue] = [:]
+    private var queues: [TraceQueue] = []
     private var labels: [(label: QueueLabel, width: Int?)] = []
+    /// The places of queues, by their numbers.
+    private var places: [Int: Int] = [:]
+    /// The queue of the last event.
+    private var lastPlace = (number: -1, place: 0)
     /// The last number of a process, of a thread or of an arrow: no two are the same.
     private var lastNumber = 0
     /// The last operations that ended, in two halves of which the older is dropped.
@@ -34,23 +38,42 @@ struct TraceWriter: ~Copyable, Sendable {
     mutating func flush() { file.flush() }
 
     mutating func finish() {
-        for (label, _) in labels {
-            guard let queue = queues[label] else { continue }
+        for queue in queues {
             for (number, started) in queue.started { addRest(number, started, queue) }
         }
         file.close()
     }
 
-    func knows(_ queue: QueueLabel) -> Bool { queues[queue] != nil }
+    /// Records an event of a queue that is known. Returns false, and does nothing, if it is not.
+    mutating func record(_ event: TaskOperationEvent) -> Bool {
+        guard let place = place(of: event.queue.number) else { return false }
+        record(event, at: place)
+        return true
+    }
 
-    /// - Parameter width: That of the queue, if the queue is new and its width is known.
+    /// Records an event.
+    ///
+    /// - Parameter width: That of the queue, if it is known.
     mutating func record(_ event: TaskOperationEvent, width: Int?) {
+        record(event, at: place(of: event.queue.number) ?? newQueue(event.queue, width))
+    }
+
+    private mutating func place(of number: Int) -> Int? {
+        if lastPlace.number == number { return lastPlace.place }
+        guard let place = places[number] else { return nil }
+        lastPlace = (number, place)
+        return place
+    }
+
+    private mutating func record(_ event: TaskOperationEvent, at place: Int) {
         if file.isFull { rotate() }
         let time = nanoseconds(event.instant)
-        var queue = queues.removeValue(forKey: event.queue) ?? newQueue(event.queue, width)
+        // Taken out, so that it is changed where it is.
+        var queue = TraceQueue(process: 0)
+        swap(&queue, &queues[place])
         record(event, at: time, &queue)
         count(&queue, at: time)
-        queues[event.queue] = queue
+        swap(&queue, &queues[place])
     }
 
     private func nanoseconds(_ instant: ContinuousClock.Instant) -> Int {
@@ -145,11 +168,13 @@ extension TraceWriter {
         return lastNumber
     }
 
-    private mutating func newQueue(_ label: QueueLabel, _ width: Int?) -> TraceQueue {
+    private mutating func newQueue(_ label: QueueLabel, _ width: Int?) -> Int {
         let queue = TraceQueue(process: newNumber())
         labels.append((label, width))
         addProcess(queue, label, width)
-        return queue
+        places[label.number] = queues.count
+        queues.append(queue)
+        return queues.count - 1
     }
 
     private mutating func thread(of lane: Int, _ queue: inout TraceQueue) -> Int {
@@ -164,8 +189,7 @@ extension TraceWriter {
     /// The new file has the names of queues and lanes too.
     private mutating func rotate() {
         file.rotate()
-        for (label, width) in labels {
-            guard let queue = queues[label] else { continue }
+        for (queue, (label, width)) in zip(queues, labels) {
             addProcess(queue, label, width)
             for (lane, thread) in queue.threads.enumerated() { addThread(queue.process, thread, lane: lane) }
         }
@@ -175,7 +199,8 @@ extension TraceWriter {
 // MARK: - Lines
 
 extension TraceWriter {
-    private mutating func addLine(_ add: (inout [UInt8]) -> Void) {
+    @inline(__always)
+    private mutating func addLine(_ add: (inout TraceBytes) -> Void) {
         eventCount += 1
         file.addLine { bytes in
             add(&bytes)
@@ -347,7 +372,7 @@ extension TraceWriter {
     }
 }
 
-extension [UInt8] {
+extension TraceBytes {
     fileprivate mutating func addName(_ event: TaskOperationEvent) {
         if let name = event.operation.name { return addQuoted(name) }
         add("\"#")
