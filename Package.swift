@@ -17,6 +17,7 @@ let package = Package(
     products: [
         .library(name: "TaskOperations", targets: ["TaskOperations"]),
         .library(name: "TaskOperationsBridge", targets: ["TaskOperationsBridge"]),
+        .library(name: "TaskOperationsTracing", targets: ["TaskOperationsTracing"]),
         .library(name: "TaskOperationsTesting", targets: ["TaskOperationsTesting", "TaskOperationsExpectations"]),
         .executable(name: "audit", targets: ["audit"]),
         .plugin(name: "AuditPlugin", targets: ["AuditPlugin"]),
@@ -24,6 +25,7 @@ let package = Package(
     targets: [
         .target(name: "TaskOperations", swiftSettings: settings),
         .target(name: "TaskOperationsBridge", dependencies: ["TaskOperations"], swiftSettings: settings),
+        .target(name: "TaskOperationsTracing", dependencies: ["TaskOperations"], swiftSettings: settings),
         .target(name: "TaskOperationsTesting", dependencies: ["TaskOperations"], swiftSettings: settings),
         .target(
             name: "TaskOperationsExpectations", dependencies: ["TaskOperationsTesting"], swiftSettings: settings),
@@ -70,6 +72,12 @@ let package = Package(
         .testTarget(
             name: "TaskOperationsTests",
             dependencies: ["TaskOperations", "TaskOperationsTesting", "TaskOperationsExpectations", "CAllocator"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "TaskOperationsTracingTests",
+            dependencies: [
+                "TaskOperations", "TaskOperationsTracing", "TaskOperationsTesting", "TaskOperationsExpectations",
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "TestingTests",

@@ -46,7 +46,7 @@ private final class CountFanOut: ChangeListener {
     var identity: ObjectIdentifier { ObjectIdentifier(self) }
 
     func receive(_ changes: ArraySlice<LoggedChange>) {
-        guard let counts = changes.last?.change.counts else { return }
+        guard let counts = changes.last?.counts else { return }
         for observer in observers.withLock({ $0 }) {
             observer.countsChanged(added: counts.added, unfinished: counts.unfinished)
         }

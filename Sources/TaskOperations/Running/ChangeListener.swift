@@ -10,7 +10,7 @@ protocol ChangeListener: AnyObject, Sendable {
     func queueWasReleased()
 }
 
-/// A change, and what of the operation cannot be asked later.
+/// A change, and what of the operation cannot be asked later. Without generic types, which are looked up at each use.
 struct LoggedChange: Sendable {
     enum Detail: Sendable {
         case none
@@ -22,7 +22,12 @@ struct LoggedChange: Sendable {
         case withdrawn
     }
 
-    let change: Scheduler.State.Change
+    let number: UInt64
+    let operation: AnyTaskOperation
+    let arrival: UInt64
+    let kind: ChangeKind
+    /// How many operations were ever added to the queue, and how many of them have not ended, after this change.
+    let counts: (added: Int, unfinished: Int)
     let instant: ContinuousClock.Instant
     var detail = Detail.none
     /// Whether it happened before the listener came.
@@ -32,7 +37,11 @@ struct LoggedChange: Sendable {
 extension LoggedChange {
     /// Looks at the operation of a change that has just happened, before it goes on.
     init(_ change: Scheduler.State.Change, at instant: ContinuousClock.Instant) {
-        self.change = change
+        number = change.number
+        operation = change.element
+        arrival = change.arrival
+        kind = change.kind
+        counts = (change.counts.added, change.counts.unfinished)
         self.instant = instant
         switch change.kind {
         case .started:

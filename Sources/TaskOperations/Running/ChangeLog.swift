@@ -100,10 +100,10 @@ extension ChangeLog {
         }
 
         private func tell(_ changes: ArraySlice<LoggedChange>) {
-            guard let first = changes.first?.change.number else { return }
+            guard let first = changes.first?.number else { return }
             for member in members {
                 // What it was told as the state that it found.
-                let new = member.last < first ? changes : changes.drop { $0.change.number <= member.last }
+                let new = member.last < first ? changes : changes.drop { $0.number <= member.last }
                 if !new.isEmpty { member.listener.receive(new) }
             }
         }

@@ -48,23 +48,7 @@ extension SchedulerState {
 
     /// One change of one operation. Numbers are given without a gap from 1 on.
     struct Change: Sendable {
-        enum Kind: Hashable, Sendable {
-            case added
-            /// Its dependencies are finished.
-            case ready
-            case started
-            /// It has lent its permit out.
-            case lent
-            /// It goes on after it had lent its permit out.
-            case returned
-            /// It was cancelled; it ends at once if it has not started.
-            case cancelled
-            /// It has another level.
-            case levelChanged(PriorityLevel)
-            /// Its body runs again, for the so many-th time.
-            case attempt(Int)
-            case finished
-        }
+        typealias Kind = ChangeKind
 
         let number: UInt64
         let element: Element
@@ -114,4 +98,23 @@ extension SchedulerState {
         if starting.count < min(permits.available, workerLimit) { return .everything }
         return .above(starting.highest!)
     }
+}
+
+/// What happened to an operation. On its own, as a type within a generic one is looked up at each use.
+enum ChangeKind: Hashable, Sendable {
+    case added
+    /// Its dependencies are finished.
+    case ready
+    case started
+    /// It has lent its permit out.
+    case lent
+    /// It goes on after it had lent its permit out.
+    case returned
+    /// It was cancelled; it ends at once if it has not started.
+    case cancelled
+    /// It has another level.
+    case levelChanged(PriorityLevel)
+    /// Its body runs again, for the so many-th time.
+    case attempt(Int)
+    case finished
 }

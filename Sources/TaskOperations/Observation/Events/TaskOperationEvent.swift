@@ -53,11 +53,11 @@ public struct TaskOperationEvent: Sendable {
 
 extension TaskOperationEvent {
     init(_ logged: LoggedChange, in queue: QueueLabel) {
-        number = logged.change.number
+        number = logged.number
         instant = logged.instant
         kind = Kind(logged)
-        operation = logged.change.element
-        operationNumber = logged.change.arrival
+        operation = logged.operation
+        operationNumber = logged.arrival
         self.queue = queue
         isReplayed = logged.isReplayed
     }
@@ -66,7 +66,7 @@ extension TaskOperationEvent {
 extension TaskOperationEvent.Kind {
     fileprivate init(_ logged: LoggedChange) {
         self =
-            switch logged.change.kind {
+            switch logged.kind {
             case .added: .added
             case .ready: .ready
             case .started: .started(dependencies: logged.dependencies)
@@ -81,7 +81,7 @@ extension TaskOperationEvent.Kind {
 
     private init(end logged: LoggedChange) {
         if case .outcome(let outcome) = logged.detail {
-            self = .finished(.init(outcome, isCancelled: logged.change.element.isCancelled))
+            self = .finished(.init(outcome, isCancelled: logged.operation.isCancelled))
         } else {
             self = .withdrawn
         }

@@ -43,7 +43,7 @@ public struct StallReport: Sendable {
     /// The way from the oldest operation that is not finished to the culprit.
     public let chain: [Link]
     public let culprit: Culprit
-    /// Whether no thread of the cooperative pool was free for a quarter of a second, at the priority of what the chain leads
+    /// Whether no thread of the cooperative pool was free for a second, at the priority of what the chain leads
     /// to: bodies block them all, or compute for that long.
     public let isPoolBlocked: Bool
     /// Everything on the queue, and on the queues on which there is what it waits for.

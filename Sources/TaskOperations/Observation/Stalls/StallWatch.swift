@@ -58,9 +58,9 @@ final class StallWatch: ChangeListener {
         let now = clock.now
         progress.withLock { progress in
             for change in changes {
-                let isEnd = if case .finished = change.change.kind { true } else { false }
+                let isEnd = if case .finished = change.kind { true } else { false }
                 if isEnd || (progress.unfinishedCount == 0 && !change.isReplayed) { progress.last = now }
-                progress.unfinishedCount = change.change.counts.unfinished
+                progress.unfinishedCount = change.counts.unfinished
             }
         }
     }
@@ -106,7 +106,7 @@ final class StallWatch: ChangeListener {
             graph: graph)
     }
 
-    /// Whether a task of a priority does not come through in a quarter of a second. Each priority has threads of its own on
+    /// Whether a task of a priority does not come through in a second. Each priority has threads of its own on
     /// some systems.
     private func isPoolBlocked(at priority: TaskPriority) -> Bool {
         let probe = Monitor(false)
@@ -114,6 +114,6 @@ final class StallWatch: ChangeListener {
             probe.withLock { $0 = true }
             probe.wakeAll()
         }
-        return probe.wait(for: .milliseconds(250)) { hasRun, _ in hasRun ? true : nil } == nil
+        return probe.wait(for: .seconds(1)) { hasRun, _ in hasRun ? true : nil } == nil
     }
 }

@@ -1,0 +1,90 @@
+extension Trace {
+    /// One operation of the critical path, and what it waited for just before it started.
+    public struct Step: Sendable, Hashable {
+        public enum Cause: Sendable, Hashable {
+            /// It started as soon as it was added.
+            case added
+            /// It started when this operation, which it depends on, had finished.
+            case dependency(Int)
+            /// It started when this operation gave a permit back.
+            case permit(Int)
+        }
+
+        /// The operation, as an index.
+        public let operation: Int
+        public let cause: Cause
+        /// How much of the duration of the trace the operation makes up: from the end of the one before to its own, in
+        /// seconds. The trace would have been shorter by as much, at most, if this had taken no time.
+        public let share: Double
+    }
+
+    /// The operations that decided how long the trace is, in order: each started when the one before it ended, and the last
+    /// one ended last. With shorter ones beside these nothing would have been won.
+    ///
+    /// Logarithmic for each step, after a sort.
+    public var criticalPath: [Step] {
+        guard let last = operations.indices.max(by: { operations[$0].end < operations[$1].end }) else { return [] }
+        let ends = operations.indices.sorted { operations[$0].end < operations[$1].end }
+        var steps: [Step] = []
+        var visited: Set<Int> = []
+        var next: Int? = last
+        while let index = next, visited.insert(index).inserted {
+            let cause = cause(of: index, ends)
+            let before: Int? =
+                switch cause {
+                case .added: nil
+                case .dependency(let other), .permit(let other): other
+                }
+            let from = before.map { operations[$0].end } ?? operations[index].added
+            steps.append(Step(operation: index, cause: cause, share: max(0, operations[index].end - from)))
+            next = before
+        }
+        return steps.reversed()
+    }
+
+    /// What an operation waited for last.
+    private func cause(of index: Int, _ ends: [Int]) -> Step.Cause {
+        let operation = operations[index]
+        let dependency = operation.dependencies.max { operations[$0].end < operations[$1].end }
+        // What is one step of the queue has one time; a microsecond is for what takes two.
+        let isHeldUp = operation.waitedForPermit > 1e-6
+        if !isHeldUp, let dependency, operations[dependency].end > operation.added - 1e-6 {
+            return .dependency(dependency)
+        }
+        if isHeldUp, let other = lastEnd(in: operation.queue, before: operation.start, except: index, ends),
+            operations[other].end > operation.ready
+        {
+            return .permit(other)
+        }
+        if let dependency, operations[dependency].end > operation.added - 1e-6 { return .dependency(dependency) }
+        return .added
+    }
+
+    /// The operation of a queue that ended last up to a time.
+    private func lastEnd(in queue: Int, before time: Double, except index: Int, _ ends: [Int]) -> Int? {
+        var (low, high) = (0, ends.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if operations[ends[middle]].end <= time + 1e-9 { low = middle + 1 } else { high = middle }
+        }
+        return ends[..<low].last { operations[$0].queue == queue && $0 != index }
+    }
+
+    /// How much of the permits of a queue were in use from the first start to the last end, from 0 to 1; of as many as there
+    /// were in use at once, if the width is not known.
+    public func utilization(ofQueue queue: Int) -> Double {
+        let members = operations.filter { $0.queue == queue }
+        guard let first = members.map(\.start).min(), let last = members.map(\.end).max(), last > first else {
+            return 0
+        }
+        let width = queues[queue].width ?? queues[queue].laneCount
+        if width == 0 { return 0 }
+        return members.reduce(0) { $0 + $1.executed } / (last - first) / Double(width)
+    }
+
+    /// The operations that waited longest for a permit, as indices, the longest first; ten at most.
+    public var longestWaits: [Int] {
+        operations.indices.sorted { operations[$0].waitedForPermit > operations[$1].waitedForPermit }
+            .prefix(10).filter { operations[$0].waitedForPermit > 0 }
+    }
+}

@@ -1,0 +1,85 @@
+public import Foundation
+
+/// What a `TraceRecorder` has written: which operation waited and executed when.
+public struct Trace: Sendable {
+    public struct Queue: Sendable, Hashable {
+        public let name: String
+        /// How many permits there were, if the queue said so when it was first seen.
+        public let width: Int?
+        /// How many permits were taken at once, at most.
+        public internal(set) var laneCount = 0
+    }
+
+    /// A piece of time in which an operation had a permit.
+    public struct Slice: Sendable, Hashable {
+        /// Seconds since the beginning of the trace.
+        public let start: Double
+        public let end: Double
+        /// Which of the queue's permits, from 0.
+        public let lane: Int
+    }
+
+    public enum Outcome: String, Sendable, Hashable {
+        case succeeded, failed, cancelled
+        /// It still executed when the trace ended.
+        case unfinished
+    }
+
+    /// An operation that executed. Times are in seconds since the beginning of the trace.
+    public struct Operation: Sendable, Hashable {
+        public let name: String
+        /// The queue, as an index.
+        public let queue: Int
+        /// The number of the operation in its queue: the first that was added has 1.
+        public let number: Int
+        public let added: Double
+        /// When its last dependency had finished; as `added` if there was none.
+        public let ready: Double
+        public internal(set) var slices: [Slice]
+        public internal(set) var outcome: Outcome
+        /// The operations that it depended on, as indices.
+        public internal(set) var dependencies: [Int] = []
+
+        public var start: Double { slices.first?.start ?? ready }
+        public var end: Double { slices.last?.end ?? ready }
+        /// How long it waited for dependencies.
+        public var waitedForDependencies: Double { ready - added }
+        /// How long it was ready, and waited for a permit and for its turn.
+        public var waitedForPermit: Double { start - ready }
+        /// How long it had a permit.
+        public var executed: Double { slices.reduce(0) { $0 + $1.end - $1.start } }
+    }
+
+    public internal(set) var queues: [Queue] = []
+    /// In the order in which they started.
+    public internal(set) var operations: [Operation] = []
+    /// How many operations were cancelled, by instants of the trace.
+    public internal(set) var cancellationCount = 0
+    /// Whether the file was closed as it should be. The last half second is missing otherwise.
+    public internal(set) var isComplete = false
+
+    /// Reads a file that a `TraceRecorder` has written.
+    ///
+    /// - Throws: `TraceError.file` if it cannot be read; `TraceError.line` if a line is none of a trace, or is cut.
+    public init(contentsOf url: URL) throws(TraceError) {
+        let data: Data
+        do {
+            data = try Data(contentsOf: url, options: .mappedIfSafe)
+        } catch {
+            throw .file(path: url.path, reason: "cannot be read: \(error.localizedDescription)")
+        }
+        var reader = TraceReader(path: url.path)
+        try reader.read(data)
+        self = reader.trace
+    }
+
+    init() {}
+
+    /// How long the trace is, in seconds: from the first operation that was added to the last end.
+    public var duration: Double {
+        (operations.map(\.end).max() ?? 0) - beginning
+    }
+
+    /// When the first operation was added.
+    public var beginning: Double { operations.map(\.added).min() ?? 0 }
+}

@@ -1,0 +1,97 @@
+import Foundation
+
+/// The file of a recorder, and the bytes that are not in it yet.
+struct TraceFile: ~Copyable, Sendable {
+    private let url: URL
+    private let maximumSize: Int?
+    private var handle: FileHandle?
+    private var bytes = TraceBytes(capacity: TraceFile.bufferSize + 4096)
+    private var isFirst = true
+    /// Bytes written to this file, and those in all files before.
+    private var size = 0
+    private var sizeBefore = 0
+    private(set) var error: TraceError?
+
+    /// How many bytes are collected at most.
+    private static var bufferSize: Int { 1 << 18 }
+
+    init(_ url: URL, maximumSize: Int?) throws(TraceError) {
+        self.url = url
+        self.maximumSize = maximumSize
+        handle = try Self.open(url)
+        begin()
+    }
+
+    private static func open(_ url: URL) throws(TraceError) -> FileHandle {
+        do {
+            try Data().write(to: url)
+            return try FileHandle(forWritingTo: url)
+        } catch {
+            throw .file(path: url.path, reason: "cannot be written: \(error.localizedDescription)")
+        }
+    }
+
+    private mutating func begin() {
+        bytes.reserve(1024)
+        bytes.add("[")
+        isFirst = true
+    }
+
+    var byteCount: Int { sizeBefore + size + bytes.count }
+
+    /// Whether it is time to begin a new file.
+    var isFull: Bool { maximumSize.map { size + bytes.count >= $0 } ?? false }
+
+    /// Adds a line. The comma after it comes with the next one, so that what was written can be read at any time.
+    ///
+    /// - Parameter add: Adds at most a kilobyte, but for what makes room for itself.
+    @inline(__always)
+    mutating func addLine(_ add: (inout TraceBytes) -> Void) {
+        bytes.reserve(1024)
+        if isFirst { bytes.add("\n") } else { bytes.add(",\n") }
+        isFirst = false
+        add(&bytes)
+        if bytes.count >= Self.bufferSize { flush() }
+    }
+
+    mutating func flush() {
+        guard let handle, bytes.count > 0 else { return }
+        do {
+            try bytes.withBytes { (bytes) throws in try handle.write(contentsOf: bytes) }
+            size += bytes.count
+        } catch {
+            if self.error == nil {
+                self.error = .file(path: url.path, reason: "cannot be written: \(error.localizedDescription)")
+            }
+        }
+        bytes.removeAll()
+    }
+
+    /// Closes the file, moves it aside, and begins a new one.
+    mutating func rotate() {
+        let wasOpen = handle != nil
+        close()
+        if !wasOpen { return }
+        let old = url.deletingLastPathComponent().appending(path: url.lastPathComponent + ".1")
+        do {
+            try? FileManager.default.removeItem(at: old)
+            try FileManager.default.moveItem(at: url, to: old)
+            handle = try Self.open(url)
+        } catch {
+            self.error = (error as? TraceError) ?? .file(path: url.path, reason: error.localizedDescription)
+        }
+        sizeBefore += size
+        size = 0
+        begin()
+    }
+
+    /// Ends the array and closes the file.
+    mutating func close() {
+        guard handle != nil else { return }
+        bytes.reserve(1024)
+        bytes.add("\n]\n")
+        flush()
+        try? handle?.close()
+        handle = nil
+    }
+}

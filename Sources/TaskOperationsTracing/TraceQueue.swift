@@ -1,0 +1,88 @@
+/// What a recorder keeps of a queue.
+struct TraceQueue: Sendable {
+    /// An operation that executes, or has lent its permit.
+    struct Started: Sendable {
+        let added: Int
+        let ready: Int
+        /// When it took the lane.
+        var begin: Int
+        /// Nil while it has no permit.
+        var lane: Int?
+        var hasParts = false
+        let dependencies: [(process: Int, number: Int)]
+    }
+
+    let process: Int
+    /// The threads that stand for lanes.
+    var threads: [Int] = []
+    /// A bit for each lane that something is on.
+    private var taken: [UInt64] = []
+    var started: [UInt64: Started] = [:]
+    /// When the others came, and were ready.
+    var waiting = TimeTable()
+    var lastCount = Int.min
+
+    init(process: Int) {
+        self.process = process
+    }
+
+    /// The lowest lane that nothing is on.
+    mutating func takeLane() -> Int {
+        let word = taken.firstIndex { $0 != .max } ?? taken.count
+        if word == taken.count { taken.append(0) }
+        let bit = (~taken[word]).trailingZeroBitCount
+        taken[word] |= 1 << UInt64(bit)
+        return word * 64 + bit
+    }
+
+    mutating func freeLane(_ lane: Int) {
+        taken[lane / 64] &= ~(1 << UInt64(lane % 64))
+    }
+}
+
+/// When operations of a queue were added and ready, by their numbers: 16 bytes for each, in chunks that are freed when all
+/// in them have started.
+struct TimeTable: Sendable {
+    fileprivate struct Chunk: Sendable {
+        var times = [(added: Int, ready: Int)](repeating: (-1, -1), count: TimeTable.chunkSize)
+        var count = 0
+    }
+
+    private static var chunkSize: Int { 1024 }
+
+    private var chunks: [UInt64: Chunk] = [:]
+    private(set) var count = 0
+
+    mutating func add(_ number: UInt64, at time: Int) {
+        chunks[number / UInt64(Self.chunkSize), default: Chunk()].add(Int(number % UInt64(Self.chunkSize)), time)
+        count += 1
+    }
+
+    mutating func setReady(_ number: UInt64, at time: Int) {
+        chunks[number / UInt64(Self.chunkSize)]?.times[Int(number % UInt64(Self.chunkSize))].ready = time
+    }
+
+    /// Nil if it is not here.
+    mutating func remove(_ number: UInt64) -> (added: Int, ready: Int)? {
+        let key = number / UInt64(Self.chunkSize)
+        guard let times = chunks[key]?.remove(Int(number % UInt64(Self.chunkSize))) else { return nil }
+        if chunks[key]?.count == 0 { chunks[key] = nil }
+        count -= 1
+        return times
+    }
+}
+
+extension TimeTable.Chunk {
+    fileprivate mutating func add(_ place: Int, _ time: Int) {
+        times[place] = (time, -1)
+        count += 1
+    }
+
+    fileprivate mutating func remove(_ place: Int) -> (added: Int, ready: Int)? {
+        let found = times[place]
+        if found.added < 0 { return nil }
+        times[place] = (-1, -1)
+        count -= 1
+        return found
+    }
+}

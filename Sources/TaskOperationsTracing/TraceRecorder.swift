@@ -1,0 +1,100 @@
+internal import Dispatch
+public import Foundation
+public import TaskOperations
+
+/// Writes what happens to operations to a file that `ui.perfetto.dev` and `chrome://tracing` open, in the Trace Event
+/// Format, and that `Trace` reads back.
+///
+/// ```swift
+/// let recorder = try TraceRecorder(writingTo: URL(filePath: "trace.json"))
+/// queue.addObserver(recorder)            // or TaskOperationQueue.observeAll(recorder)
+/// …
+/// queue.removeObserver(recorder)
+/// try recorder.finish()
+/// ```
+///
+/// Each queue is a process of the trace and each permit a lane in it. A slice says when an operation held the permit,
+/// another one how long the operation waited, and arrows lead from dependencies. What is not written yet is written each
+/// half second; a file that a crash has cut there still opens.
+///
+/// It keeps 16 bytes for each operation that has not started, and some megabytes besides.
+public final class TraceRecorder: TaskOperationObserver {
+    private let writer: Lock<TraceWriter>
+    private let timer = Lock<FlushTimer?>(nil)
+
+    /// Creates a recorder and the file, in place of one that is there.
+    ///
+    /// - Parameters:
+    ///   - url: The file.
+    ///   - maximumFileSize: From how many bytes on a new file is begun; nil for never. What was written before is moved to
+    ///     a file of the same name with `.1` at the end, and what that had is dropped. Each of both can be opened by
+    ///     itself.
+    /// - Throws: `TraceError.file` if the file cannot be made.
+    public init(writingTo url: URL, maximumFileSize: Int? = nil) throws(TraceError) {
+        let file = try TraceFile(url, maximumSize: maximumFileSize)
+        writer = Lock(TraceWriter(file))
+        timer.withLock { $0 = FlushTimer { [weak self] in self?.flush() } }
+    }
+
+    deinit {
+        writer.withLock { $0.finish() }
+    }
+
+    public func operationChanged(_ event: TaskOperationEvent) {
+        if writer.withLock({ $0.record(event) }) { return }
+        let width = event.operation.queue?.maxConcurrentOperationCount
+        writer.withLock { $0.record(event, width: width) }
+    }
+
+    /// Writes what has not been written.
+    private func flush() {
+        writer.withLock { $0.flush() }
+    }
+
+    /// Writes what is left and closes the file. What happens later is not recorded.
+    ///
+    /// - Throws: `TraceError.file` if anything could not be written.
+    public func finish() throws(TraceError) {
+        let timer = timer.withLock { $0.take() }
+        extendLifetime(timer)
+        let error = writer.withLock { writer in
+            writer.finish()
+            return writer.error
+        }
+        if let error { throw error }
+    }
+
+    /// How many events of the format were written, and how many bytes they take.
+    package var written: (events: Int, bytes: Int) { writer.withLock { ($0.eventCount, $0.byteCount) } }
+}
+
+/// Does something each half second, on a queue of its own.
+private final class FlushTimer: @unchecked Sendable {
+    // Constant, and any thread may use a source.
+    private let source = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "TraceRecorder"))
+
+    init(_ action: @escaping @Sendable () -> Void) {
+        source.schedule(deadline: .now() + .milliseconds(500), repeating: .milliseconds(500))
+        source.setEventHandler(handler: action)
+        source.resume()
+    }
+
+    deinit { source.cancel() }
+}
+
+/// Why a trace could not be written or read.
+public enum TraceError: Error, Sendable {
+    /// A file could not be opened, written or read.
+    case file(path: String, reason: String)
+    /// A line of a file is none of a trace.
+    case line(Int, path: String, reason: String)
+}
+
+extension TraceError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .file(let path, let reason): "\(path): \(reason)"
+        case .line(let line, let path, let reason): "\(path):\(line): \(reason)"
+        }
+    }
+}

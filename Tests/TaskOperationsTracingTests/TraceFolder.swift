@@ -1,0 +1,14 @@
+import Foundation
+
+/// A folder that is gone at the end.
+final class TraceFolder {
+    let url = FileManager.default.temporaryDirectory.appending(path: "trace-\(UUID().uuidString)")
+
+    init() throws {
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+    }
+
+    subscript(name: String) -> URL { url.appending(path: name) }
+
+    deinit { try? FileManager.default.removeItem(at: url) }
+}

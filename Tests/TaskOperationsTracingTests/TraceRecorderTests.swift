@@ -1,0 +1,120 @@
+import Foundation
+import TaskOperations
+import TaskOperationsExpectations
+import TaskOperationsTesting
+import TaskOperationsTracing
+import Testing
+
+@Suite("Traces that are written", .timeLimit(.minutes(10)))
+struct TraceRecorderTests {
+    private let folder: TraceFolder
+
+    init() throws { folder = try TraceFolder() }
+
+    @Test("a trace has what happened, keeps to the format, and can be read back", .seeds(10))
+    func everything() async throws {
+        let url = folder["trace.json"]
+        let recorder = try TraceRecorder(writingTo: url)
+        let queue = TaskOperationQueue(name: "work \"1\"\n", maxConcurrentOperationCount: 2, executor: .seeded)
+        let other = TaskOperationQueue(name: "other", maxConcurrentOperationCount: 1, executor: .seeded)
+        for queue in [queue, other] { queue.addObserver(recorder) }
+        let order = Recorder<String>()
+        let load = queue.addOperation(name: "load \\ ä") { order.record("load \\ ä") }
+        let decode = other.addOperation(name: "decode", dependencies: [load]) { order.record("decode") }
+        let outer = other.addOperation(name: "outer") {
+            order.record("outer")
+            try await other.addOperation(name: "inner", dependencies: [decode]) { order.record("inner") }.value
+        }
+        let failing = queue.addOperation(name: "failing", dependencies: [decode, outer]) {
+            order.record("failing")
+            throw CocoaError(.fileNoSuchFile)
+        }
+        let cancelled = queue.addOperation(name: "cancelled", dependencies: [failing]) {}
+        cancelled.cancel()
+        _ = await failing.result
+        for queue in [queue, other] {
+            try await queue.waitUntilAllOperationsAreFinished()
+            queue.removeObserver(recorder)
+        }
+        try recorder.finish()
+        #expect(try TraceValidator(url).faults == [])
+        let trace = try Trace(contentsOf: url)
+        #expect(trace.isComplete && trace.cancellationCount == 1)
+        #expect(Set(trace.queues.map(\.name)) == ["work \"1\"\n", "other"])
+        #expect(trace.operations.map(\.name) == order.events)
+        let read = Dictionary(uniqueKeysWithValues: trace.operations.map { ($0.name, $0) })
+        #expect(read["failing"]?.outcome == .failed && read["decode"]?.outcome == .succeeded)
+        #expect(read["failing"]?.dependencies.map { trace.operations[$0].name }.sorted() == ["decode", "outer"])
+        #expect(read["outer"]?.slices.count == 2, "its permit was lent once")
+        #expect(trace.operations.allSatisfy { $0.added <= $0.ready && $0.ready <= $0.start && $0.start <= $0.end })
+    }
+
+    @Test("many threads write a trace that keeps to the format, with arrows over queues")
+    func manyThreads() async throws {
+        let url = folder["trace.json"]
+        let recorder = try TraceRecorder(writingTo: url)
+        let queues = (0..<3).map { TaskOperationQueue(name: "\($0)", maxConcurrentOperationCount: 3) }
+        for queue in queues { queue.addObserver(recorder) }
+        await concurrentPerform(over: 0..<6, width: 6) { part in
+            var last: AnyTaskOperation?
+            for number in 0..<200 {
+                let dependencies = last.map { [$0] } ?? []
+                last = queues[(part + number) % 3].addOperation(dependencies: dependencies) {}
+            }
+        }
+        for queue in queues {
+            try await queue.waitUntilAllOperationsAreFinished()
+            queue.removeObserver(recorder)
+        }
+        _ = await eventually { recorder.written.events >= 1200 * 3 }
+        try await Task.sleep(for: .milliseconds(50))
+        try recorder.finish()
+        let validator = try TraceValidator(url)
+        #expect(validator.faults == [])
+        let trace = try Trace(contentsOf: url)
+        #expect(trace.operations.count == 1200)
+        #expect(trace.operations.count { !$0.dependencies.isEmpty } > 1100)
+        #expect(trace.queues.allSatisfy { $0.width == 3 && $0.laneCount <= 3 })
+        for queue in 0..<3 { #expect(trace.utilization(ofQueue: queue) <= 1.0001) }
+        #expect(!trace.criticalPath.isEmpty)
+    }
+
+    @Test("what was written half a second ago is there, and opens, though the recorder goes on")
+    func crash() async throws {
+        let url = folder["trace.json"]
+        let recorder = try TraceRecorder(writingTo: url)
+        let queue = TaskOperationQueue(name: "work")
+        queue.addObserver(recorder)
+        for _ in 0..<10 { try await queue.addOperation {}.value }
+        #expect(await eventually { (try? Trace(contentsOf: url))?.operations.count == 10 })
+        let trace = try Trace(contentsOf: url)
+        #expect(!trace.isComplete)
+        #expect(try TraceValidator(url).faults == [])
+        queue.removeObserver(recorder)
+    }
+
+    @Test("a file that is full is moved aside, and both can be read")
+    func rotation() async throws {
+        let url = folder["trace.json"]
+        let recorder = try TraceRecorder(writingTo: url, maximumFileSize: 100_000)
+        let queue = TaskOperationQueue(name: "work", maxConcurrentOperationCount: 2)
+        queue.addObserver(recorder)
+        for number in 0..<2000 { queue.addOperation(name: "number \(number)") {} }
+        try await queue.waitUntilAllOperationsAreFinished()
+        queue.removeObserver(recorder)
+        #expect(await eventually { recorder.written.events >= 6000 })
+        try recorder.finish()
+        for name in ["trace.json", "trace.json.1"] {
+            let trace = try Trace(contentsOf: folder[name])
+            #expect(!trace.operations.isEmpty && trace.isComplete && trace.queues.map(\.name) == ["work"])
+            #expect(try TraceValidator(folder[name]).faults == [])
+            let size = try FileManager.default.attributesOfItem(atPath: folder[name].path)[.size] as? Int
+            #expect(try #require(size) < 101_000)
+        }
+    }
+
+    @Test("a file that cannot be made is refused")
+    func noFile() {
+        #expect(throws: TraceError.self) { _ = try TraceRecorder(writingTo: folder["none/trace.json"]) }
+    }
+}

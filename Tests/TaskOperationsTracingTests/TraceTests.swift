@@ -1,0 +1,103 @@
+import Foundation
+import TaskOperationsTracing
+import Testing
+
+@Suite("Traces that are read")
+struct TraceTests {
+    private let folder: TraceFolder
+
+    init() throws { folder = try TraceFolder() }
+
+    private static let names = [
+        #"{"ph":"M","pid":1,"name":"process_name","args":{"name":"queue","width":2}}"#,
+        #"{"ph":"M","pid":1,"tid":2,"name":"thread_name","args":{"name":"permit 1"}}"#,
+        #"{"ph":"M","pid":1,"tid":3,"name":"thread_name","args":{"name":"permit 2"}}"#,
+    ]
+
+    private func trace(_ lines: [String], end: String = "\n]\n") throws -> Trace {
+        let url = folder["trace.json"]
+        try ("[\n" + (Self.names + lines).joined(separator: ",\n") + end).write(
+            to: url, atomically: true, encoding: .utf8)
+        return try Trace(contentsOf: url)
+    }
+
+    private func slice(
+        _ name: String, _ number: Int, thread: Int, _ times: ClosedRange<Double>, added: Double, ready: Double,
+        deps: [Int] = []
+    ) -> String {
+        let list = deps.isEmpty ? "" : ",\"deps\":[\(deps.map { "[1,\($0)]" }.joined(separator: ","))]"
+        return """
+            {"ph":"X","pid":1,"tid":\(thread),"ts":\(times.lowerBound * 1e6),"dur":\
+            \((times.upperBound - times.lowerBound) * 1e6),"name":"\(name)","args":{"op":\(number),\
+            "added":\(added * 1e6),"ready":\(ready * 1e6)\(list)}}
+            """
+    }
+
+    @Test("the critical path, the use of the width and the longest waits")
+    func analysis() throws {
+        let trace = try trace([
+            slice("a", 1, thread: 2, 0...3, added: 0, ready: 0), slice("b", 2, thread: 3, 0...1, added: 0, ready: 0),
+            slice("c", 3, thread: 3, 1...2, added: 0, ready: 0),
+            slice("d", 4, thread: 2, 3...5, added: 0, ready: 3, deps: [1, 3]),
+            slice("e", 5, thread: 3, 3...4, added: 0, ready: 3, deps: [1]),
+            slice("f", 6, thread: 3, 4...7, added: 0, ready: 1),
+        ])
+        #expect(trace.duration == 7)
+        let path = trace.criticalPath
+        #expect(path.map { trace.operations[$0.operation].name } == ["a", "e", "f"])
+        #expect(path.map(\.share) == [3, 1, 3])
+        #expect(path[1].cause == .dependency(path[0].operation) && path[2].cause == .permit(path[1].operation))
+        #expect(abs(trace.utilization(ofQueue: 0) - 11.0 / 14) < 1e-9)
+        #expect(trace.longestWaits.map { trace.operations[$0].name } == ["f", "c"])
+        let d = try #require(trace.operations.first { $0.name == "d" })
+        #expect(d.waitedForDependencies == 3 && d.waitedForPermit == 0 && d.executed == 2)
+    }
+
+    @Test(
+        "what is none of a trace is refused with its line and a reason",
+        arguments: [
+            (#"{"ph":"X","pid":1,"tid":2,"ts":1,"dur":1,"name":"a","args":{"op":1,"added":0"#, 5, "the line is cut"),
+            (
+                #"{"ph":"X","pid":9,"tid":2,"ts":1,"dur":1,"args":{"op":1,"added":0,"ready":0}}"#, 5,
+                "process 9 has no name"
+            ),
+            (
+                #"{"ph":"X","pid":1,"tid":7,"ts":1,"dur":1,"args":{"op":1,"added":0,"ready":0}}"#, 5,
+                "thread 7 has no name"
+            ),
+            (#"{"ph":"X","pid":1,"tid":2,"dur":1,"args":{"op":1,"added":0,"ready":0}}"#, 5, "\"ts\" is missing"),
+            (
+                #"{"ph":"X","pid":1,"tid":2,"ts":1,"dur":-1,"args":{"op":1,"added":0,"ready":0}}"#, 5,
+                "\"dur\" is negative"
+            ),
+            (#"{"ph":"Q","pid":1}"#, 5, "the phase \"Q\" is none"),
+            (#"{"pid":1}"#, 5, "\"ph\" is missing"),
+            (#"{"ph":"X","pid":"one"}"#, 5, "\"pid\" is no Int"),
+            ("nonsense}", 5, "it is not JSON"),
+            ("]\n{\"ph\":\"C\",\"pid\":1}", 6, "there is something after the end"),
+        ])
+    func wrongLines(line: String, number: Int, reason: String) throws {
+        do {
+            _ = try trace([line], end: "\n")
+            Issue.record("\(line) was read")
+        } catch TraceError.line(let found, let path, let text) {
+            #expect(found == number && text.contains(reason), "\(text)")
+            #expect(path.hasSuffix("trace.json"))
+        }
+    }
+
+    @Test("an empty file, one that is no trace and one that is not there are refused")
+    func noTrace() throws {
+        for text in ["", "hello\n"] {
+            try text.write(to: folder["wrong"], atomically: true, encoding: .utf8)
+            #expect(throws: TraceError.self) { try Trace(contentsOf: folder["wrong"]) }
+        }
+        #expect(throws: TraceError.self) { try Trace(contentsOf: folder["missing"]) }
+    }
+
+    @Test("a trace without an end, as a crash leaves it, is read and says so")
+    func unclosed() throws {
+        let trace = try trace([slice("a", 1, thread: 2, 0...1, added: 0, ready: 0)], end: "")
+        #expect(trace.operations.count == 1 && !trace.isComplete)
+    }
+}
