@@ -21,6 +21,9 @@ struct LendablePermits<Waiter: Sendable>: Sendable {
     /// Whether a level has room for a weight. Whether the queue has is not asked.
     func isOpen(_ level: PriorityLevel, for weight: Int) -> Bool { caps.map { $0[level].admits(weight) } ?? true }
 
+    /// Whether something of a level that wants its permits back is passed over.
+    func isFull(_ level: PriorityLevel) -> Bool { caps.map { $0[level].available == 0 && $0[level].taken > 0 } ?? false }
+
     /// How many permits something of a level can take.
     func available(at level: PriorityLevel) -> Int {
         min(permits.available, caps.map { max(1, $0[level].available) } ?? .max)
@@ -93,8 +96,8 @@ struct LendablePermits<Waiter: Sendable>: Sendable {
 
     /// The first of those whose level is not full.
     private var firstReturning: (slot: Int, level: PriorityLevel)? {
-        guard let caps else { return returning.first.map { ($0.entry.slot, $0.level) } }
-        for level in PriorityLevel.allCases.reversed() where caps[level].available > 0 || caps[level].taken == 0 {
+        if caps == nil { return returning.first.map { ($0.entry.slot, $0.level) } }
+        for level in PriorityLevel.allCases.reversed() where !isFull(level) {
             if let entry = returning.first(of: level) { return (entry.slot, level) }
         }
         return nil

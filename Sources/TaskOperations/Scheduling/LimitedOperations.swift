@@ -17,7 +17,7 @@ struct LimitedOperations: Sendable {
         fileprivate(set) var takenCount = 0
 
         /// Whether its operations may be asked to start.
-        fileprivate var isOpen: Bool { parkedLevel == nil || takenCount > 0 }
+        var isOpen: Bool { parkedLevel == nil || takenCount > 0 }
     }
 
     private let order: OperationOrder

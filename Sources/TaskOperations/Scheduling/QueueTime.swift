@@ -4,7 +4,8 @@
 struct QueueTime: Hashable, Sendable {
     /// How much has passed.
     private(set) var now = Duration.zero
-    private var told = Duration.zero
+    /// What the clock showed last.
+    private(set) var told = Duration.zero
     /// When the queue is woken; nil if it need not be.
     private(set) var wakeTime: Duration?
 

@@ -44,7 +44,9 @@ struct ReadyQueue: Hashable, Sendable {
     }
 
     /// What is served next of a level.
-    func first(of level: PriorityLevel) -> Entry? { lists[Int(level.rawValue)].first.map(entry) }
+    func first(of level: PriorityLevel) -> Entry? {
+        occupied & (1 << level.rawValue) == 0 ? nil : lists[Int(level.rawValue)].first.map(entry)
+    }
 
     var highestLevel: PriorityLevel? {
         occupied == 0 ? nil : PriorityLevel(rawValue: UInt8(7 - occupied.leadingZeroBitCount))

@@ -17,6 +17,12 @@ extension SchedulerState {
         case turn(Int)
         /// What is served next, which may be this one, lacks permits.
         case permits
+        /// As many of its level execute as may; or what is served before it in its level is too heavy for that.
+        case level
+        /// A semaphore that is a limit of it has no permit for it.
+        case limits
+        /// The rate of the queue lets nothing start just now.
+        case rate
         /// What is served next, which may be this one, is about to be: a worker is to come for it.
         case worker
     }
@@ -28,23 +34,27 @@ extension SchedulerState {
         var between = 0
         if record.isBarrier {
             let first = barrier.map { records[$0].arrival } ?? 0
-            between = records.slots.count { isUnfinished($0, after: first, before: record.arrival) }
+            between = records.slots.count { records[$0].arrival > first && records[$0].arrival < record.arrival }
         }
-        let ahead = records.slots.count { isServed($0, before: slot) }
-        return reasons(record, behind: barrier, between: between, ahead: ahead)
+        let line = Line(self)
+        let ahead = records.slots.count { isServed($0, before: slot, line) }
+        return reasons(slot, line, behind: barrier, between: between, ahead: ahead)
     }
 
     /// The operations that have not ended, in the order of arrival, and what keeps each. Sorts.
     var allReasons: [(slot: Slot, reasons: [Reason])] {
         let slots = records.slots.sorted { records[$0].arrival < records[$1].arrival }
-        let ahead = placesInLine(slots)
+        let line = Line(self)
+        let ahead = placesInLine(slots, line)
         var (barrier, between) = (nil as Slot?, 0)
         var all: [(slot: Slot, reasons: [Reason])] = []
         all.reserveCapacity(slots.count)
-        for slot in slots where !ending.contains(slot) {
-            let record = records[slot]
-            all.append((slot, reasons(record, behind: barrier, between: between, ahead: ahead[slot] ?? 0)))
-            if record.isBarrier { (barrier, between) = (slot, 0) } else { between += 1 }
+        for slot in slots {
+            // What has ended holds others up until its handlers have been called.
+            if !ending.contains(slot) {
+                all.append((slot, reasons(slot, line, behind: barrier, between: between, ahead: ahead[slot] ?? 0)))
+            }
+            if records[slot].isBarrier { (barrier, between) = (slot, 0) } else { between += 1 }
         }
         return all
     }
@@ -54,10 +64,13 @@ extension SchedulerState {
         records.slots.filter { records[$0].status == .executing }.sorted { records[$0].arrival < records[$1].arrival }
     }
 
-    private func reasons(_ record: Record, behind barrier: Slot?, between: Int, ahead: Int) -> [Reason] {
+    private func reasons(_ slot: Slot, _ line: Line, behind barrier: Slot?, between: Int, ahead: Int) -> [Reason] {
+        let record = records[slot]
         switch record.status {
         case .executing, .lent: return []
-        case .returning: return [ahead > 0 ? .turn(ahead) : nil, .permits].compactMap(\.self)
+        case .returning:
+            let isFull = lending.isFull(record.level)
+            return [ahead > 0 ? .turn(ahead) : nil, isFull ? .level : nil, .permits].compactMap(\.self)
         case .waiting, .ready: break
         }
         var reasons: [Reason] = record.status == .waiting ? [.dependencies] : []
@@ -68,38 +81,88 @@ extension SchedulerState {
         if holdCount > 0 { reasons.append(.held) }
         if !mayStart { return reasons }
         if ahead > 0 { reasons.append(.turn(ahead)) }
-        if !returning.isEmpty || !hasPermitsForFirst {
+        if line.closedLevels.contains(record.level) || !lending.isOpen(record.level, for: record.weight) {
+            reasons.append(.level)
+        }
+        if isParked(slot) { reasons.append(.limits) }
+        let isOpen = !reasons.contains { $0 == .level || $0 == .limits }
+        if lending.isAwaitedBack || !permits.admits(ahead == 0 ? record.weight : line.firstWeight) {
             reasons.append(.permits)
-        } else if !isHalted {
+        } else if isRateReached {
+            reasons.append(.rate)
+        } else if !isHalted, isOpen {
             reasons.append(.worker)
         }
         return reasons
     }
 
-    private var hasPermitsForFirst: Bool {
-        guard permits.available > 0, let first = ready.first else { return false }
-        return permits.admits(records[first.entry.slot].weight)
-    }
-
-    private func isUnfinished(_ slot: Slot, after first: UInt64, before last: UInt64) -> Bool {
-        let arrival = records[slot].arrival
-        return arrival > first && arrival < last && !ending.contains(slot)
+    /// Whether the limits of an operation are claimed, and none are taken for it.
+    private func isParked(_ slot: Slot) -> Bool {
+        let limited = operations.admission.limited
+        return limited.set(of: slot).map { !limited.sets[$0].isOpen } ?? false
     }
 
     // MARK: Places in line
 
+    /// What is the same for all that are ready.
+    private struct Line {
+        /// Levels that are passed over: what is first in them does not fit.
+        var closedLevels: Set<PriorityLevel> = []
+        /// The weight of what is served next.
+        var firstWeight = 1
+
+        init(_ state: SchedulerState) {
+            var isKnown = false
+            for (slot, level, _) in state.firstOfLevels {
+                let weight = state.records[slot].weight
+                if !state.lending.isOpen(level, for: weight) {
+                    closedLevels.insert(level)
+                } else if !isKnown {
+                    (firstWeight, isKnown) = (weight, true)
+                }
+            }
+        }
+    }
+
     /// Whether one operation is served before another that stands in the same line.
-    private func isServed(_ slot: Slot, before other: Slot) -> Bool {
+    private func isServed(_ slot: Slot, before other: Slot, _ line: Line) -> Bool {
         slot != other && isInLine(slot, records[other].status) && isInLine(other, records[other].status)
-            && place(slot) < place(other)
+            && crowds(before: other).contains(crowd(of: slot, line)) && place(slot) < place(other)
+    }
+
+    /// Those of which one is passed over together with all others, when something else could start.
+    private struct Crowd: Hashable {
+        /// Their limits, if these have no room.
+        var set: Int?
+        /// Their level, if that is full.
+        var level: PriorityLevel?
+    }
+
+    private func crowd(of slot: Slot, _ line: Line) -> Crowd {
+        if isPlain { return Crowd() }
+        let level = records[slot].level
+        if records[slot].status == .returning { return Crowd(level: lending.isFull(level) ? level : nil) }
+        let set = isParked(slot) ? operations.admission.limited.set(of: slot) : nil
+        return Crowd(set: set, level: line.closedLevels.contains(level) ? level : nil)
+    }
+
+    /// The crowds that are not passed over for an operation.
+    private func crowds(before slot: Slot) -> Set<Crowd> {
+        if isPlain { return [Crowd()] }
+        let (level, set) = (records[slot].level, operations.admission.limited.set(of: slot))
+        return [Crowd(), Crowd(level: level), Crowd(set: set), Crowd(set: set, level: level)]
     }
 
     /// How many are served before each operation that is ready, or wants its permits back.
-    private func placesInLine(_ slots: [Slot]) -> [Slot: Int] {
+    private func placesInLine(_ slots: [Slot], _ line: Line) -> [Slot: Int] {
         var places: [Slot: Int] = [:]
         for status in [Status.ready, .returning] {
-            let line = slots.filter { isInLine($0, status) }.map { ($0, place($0)) }.sorted { $0.1 < $1.1 }
-            for (number, (slot, _)) in line.enumerated() { places[slot] = number }
+            let inLine = slots.filter { isInLine($0, status) }.map { ($0, place($0)) }.sorted { $0.1 < $1.1 }
+            var counts: [Crowd: Int] = [:]
+            for (slot, _) in inLine {
+                places[slot] = crowds(before: slot).reduce(0) { $0 + (counts[$1] ?? 0) }
+                counts[crowd(of: slot, line), default: 0] += 1
+            }
         }
         return places
     }
@@ -116,6 +179,9 @@ extension SchedulerState {
     /// What is served in ascending order: higher levels first.
     private func place(_ slot: Slot) -> (UInt8, UInt64) {
         let record = records[slot]
+        if record.status == .ready, let ages {
+            return (.max - ages.level(of: slot, record.level, at: time.now).rawValue, record.arrival)
+        }
         let order = record.status == .ready ? self.order : .firstInFirstOut
         return (.max - record.level.rawValue, order.rank(ofArrival: record.arrival))
     }

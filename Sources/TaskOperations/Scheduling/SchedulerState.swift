@@ -338,8 +338,11 @@ extension SchedulerState {
         return nil
     }
 
+    /// Whether the rate lets nothing start now.
+    var isRateReached: Bool { rate.map { $0.count(at: time.now, atMost: 1) == 0 } ?? false }
+
     /// The first ready operation of each level, in the order in which they are to start.
-    private var firstOfLevels: [(slot: Slot, level: PriorityLevel, set: Int?)] {
+    var firstOfLevels: [(slot: Slot, level: PriorityLevel, set: Int?)] {
         let all = PriorityLevel.allCases.reversed().compactMap { level in
             operations.admission.first(of: level).map { (slot: $0.slot, level: level, set: $0.set) }
         }

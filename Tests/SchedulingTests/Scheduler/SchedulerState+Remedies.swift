@@ -48,7 +48,7 @@ extension SchedulerState {
         let isBehind = reasons.contains { if case .turn = $0 { true } else { false } }
         for index in reasons.indices where reasons[index] != .worker {
             // They are those of the first in line, which may weigh more.
-            if isBehind, reasons[index] == .permits { continue }
+            if isBehind, reasons[index] == .permits || reasons[index] == .level { continue }
             if comesNext(slot, without: reasons[..<index] + reasons[(index + 1)...]) {
                 violations.append("it starts though \(reasons[index])")
             }
@@ -87,6 +87,9 @@ extension SchedulerState {
         case .permits:
             setWidth(100)
             while records[slot].status != .returning, nextReturn() != nil {}
+        case .level: for level in PriorityLevel.allCases { setCap(100, at: level) }
+        case .limits: operations.admission.limited.set(of: slot).map { limitsWereTaken($0) }
+        case .rate: advance(to: time.told + max(.zero, rate!.nextStart - time.now))
         case .worker: break
         }
     }

@@ -9,6 +9,7 @@ struct OperationDetail: Sendable {
     private let dependencyList: DependencyList?
     let waits: [OperationLinks.Wait]
     let notes: [WaitNote]
+    private let limits: [AsyncSemaphore]
 
     init(_ operation: AnyTaskOperation) {
         self = operation.record.withLock { OperationDetail($0) }
@@ -23,6 +24,7 @@ struct OperationDetail: Sendable {
         dependencyList = record.phase == .finished ? nil : record.links?.dependencies
         waits = record.links?.waits ?? []
         notes = record.links?.notes ?? []
+        limits = record.links?.limits ?? []
     }
 
     /// What it depends on that was not finished.
@@ -30,6 +32,12 @@ struct OperationDetail: Sendable {
 }
 
 extension OperationDetail {
+    /// The limits that have no permit left; all of them if each has one by now.
+    var limitReasons: [WaitingReason] {
+        let full = limits.filter { $0.available == 0 }
+        return (full.isEmpty ? limits : full).map { .limit($0.waitDescription) }
+    }
+
     /// What the body awaits. The open scope of a body is not awaited yet.
     var bodyWaits: [BodyWait] {
         waits.filter(\.isSuspended).map { BodyWait($0, isPermitLent: isPermitLent) }

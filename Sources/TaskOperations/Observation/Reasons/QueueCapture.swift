@@ -65,21 +65,25 @@ struct QueueCapture: Sendable {
             let waits = detail.bodyWaits.map(WaitingReason.body)
             return waits.isEmpty ? [.execution(since: startTimes[state.records[slot].arrival])] : waits
         case .waiting, .ready, .returning:
-            return reasons.flatMap { translate($0, detail, holders) }
+            return reasons.flatMap { translate($0, slot, detail, holders) }
         }
     }
 
     private func translate(
-        _ reason: Scheduler.State.Reason, _ detail: OperationDetail, _ holders: [PermitHolder]
+        _ reason: Scheduler.State.Reason, _ slot: Int, _ detail: OperationDetail, _ holders: [PermitHolder]
     ) -> [WaitingReason] {
         switch reason {
         case .dependencies: dependencyReasons(detail)
-        case .barrier(let slot): [.barrier(OperationLabel(state.records[slot].element))]
+        case .barrier(let barrier): [.barrier(OperationLabel(state.records[barrier].element))]
         case .operationsBefore(let count): [.operationsBefore(count: count)]
         case .suspended: [.suspended(queue)]
         case .held: [.cancellation]
         case .turn(let count): [.turn(ahead: count)]
         case .permits: [.permits(width: state.permits.capacity, holders: holders)]
+        case .level:
+            [.priorityLimit(state.lending.caps?[state.records[slot].level].capacity ?? state.permits.capacity)]
+        case .limits: detail.limitReasons
+        case .rate: [.rate(next: state.rate.map { max(.zero, $0.nextStart - state.time.now) } ?? .zero)]
         case .worker: [.executor]
         }
     }

@@ -24,6 +24,12 @@ public enum WaitingReason: Sendable, Hashable, Codable {
     case turn(ahead: Int)
     /// Too few of the queue's permits are left, of which there are as many as its width.
     case permits(width: Int, holders: [PermitHolder])
+    /// As many of its priority execute as `setMaxConcurrentOperationCount(_:for:)` allows, which is this number.
+    case priorityLimit(Int)
+    /// A semaphore that is a limit of it has too few permits left; how that stands.
+    case limit(String)
+    /// The rate of its queue lets nothing start for so long.
+    case rate(next: Duration)
     /// There is a permit: the executor has yet to run the task that has been made for the operation.
     case executor
     /// Its body, or a child task of it, awaits something.
@@ -82,6 +88,9 @@ extension WaitingReason: CustomStringConvertible {
         case .cancellation: "waits until all others are cancelled"
         case .turn(let count): "is behind \(count) \(count == 1 ? "other" : "others")"
         case .permits(let width, let holders): Self.describe(width, holders)
+        case .priorityLimit(let count): "waits because only \(count) of its priority may execute at once"
+        case .limit(let text): "waits for \(text)"
+        case .rate(let time): "waits \(time) for the rate of its queue"
         case .executor: "waits for its executor to run it"
         case .body(let wait): wait.description
         case .execution: "executes its own code"

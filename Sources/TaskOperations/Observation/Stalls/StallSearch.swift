@@ -25,7 +25,7 @@ struct StallSearch {
     private func oldest(of queue: QueueLabel) -> Int? {
         let indices = graph.operations.indices.filter { label(ofQueueOf: $0) == queue }
         // What only waits for a delay holds nobody up.
-        return indices.first { graph.operations[$0].reasons != [.delay] }
+        return indices.first { !graph.operations[$0].isDelayed }
     }
 
     private func label(ofQueueOf index: Int) -> QueueLabel? {
@@ -57,9 +57,21 @@ struct StallSearch {
         case .outside: culprit = .foreign(label)
         case .executor: culprit = .executor(label)
         case .execution, .finished, .cancellation: culprit = .body(label)
-        case .delay: break
+        case .priorityLimit: return executing(beside: index)
+        case .limit(let text): culprit = .semaphore(text, awaitedBy: label)
+        case .delay, .rate: break
         }
         return nil
+    }
+
+    /// What executes on the same queue with the same priority.
+    private func executing(beside index: Int) -> Int? {
+        let waiting = graph.operations[index]
+        return graph.operations.indices.first { other in
+            let operation = graph.operations[other]
+            return operation.state == .executing && operation.queue == waiting.queue
+                && operation.priority == waiting.priority
+        }
     }
 
     private mutating func follow(_ width: Int, _ holders: [PermitHolder], of index: Int) -> Int? {
@@ -103,6 +115,11 @@ struct StallSearch {
     }
 }
 
+extension OperationGraph.Operation {
+    /// Whether it waits only for what time alone brings about.
+    fileprivate var isDelayed: Bool { !reasons.isEmpty && reasons.allSatisfy(\.endsByItself) }
+}
+
 extension WaitingReason {
     /// Which of several reasons is followed: the lowest.
     fileprivate var rank: Int {
@@ -112,10 +129,18 @@ extension WaitingReason {
         case .barrier: 2
         case .operationsBefore: 3
         case .turn: 4
-        case .permits: 5
+        case .permits, .priorityLimit, .limit: 5
         case .body: 6
         case .notAdded, .outside, .executor, .execution, .cancellation, .finished: 7
-        case .delay: 8
+        case .delay, .rate: 8
+        }
+    }
+
+    /// Whether time alone brings it to an end.
+    fileprivate var endsByItself: Bool {
+        switch self {
+        case .delay, .rate: true
+        default: false
         }
     }
 
