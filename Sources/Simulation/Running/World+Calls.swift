@@ -123,7 +123,7 @@ extension Refusal {
         case .alreadyStarted: self = .alreadyStarted
         case .dependencyCycle: self = .dependencyCycle
         case .waitCycle: self = .waitCycle
-        case .notReady, .dependencyFailed, .queueShutDown, .timedOut: return nil
+        case .notReady, .dependencyFailed, .queueShutDown, .queueFull, .dropped, .timedOut: return nil
         }
     }
 }
