@@ -42,6 +42,8 @@ extension Recipe {
         Recipe("operation-conditions", Legacy.operationConditions, Ported.operationConditions),
         Recipe("operation-protocol", Legacy.operationProtocol, Ported.operationProtocol),
         Recipe("last-operation", Legacy.lastOperation, Ported.lastOperation),
+        Recipe("rate-limited-loader", Legacy.rateLimitedLoader, Ported.rateLimitedLoader),
+        Recipe("priority-caps", Legacy.priorityCaps, Ported.priorityCaps),
     ]
 
     private static let advanced = [
@@ -71,6 +73,7 @@ extension Recipe {
         Recipe("after", Legacy.after, Ported.after),
         Recipe("once", Legacy.once, Ported.once),
         Recipe("semaphore-as-limit", Legacy.semaphoreAsLimit, Ported.semaphoreAsLimit),
+        Recipe("bounded-producer", Legacy.boundedProducer, Ported.boundedProducer),
         Recipe("semaphore-as-signal", Legacy.semaphoreAsSignal, Ported.semaphoreAsSignal),
         Recipe("work-item-cancelled", Legacy.workItemCancelled, Ported.workItemCancelled),
         Recipe("work-item-notified", Legacy.workItemNotified, Ported.workItemNotified),

@@ -11,7 +11,8 @@ struct CatalogueTests {
             Catalogue.names == [
                 "independent", "independent-batch", "serial", "contended-add", "suspending", "io", "chain", "fan-out",
                 "fan-in", "layers", "random-dag", "after", "pending-memory", "delayed", "cancel-all",
-                "priority-change", "width-change", "suspend-resume", "growth", "semaphore", "keyed", "latency",
+                "priority-change", "width-change", "suspend-resume", "growth", "semaphore", "keyed", "bounded-add",
+                "shared-limit", "start-rate", "latency",
                 "bridge", "audit",
             ])
     }

@@ -20,7 +20,20 @@ struct LimitedOperations: Sendable {
         var isOpen: Bool { parkedLevel == nil || takenCount > 0 }
     }
 
+    /// What is to be done to semaphores, by the numbers of sets.
+    struct Changes: Sendable {
+        /// Each gets a permit back.
+        fileprivate(set) var returned: [Int] = []
+        /// The queue no longer claims a permit of each.
+        fileprivate(set) var withdrawn: [Int] = []
+        /// No operation has them any more.
+        fileprivate(set) var forgotten: [Int] = []
+
+        var isEmpty: Bool { returned.isEmpty && withdrawn.isEmpty && forgotten.isEmpty }
+    }
+
     private let order: OperationOrder
+    private var changes = Changes()
     private(set) var sets = SlotMap<LimitSet>()
     /// The set of each operation that has one.
     private(set) var setOfSlot: [Int: Int] = [:]
@@ -48,15 +61,20 @@ extension LimitedOperations {
         sets[set].operationCount += 1
     }
 
-    /// An operation has left, and was removed if it was ready. Returns its set.
-    mutating func leave(_ slot: Int) -> Int? {
-        guard let set = setOfSlot.removeValue(forKey: slot) else { return nil }
+    /// An operation has left, and was removed if it was ready.
+    mutating func leave(_ slot: Int, hasStarted: Bool) {
+        guard let set = setOfSlot.removeValue(forKey: slot) else { return }
         sets[set].operationCount -= 1
-        return set
+        if hasStarted { changes.returned.append(set) }
+    }
+
+    /// An operation that was to start has to wait after all.
+    mutating func undoStart(_ slot: Int) {
+        if let set = setOfSlot[slot] { changes.returned.append(set) }
     }
 
     /// Forgets the sets that no operation has, and that have taken and claim nothing. Returns them.
-    mutating func forgetUnused() -> [Int] {
+    private mutating func forgetUnused() -> [Int] {
         let unused = sets.slots.filter { set in
             sets[set].operationCount == 0 && sets[set].takenCount == 0 && !sets[set].hasClaim
         }
@@ -115,24 +133,25 @@ extension LimitedOperations {
         return true
     }
 
-    /// Gives up what is taken for operations that cannot start now, and claims of sets none of whose operations is ready.
+    /// Gives up what is taken for operations that cannot start now, and claims of sets none of whose operations is ready;
+    /// and hands over what is to be done.
     ///
     /// - Parameter mayStart: Whether an operation could if its limits were taken.
-    mutating func giveUp(mayStart: (_ slot: Int, _ level: PriorityLevel) -> Bool) -> (returned: [Int], withdrawn: [Int])
-    {
-        var (returned, withdrawn) = ([Int](), [Int]())
+    mutating func takeChanges(mayStart: (_ slot: Int, _ level: PriorityLevel) -> Bool) -> Changes {
         for set in sets.slots {
             while sets[set].takenCount > 0, !canUse(set, mayStart) {
                 sets[set].takenCount -= 1
-                returned.append(set)
+                changes.returned.append(set)
             }
             if sets[set].hasClaim, sets[set].ready.isEmpty {
                 sets[set].hasClaim = false
                 sets[set].parkedLevel = nil
-                withdrawn.append(set)
+                changes.withdrawn.append(set)
             }
         }
-        return (returned, withdrawn)
+        changes.forgotten = forgetUnused()
+        defer { changes = Changes() }
+        return changes
     }
 
     private func canUse(_ set: Int, _ mayStart: (_ slot: Int, _ level: PriorityLevel) -> Bool) -> Bool {

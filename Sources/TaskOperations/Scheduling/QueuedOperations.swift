@@ -159,6 +159,7 @@ extension QueuedOperations {
     mutating func undoStart(_ slot: Slot) {
         startedCount -= 1
         records[slot].status = .waiting
+        if !admission.limited.isEmpty { admission.changeLimited { $0.undoStart(slot) } }
     }
 
     /// Changes how limited operations stand.

@@ -30,6 +30,13 @@ extension SchedulerState {
     /// How many operations have not ended.
     var count: Int { operations.count }
 
+    /// How many operations are pending: added, and not started.
+    var pendingCount: Int { room.count(ofUnstarted: operations.unstartedCount) }
+
+    /// Whether no other operation may be pending.
+    @inline(__always)
+    var isFull: Bool { room.isFull(ofUnstarted: operations.unstartedCount) }
+
     /// How many operations ever arrived.
     var arrivals: UInt64 { operations.arrivals }
 

@@ -9,21 +9,6 @@ struct SchedulerState<Element: Sendable, Waiter: Sendable>: Sendable {
     typealias Status = OperationStatus
     typealias Record = QueuedOperations<Element>.Record
 
-    /// Whether the queue takes operations. It never goes back to a case before.
-    enum Intake: Int, Comparable, Sendable {
-        case open
-        /// Open until it is empty for the first time, then shut.
-        case closing
-        /// What is added is refused.
-        case shut
-        /// What is added is cancelled.
-        case cancelling
-
-        var takes: Bool { self < .shut }
-
-        static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
-    }
-
     let order: OperationOrder
     /// How many workers at most are worth starting at once.
     let workerLimit: Int
@@ -41,8 +26,8 @@ struct SchedulerState<Element: Sendable, Waiter: Sendable>: Sendable {
     /// cancelled must not begin before it is cancelled itself.
     private(set) var holdCount = 0
 
-    /// Tasks that wait until the queue is empty, by the numbers of their waits.
-    private var emptyWaiters: [Int: Waiter] = [:]
+    /// Tasks that wait until the queue is empty.
+    private var emptyWaiters = WaitingList<Waiter>()
     /// Workers of each level that were started and have not begun.
     private(set) var starting = LevelCounts()
 
@@ -57,7 +42,6 @@ struct SchedulerState<Element: Sendable, Waiter: Sendable>: Sendable {
     private(set) var rate: TokenBucket?
     private(set) var ages: Ages?
     private var outbox = Outbox()
-    private var limitChanges = LimitChanges()
 
     init(
         width: Int, isSuspended: Bool = false, policies: QueuePolicies = QueuePolicies(), workerLimit: Int = .max
@@ -182,13 +166,6 @@ extension SchedulerState {
 // MARK: - Room
 
 extension SchedulerState {
-    /// How many operations are pending: added, and not started.
-    var pendingCount: Int { room.count(ofUnstarted: operations.unstartedCount) }
-
-    /// Whether no other operation may be pending.
-    @inline(__always)
-    var isFull: Bool { room.isFull(ofUnstarted: operations.unstartedCount) }
-
     mutating func setPendingLimit(_ limit: Int) { room.limit = limit }
 
     /// Has a pending operation give way to a new one if that is the policy. Otherwise the new one is to be ended.
@@ -280,16 +257,15 @@ extension SchedulerState {
 
     /// A task waits until the queue is empty.
     ///
-    /// - Parameter number: A number for the wait, above those of all waits before.
+    /// - Parameter number: A number for the wait, which no other has.
     mutating func waitUntilEmpty(_ waiter: Waiter, number: Int) {
-        emptyWaiters[number] = waiter
+        emptyWaiters.append(waiter, number: number)
     }
 
     /// A task gives up such a wait, and goes on. Returns false if it has gone on already, or has not come yet.
     mutating func stopWaitingUntilEmpty(_ number: Int) -> Bool {
-        guard let waiter = emptyWaiters.removeValue(forKey: number) else { return false }
+        guard let waiter = emptyWaiters.remove(number) else { return false }
         outbox.resumed.append(waiter)
-        if emptyWaiters.isEmpty { emptyWaiters = [:] }
         return true
     }
 }
@@ -297,64 +273,6 @@ extension SchedulerState {
 // MARK: - Starting
 
 extension SchedulerState {
-    /// How many operations could start now, one after the other, if all had the weight 1 and nothing but permits were asked
-    /// for.
-    @inline(__always)
-    var startableCount: Int {
-        if isHalted || lending.isAwaitedBack { return 0 }
-        if isPlain { return min(ready.count, permits.available) }
-        let count = min(operations.admission.openCount, permits.available)
-        return rate.map { $0.count(at: time.now, atMost: count) } ?? count
-    }
-
-    /// The level of what would start next, that is of its task: its own, or what waits for all that may start.
-    @inline(__always)
-    var nextLevel: PriorityLevel? {
-        if startableCount == 0 { return nil }
-        return isPlain ? firstLevel : selection?.taskLevel
-    }
-
-    /// The level of the task of the first ready operation.
-    @inline(__always)
-    private var firstLevel: PriorityLevel? {
-        guard let level = ready.highestLevel else { return nil }
-        if operations.floors.isIdle { return level }
-        // Not `floor(of:)`, for which the whole state would be copied each time.
-        let next = records[ready.first!.entry.slot]
-        return max(level, operations.floors.level(of: next.arrival, isBarrier: next.isBarrier, barriers))
-    }
-
-    private typealias Selection = (slot: Slot, level: PriorityLevel, set: Int?, taskLevel: PriorityLevel)
-
-    /// What would start next if more is asked than its turn and one permit.
-    ///
-    /// A level that is full is passed over. What has to wait for permits of the queue is not.
-    private var selection: Selection? {
-        for (slot, level, set) in firstOfLevels {
-            let weight = records[slot].weight
-            if !lending.isOpen(level, for: weight) { continue }
-            return permits.admits(weight) ? (slot, level, set, max(level, floor(of: slot))) : nil
-        }
-        return nil
-    }
-
-    /// Whether the rate lets nothing start now.
-    var isRateReached: Bool { rate.map { $0.count(at: time.now, atMost: 1) == 0 } ?? false }
-
-    /// The first ready operation of each level, in the order in which they are to start.
-    var firstOfLevels: [(slot: Slot, level: PriorityLevel, set: Int?)] {
-        let all = PriorityLevel.allCases.reversed().compactMap { level in
-            operations.admission.first(of: level).map { (slot: $0.slot, level: level, set: $0.set) }
-        }
-        guard let ages else { return all }
-        return all.map { (first: $0, level: ages.level(of: $0.slot, $0.level, at: time.now)) }
-            .sorted { one, other in
-                if one.level != other.level { return one.level > other.level }
-                return records[one.first.slot].arrival < records[other.first.slot].arrival
-            }
-            .map(\.first)
-    }
-
     /// A worker that was started has begun.
     mutating func workerBegan(at level: PriorityLevel) {
         starting.add(-1, at: level)
@@ -413,17 +331,7 @@ extension SchedulerState {
         lending.giveBack(records[slot].weight, at: records[slot].level)
         operations.undoStart(slot)
         rate?.giveBack()
-        if let set = operations.admission.limited.set(of: slot) { limitChanges.returned.append(set) }
         if room.drops { room.enter(operations.entry(slot)) }
-    }
-
-    /// What starts next, in this order, each in place of one that executes and ends, as long as nothing else happens:
-    /// no more than `count`, and none if it is not plain to see.
-    func upcoming(_ count: Int) -> (level: PriorityLevel, entries: ArraySlice<RankedList.Entry>)? {
-        guard !ready.isEmpty, !isHalted, !isObserved, returning.isEmpty, permits.taken == permits.capacity,
-            barriers.isEmpty, operations.floors.isIdle, isPlain, room.producers.isEmpty
-        else { return nil }
-        return ready.upcoming(count)
     }
 
     /// An operation that executed has ended, and its permit went to the first of `upcoming`, of this level. The caller
@@ -439,18 +347,6 @@ extension SchedulerState {
 // MARK: - Limits
 
 extension SchedulerState {
-    /// What is to be done to semaphores that are limits of operations, by the number of a set of them.
-    struct LimitChanges: Sendable {
-        /// Each gets a permit back.
-        var returned: [Int] = []
-        /// The queue no longer claims a permit of each.
-        var withdrawn: [Int] = []
-        /// No operation has them any more.
-        var forgotten: [Int] = []
-
-        var isEmpty: Bool { returned.isEmpty && withdrawn.isEmpty && forgotten.isEmpty }
-    }
-
     /// A set of limits that operations will have.
     mutating func makeLimitSet() -> Int {
         isPlain = false
@@ -473,25 +369,19 @@ extension SchedulerState {
     private mutating func leavePolicies(_ slot: Slot, _ status: Status) {
         ages?.leave(slot)
         if operations.admission.limited.isEmpty { return }
-        guard let set = operations.changeLimited({ $0.leave(slot) }) else { return }
-        if status != .waiting, status != .ready { limitChanges.returned.append(set) }
+        operations.changeLimited { $0.leave(slot, hasStarted: status != .waiting && status != .ready) }
     }
 
     /// Gives up what is taken and claimed for what cannot start, and hands over what is to be done.
-    mutating func takeLimitChanges() -> LimitChanges {
+    mutating func takeLimitChanges() -> LimitedOperations.Changes {
         let hasToken = rate.map { $0.nextStart <= time.now } ?? true
         let mayStart = hasToken && !isHalted && !lending.isAwaitedBack && permits.available > 0
-        let (returned, withdrawn) = operations.changeLimited { [lending, records] limited in
-            limited.giveUp { slot, level in
+        return operations.changeLimited { [lending, records] limited in
+            limited.takeChanges { slot, level in
                 let weight = records[slot].weight
                 return mayStart && lending.permits.admits(weight) && lending.isOpen(level, for: weight)
             }
         }
-        limitChanges.returned += returned
-        limitChanges.withdrawn += withdrawn
-        limitChanges.forgotten = operations.changeLimited { $0.forgetUnused() }
-        defer { limitChanges = LimitChanges() }
-        return limitChanges
     }
 }
 
@@ -587,10 +477,7 @@ extension SchedulerState {
             isOver = true
             outbox.isOver = true
         }
-        if isEmpty, !emptyWaiters.isEmpty {
-            outbox.resumed += emptyWaiters.sorted { $0.key < $1.key }.map(\.value)
-            emptyWaiters = [:]
-        }
+        if isEmpty, !emptyWaiters.isEmpty { outbox.resumed += emptyWaiters.removeAll() }
     }
 
     /// Hands over what the events since the last time have led to; nothing, as nearly always, if there is nothing.

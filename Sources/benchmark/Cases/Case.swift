@@ -65,6 +65,10 @@ enum SubjectName: String, CaseIterable, Sendable {
     case task = "Task"
     /// An actor with a dictionary of tasks.
     case actorOfTasks = "actor-of-tasks"
+    /// An `AsyncSemaphore` that is acquired before each `Task {}`.
+    case semaphoreAroundTask = "semaphore-around-Task"
+    /// An `AsyncSemaphore` that bodies acquire.
+    case semaphoreInBody = "semaphore-in-body"
     /// What reads a code base that is to move.
     case audit
     /// What arithmetic says.

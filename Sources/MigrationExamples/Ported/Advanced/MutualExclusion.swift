@@ -11,10 +11,8 @@ extension Ported {
         let lines = SharedCount()
         for (number, file) in input.sample.enumerated() {
             let category = number % 4 < 2 ? "even" : "odd"
-            queues[number % 2].addOperation {
-                try await categories[category]!.withPermit {
-                    meters[category]!.measure { lines.add(file.lineCount()) }
-                }
+            queues[number % 2].addOperation(limits: [categories[category]!]) {
+                meters[category]!.measure { lines.add(file.lineCount()) }
             }
         }
         for queue in queues { try await queue.waitUntilAllOperationsAreFinished() }

@@ -1,0 +1,19 @@
+public import MigrationExamplesSupport
+import TaskOperations
+
+extension Ported {
+    /// Counts lines of files, and never has more than 8 on their way.
+    public static func boundedProducer(_ input: RecipeInput) async throws -> RecipeResult {
+        // region: bounded-producer
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 4, maxPendingOperationCount: 4)
+        let lines = SharedCount()
+        var most = 0
+        for file in input.sample {
+            try await queue.addOperationWaitingForRoom { lines.add(file.lineCount()) }
+            most = max(most, queue.operationCount)
+        }
+        try await queue.waitUntilAllOperationsAreFinished()
+        return RecipeResult("\(lines.total) lines, \(most <= 8 ? "at most 8 files" : "too many") under way")
+        // endregion
+    }
+}

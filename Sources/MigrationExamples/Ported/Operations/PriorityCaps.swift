@@ -1,0 +1,22 @@
+public import MigrationExamplesSupport
+import TaskOperations
+
+extension Ported {
+    /// Counts lines, most of them in the background, and always has room for what is urgent.
+    public static func priorityCaps(_ input: RecipeInput) async throws -> RecipeResult {
+        // region: priority-caps
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 4)
+        queue.setMaxConcurrentOperationCount(1, for: .background)
+        let (lines, meter) = (SharedCount(), WorkMeter())
+        for (number, file) in input.sample.enumerated() {
+            if number.isMultiple(of: 10) {
+                queue.addOperation(priority: .high) { lines.add(file.lineCount()) }
+            } else {
+                queue.addOperation(priority: .background) { meter.measure { lines.add(file.lineCount()) } }
+            }
+        }
+        try await queue.waitUntilAllOperationsAreFinished()
+        return RecipeResult("\(lines.total) lines, at most \(meter.most) in the background at once")
+        // endregion
+    }
+}

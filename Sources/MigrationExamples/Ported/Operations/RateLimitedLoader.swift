@@ -1,0 +1,19 @@
+public import MigrationExamplesSupport
+import TaskOperations
+
+extension Ported {
+    /// Loads files for a service that allows so many requests in a second.
+    public static func rateLimitedLoader(_ input: RecipeInput) async throws -> RecipeResult {
+        // region: rate-limited-loader
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 4, rate: .perSecond(500, burst: 5))
+        let (files, bytes) = (input.sample.prefix(25), SharedCount())
+        let start = ContinuousClock.now
+        for file in files {
+            queue.addOperation { bytes.add(file.size) }
+        }
+        try await queue.waitUntilAllOperationsAreFinished()
+        let isSpread = ContinuousClock.now - start >= .milliseconds(2) * (files.count - 5)
+        return RecipeResult("\(bytes.total) bytes, \(isSpread ? "spread over time" : "too fast")")
+        // endregion
+    }
+}

@@ -1,0 +1,70 @@
+// What may start, and what comes first. Nothing is changed here.
+
+extension SchedulerState {
+    /// How many operations could start now, one after the other, if all had the weight 1 and nothing but permits were asked
+    /// for.
+    @inline(__always)
+    var startableCount: Int {
+        if isHalted || lending.isAwaitedBack { return 0 }
+        if isPlain { return min(ready.count, permits.available) }
+        let count = min(operations.admission.openCount, permits.available)
+        return rate.map { $0.count(at: time.now, atMost: count) } ?? count
+    }
+
+    /// The level of what would start next, that is of its task: its own, or what waits for all that may start.
+    @inline(__always)
+    var nextLevel: PriorityLevel? {
+        if startableCount == 0 { return nil }
+        return isPlain ? firstLevel : selection?.taskLevel
+    }
+
+    /// The level of the task of the first ready operation.
+    @inline(__always)
+    var firstLevel: PriorityLevel? {
+        guard let level = ready.highestLevel else { return nil }
+        if operations.floors.isIdle { return level }
+        // Not `floor(of:)`, for which the whole state would be copied each time.
+        let next = records[ready.first!.entry.slot]
+        return max(level, operations.floors.level(of: next.arrival, isBarrier: next.isBarrier, barriers))
+    }
+
+    typealias Selection = (slot: Slot, level: PriorityLevel, set: Int?, taskLevel: PriorityLevel)
+
+    /// What would start next if more is asked than its turn and one permit.
+    ///
+    /// A level that is full is passed over. What has to wait for permits of the queue is not.
+    var selection: Selection? {
+        for (slot, level, set) in firstOfLevels {
+            let weight = records[slot].weight
+            if !lending.isOpen(level, for: weight) { continue }
+            return permits.admits(weight) ? (slot, level, set, max(level, floor(of: slot))) : nil
+        }
+        return nil
+    }
+
+    /// Whether the rate lets nothing start now.
+    var isRateReached: Bool { rate.map { $0.count(at: time.now, atMost: 1) == 0 } ?? false }
+
+    /// The first ready operation of each level, in the order in which they are to start.
+    var firstOfLevels: [(slot: Slot, level: PriorityLevel, set: Int?)] {
+        let all = PriorityLevel.allCases.reversed().compactMap { level in
+            operations.admission.first(of: level).map { (slot: $0.slot, level: level, set: $0.set) }
+        }
+        guard let ages else { return all }
+        return all.map { (first: $0, level: ages.level(of: $0.slot, $0.level, at: time.now)) }
+            .sorted { one, other in
+                if one.level != other.level { return one.level > other.level }
+                return records[one.first.slot].arrival < records[other.first.slot].arrival
+            }
+            .map(\.first)
+    }
+
+    /// What starts next, in this order, each in place of one that executes and ends, as long as nothing else happens:
+    /// no more than `count`, and none if it is not plain to see.
+    func upcoming(_ count: Int) -> (level: PriorityLevel, entries: ArraySlice<RankedList.Entry>)? {
+        guard !ready.isEmpty, !isHalted, !isObserved, returning.isEmpty, permits.taken == permits.capacity,
+            barriers.isEmpty, operations.floors.isIdle, isPlain, room.producers.isEmpty
+        else { return nil }
+        return ready.upcoming(count)
+    }
+}
