@@ -45,7 +45,8 @@ let package = Package(
         .target(
             name: "TourKit",
             dependencies: [
-                "TaskOperations", "MigrationExamplesSupport", "MigrationExamplesLegacy", "MigrationExamplesPorted",
+                "TaskOperations", "TaskOperationsTracing", "MigrationExamplesSupport", "MigrationExamplesLegacy",
+                "MigrationExamplesPorted",
             ],
             swiftSettings: settings),
         .executableTarget(name: "tour", dependencies: ["TourKit"], swiftSettings: settings),

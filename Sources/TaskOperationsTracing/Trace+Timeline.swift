@@ -1,6 +1,6 @@
 extension Trace {
     /// A chart of the trace: a row for each permit of each queue, with what had it when, the number of operations that waited
-    /// for one above, and the critical path outlined. It follows whether the page is light or dark.
+    /// for one above, and the critical path marked. It follows whether the page is light or dark.
     ///
     /// - Parameter width: How wide it is, in pixels; at least 400.
     public func timelineSVG(width: Int = 1200) -> String {
@@ -40,11 +40,11 @@ private struct Timeline {
             .page { fill: #ffffff } text { fill: #24292f } .faint { fill: #57606a } .grid { stroke: #d0d7de }
             .row { fill: #f6f8fa } .wait { fill: #d4a72c; fill-opacity: .55 } .succeeded { fill: #54aeff }
             .failed { fill: #fa4549 } .cancelled { fill: #8c959f } .unfinished { fill: #c297ff }
-            .critical { stroke: #cf222e; stroke-width: 2 } .bar { fill: #0a3069 }
+            .critical { fill: #0a0c10 } .bar { fill: #0a3069 }
             @media (prefers-color-scheme: dark) {
             .page { fill: #0d1117 } text { fill: #e6edf3 } .faint { fill: #8b949e } .grid { stroke: #30363d }
             .row { fill: #161b22 } .wait { fill: #d29922 } .succeeded { fill: #1f6feb } .failed { fill: #da3633 }
-            .cancelled { fill: #6e7681 } .unfinished { fill: #8957e5 } .critical { stroke: #ffa198 } .bar { fill: #ffffff }
+            .cancelled { fill: #6e7681 } .unfinished { fill: #8957e5 } .critical { fill: #f0f6fc } .bar { fill: #ffffff }
             }
             </style>
             <rect class="page" width="100%" height="100%"/>
@@ -86,7 +86,7 @@ private struct Timeline {
         var parts: [String] = []
         let entries = [
             ("succeeded", "succeeded"), ("failed", "failed"), ("cancelled", "cancelled"), ("unfinished", "unfinished"),
-            ("wait", "waiting for a permit"), ("succeeded critical", "on the critical path"),
+            ("wait", "waiting for a permit"), ("critical", "on the critical path"),
         ]
         for (style, label) in entries {
             parts.append(
@@ -161,7 +161,7 @@ private struct Timeline {
 
     private mutating func draw(_ index: Int, height: Double) {
         let operation = trace.operations[index]
-        let style = operation.outcome.rawValue + (critical.contains(index) ? " critical" : "")
+        let style = operation.outcome.rawValue
         for (part, slice) in operation.slices.enumerated() {
             let x = left + (slice.start - trace.beginning) * scale
             let length = max(0.75, (slice.end - slice.start) * scale)
@@ -173,6 +173,12 @@ private struct Timeline {
                 \(duration(operation.waitedForDependencies)) for dependencies, \(duration(operation.waitedForPermit)) for a \
                 permit, executed \(duration(operation.executed))</title></rect>
                 """)
+            if critical.contains(index) {
+                let mark = min(4, (height - 2) / 2)
+                lines.append(
+                    "<rect class=\"critical\" x=\"\(number(x))\" y=\"\(number(row + height - 2 - mark))\" "
+                        + "width=\"\(number(length))\" height=\"\(number(mark))\"/>")
+            }
             let space = Int((length - 8) / 6.4)
             if part == 0, height >= 16, space >= 3 {
                 let name = operation.name.count > space ? operation.name.prefix(space - 1) + "…" : operation.name[...]
