@@ -63,7 +63,8 @@ let package = Package(
         .executableTarget(
             name: "benchmark",
             dependencies: [
-                "TaskOperations", "TaskOperationsBridge", "TaskOperationsTesting", "SourceAudit", "CAllocator",
+                "TaskOperations", "TaskOperationsBridge", "TaskOperationsTracing", "TaskOperationsTesting",
+                "SourceAudit", "CAllocator",
             ],
             swiftSettings: settings),
         .testTarget(
@@ -96,7 +97,7 @@ let package = Package(
             dependencies: [
                 "TaskOperationsTesting", "TaskOperationsExpectations", "MigrationExamplesSupport",
                 "MigrationExamplesLegacy",
-                "MigrationExamplesPorted", "TourKit", "tour",
+                "MigrationExamplesPorted", "TourKit", "tour", "TaskOperationsTracing",
             ],
             swiftSettings: settings),
         .testTarget(

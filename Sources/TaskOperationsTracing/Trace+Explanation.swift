@@ -36,7 +36,8 @@ extension Trace {
                 let operation = operations[step.operation]
                 let cause =
                     switch step.cause {
-                    case .added: "it was added"
+                    case .added(nil): "it was added"
+                    case .added(let other?): "it was added, after \(operations[other].name) had ended"
                     case .dependency(let other): "\(operations[other].name), which it depends on, had finished"
                     case .permit(let other): "\(operations[other].name) gave its permit back"
                     }

@@ -33,6 +33,7 @@ enum Catalogue {
         .bridgedDependency,
         .bridgedRun,
         .bridgedAdding,
+        .observed,
         .audit,
     ]
 
