@@ -45,7 +45,8 @@ let package = Package(
         .target(
             name: "TourKit",
             dependencies: [
-                "TaskOperations", "MigrationExamplesSupport", "MigrationExamplesLegacy", "MigrationExamplesPorted",
+                "TaskOperations", "TaskOperationsTracing", "MigrationExamplesSupport", "MigrationExamplesLegacy",
+                "MigrationExamplesPorted",
             ],
             swiftSettings: settings),
         .executableTarget(name: "tour", dependencies: ["TourKit"], swiftSettings: settings),
@@ -62,7 +63,8 @@ let package = Package(
         .executableTarget(
             name: "benchmark",
             dependencies: [
-                "TaskOperations", "TaskOperationsBridge", "TaskOperationsTesting", "SourceAudit", "CAllocator",
+                "TaskOperations", "TaskOperationsBridge", "TaskOperationsTracing", "TaskOperationsTesting",
+                "SourceAudit", "CAllocator",
             ],
             swiftSettings: settings),
         .testTarget(
@@ -95,7 +97,7 @@ let package = Package(
             dependencies: [
                 "TaskOperationsTesting", "TaskOperationsExpectations", "MigrationExamplesSupport",
                 "MigrationExamplesLegacy",
-                "MigrationExamplesPorted", "TourKit", "tour",
+                "MigrationExamplesPorted", "TourKit", "tour", "TaskOperationsTracing",
             ],
             swiftSettings: settings),
         .testTarget(

@@ -2,8 +2,9 @@ extension Trace {
     /// One operation of the critical path, and what it waited for just before it started.
     public struct Step: Sendable, Hashable {
         public enum Cause: Sendable, Hashable {
-            /// It started as soon as it was added.
-            case added
+            /// It started as soon as it was added. The program may have waited for this operation before, which ended last
+            /// before that; nil if none had ended.
+            case added(after: Int?)
             /// It started when this operation, which it depends on, had finished.
             case dependency(Int)
             /// It started when this operation gave a permit back.
@@ -32,7 +33,7 @@ extension Trace {
             let cause = cause(of: index, ends)
             let before: Int? =
                 switch cause {
-                case .added: nil
+                case .added(let other): other
                 case .dependency(let other), .permit(let other): other
                 }
             let from = before.map { operations[$0].end } ?? operations[index].added
@@ -57,17 +58,17 @@ extension Trace {
             return .permit(other)
         }
         if let dependency, operations[dependency].end > operation.added - 1e-6 { return .dependency(dependency) }
-        return .added
+        return .added(after: lastEnd(in: nil, before: operation.added, except: index, ends))
     }
 
-    /// The operation of a queue that ended last up to a time.
-    private func lastEnd(in queue: Int, before time: Double, except index: Int, _ ends: [Int]) -> Int? {
+    /// The operation of a queue, or of all, that ended last up to a time.
+    private func lastEnd(in queue: Int?, before time: Double, except index: Int, _ ends: [Int]) -> Int? {
         var (low, high) = (0, ends.count)
         while low < high {
             let middle = (low + high) / 2
             if operations[ends[middle]].end <= time + 1e-9 { low = middle + 1 } else { high = middle }
         }
-        return ends[..<low].last { operations[$0].queue == queue && $0 != index }
+        return ends[..<low].last { (queue == nil || operations[$0].queue == queue) && $0 != index }
     }
 
     /// How much of the permits of a queue were in use from the first start to the last end, from 0 to 1; of as many as there

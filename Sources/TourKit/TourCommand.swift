@@ -1,5 +1,6 @@
 import Foundation
 import MigrationExamplesSupport
+import TaskOperationsTracing
 
 /// The tour as a command: from its arguments to its exit code.
 package struct TourCommand: Sendable {
@@ -28,9 +29,13 @@ package struct TourCommand: Sendable {
             switch try Arguments(parsing: arguments, known: catalogue.map(\.name)) {
             case .help: try output(Arguments.usage + "\n")
             case .list: try output(catalogue.map { $0.name + "\n" }.joined())
-            case .run(let folder, let names, let asJSON):
+            case .explain(let path): try output(Trace(contentsOf: URL(filePath: path)).explanation)
+            case .run(let folder, let names, let asJSON, let pictures):
                 let recipes = names.isEmpty ? catalogue : catalogue.filter { names.contains($0.name) }
-                return try await run(recipes, over: folder, asJSON: asJSON)
+                let recording = try TourRecording(pictures)
+                let code = try await run(recipes, over: folder, asJSON: asJSON)
+                try recording.finish()
+                return code
             }
             return 0
         } catch let error as UsageError {

@@ -12,8 +12,7 @@ struct CatalogueTests {
                 "independent", "independent-batch", "serial", "contended-add", "suspending", "io", "chain", "fan-out",
                 "fan-in", "layers", "random-dag", "after", "pending-memory", "delayed", "cancel-all",
                 "priority-change", "width-change", "suspend-resume", "growth", "semaphore", "keyed", "bounded-add",
-                "shared-limit", "start-rate", "latency",
-                "bridge", "audit",
+                "shared-limit", "start-rate", "latency", "bridge", "observed", "audit",
             ])
     }
 

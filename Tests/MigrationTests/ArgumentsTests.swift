@@ -9,19 +9,29 @@ struct ArgumentsTests {
 
     @Test("Nothing given means every recipe over the sources")
     func nothing() throws {
-        #expect(try parse() == .run(folder: nil, recipes: [], asJSON: false))
+        #expect(try parse() == .run(folder: nil, recipes: [], asJSON: false, pictures: .init()))
     }
 
     @Test("Options and the folder come in any order")
     func anyOrder() throws {
-        let expected = Arguments.run(folder: "folder", recipes: ["two", "one"], asJSON: true)
+        let expected = Arguments.run(folder: "folder", recipes: ["two", "one"], asJSON: true, pictures: .init())
         #expect(try parse("folder", "--json", "--recipe", "two", "--recipe=one") == expected)
         #expect(try parse("--recipe=two", "--json", "folder", "--recipe", "one") == expected)
     }
 
     @Test("After -- everything is a folder")
     func endOfOptions() throws {
-        #expect(try parse("--", "--json") == .run(folder: "--json", recipes: [], asJSON: false))
+        #expect(try parse("--", "--json") == .run(folder: "--json", recipes: [], asJSON: false, pictures: .init()))
+    }
+
+    @Test("Files for a trace and a timeline, and a trace to explain")
+    func pictures() throws {
+        let pictures = Arguments.Pictures(trace: "a.json", timeline: "b.svg")
+        #expect(
+            try parse("--trace", "a.json", "--timeline", "b.svg")
+                == .run(folder: nil, recipes: [], asJSON: false, pictures: pictures))
+        #expect(try parse("explain", "a.json") == .explain(trace: "a.json"))
+        #expect(try parse("--", "explain") == .run(folder: "explain", recipes: [], asJSON: false, pictures: .init()))
     }
 
     @Test("Help and the list are asked for by name")
@@ -41,6 +51,10 @@ struct ArgumentsTests {
             (["--recipe", "three"], #"no recipe "three"; there are one, two"#),
             (["--recipe="], #"no recipe ""; there are one, two"#),
             (["--list", "--json"], "--list stands alone"),
+            (["--list", "--trace", "a"], "--list stands alone"),
+            (["--trace"], "--trace needs a file"),
+            (["explain"], "explain needs one file"),
+            (["explain", "a", "b"], "explain needs one file"),
         ])
     func errors(arguments: [String], message: String) {
         let error = #expect(throws: UsageError.self) { try Arguments(parsing: arguments, known: ["one", "two"]) }

@@ -2,6 +2,7 @@
     import Foundation
     import MigrationExamplesSupport
     import TaskOperationsExpectations
+    import TaskOperationsTracing
     import Testing
     import TourKit
 
@@ -43,6 +44,30 @@
     }
 
     extension TourProcessTests {
+        @Test("All recipes can be recorded, drawn and explained")
+        func pictures() async {
+            await #expect(processExitsWith: .success) {
+                let temporary = try TemporaryFolder()
+                try temporary.write("text", to: "input/file")
+                let (trace, picture) = (temporary / "trace.json", temporary / "timeline.svg")
+                let tour = try TourProcess(
+                    [temporary / "input", "--trace", trace, "--timeline", picture], outputIn: temporary)
+                tour.process.waitUntilExit()
+                #expect(tour.process.terminationStatus == 0)
+                #expect(try tour.errors() == "")
+                let read = try Trace(contentsOf: URL(filePath: trace))
+                #expect(read.isComplete && read.operations.count > 100)
+                #expect(try String(contentsOfFile: picture, encoding: .utf8).hasSuffix("</svg>\n"))
+                let explanation = try TourProcess(["explain", trace], outputIn: temporary)
+                explanation.process.waitUntilExit()
+                #expect(try explanation.output().hasPrefix("\(read.operations.count) operations in "))
+                let refusal = try TourProcess(["explain", picture], outputIn: temporary)
+                refusal.process.waitUntilExit()
+                #expect(refusal.process.terminationStatus == 2)
+                #expect(try refusal.errors().contains("timeline.svg:1: a trace begins with ["))
+            }
+        }
+
         @Test("With too few open files allowed, the tour says so instead of running for ever")
         func tooFewFiles() async {
             await #expect(processExitsWith: .success) {

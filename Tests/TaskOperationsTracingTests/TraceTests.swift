@@ -47,10 +47,20 @@ struct TraceTests {
         #expect(path.map { trace.operations[$0.operation].name } == ["a", "e", "f"])
         #expect(path.map(\.share) == [3, 1, 3])
         #expect(path[1].cause == .dependency(path[0].operation) && path[2].cause == .permit(path[1].operation))
+        #expect(path[0].cause == .added(after: nil))
         #expect(abs(trace.utilization(ofQueue: 0) - 11.0 / 14) < 1e-9)
         #expect(trace.longestWaits.map { trace.operations[$0].name } == ["f", "c"])
         let d = try #require(trace.operations.first { $0.name == "d" })
         #expect(d.waitedForDependencies == 3 && d.waitedForPermit == 0 && d.executed == 2)
+    }
+
+    @Test("the critical path goes on before what was added late")
+    func lateAddition() throws {
+        let trace = try trace([
+            slice("a", 1, thread: 2, 0...3, added: 0, ready: 0), slice("b", 2, thread: 2, 4...5, added: 4, ready: 4),
+        ])
+        let path = trace.criticalPath
+        #expect(path.map(\.share) == [3, 2] && path.last?.cause == .added(after: path[0].operation))
     }
 
     @Test(

@@ -45,6 +45,8 @@ actor Scheduler: OperationHost {
     nonisolated let hasHadBarriers = Atomic(false)
     /// What happens to operations, on its way to listeners.
     nonisolated let changeLog = ChangeLog()
+    /// What is done around each body.
+    nonisolated let surroundings = BodySurroundings()
     // Written once, before any other thread can know the scheduler. Loaded with no lock held: the load may return what
     // becomes the last reference, and releasing that enters the scheduler.
     nonisolated(unsafe) private(set) weak var owner: AnyObject?
@@ -323,7 +325,7 @@ extension Scheduler {
 
 extension Scheduler {
     /// Whether bodies run right on the worker, with no more around them than the current operation.
-    nonisolated var runsPlainly: Bool { !runsOnMainActor && taskLocals.isEmpty }
+    nonisolated var runsPlainly: Bool { !runsOnMainActor && taskLocals.isEmpty && surroundings.isEmpty }
 
     nonisolated var handlerExecutor: (any TaskExecutor)? {
         if case .executor(let executor) = place { (executor as? any HandlerExecutor)?.handlerExecutor } else { nil }
@@ -333,8 +335,8 @@ extension Scheduler {
         if case .mainActor = place { true } else { false }
     }
 
-    /// Runs a body with what this queue puts around it.
-    nonisolated func run(_ operation: AnyTaskOperation, on runner: OperationRunner) async -> Outcome? {
+    /// Runs a body with the task locals and in the place of this queue.
+    nonisolated func runUnsurrounded(_ operation: AnyTaskOperation, on runner: OperationRunner) async -> Outcome? {
         await operation.runWithTaskLocals(on: runner, onMainActor: runsOnMainActor)
     }
 }

@@ -49,6 +49,10 @@ struct Subject: Sendable {
 
 enum SubjectName: String, CaseIterable, Sendable {
     case taskOperationQueue = "TaskOperationQueue"
+    /// With an observer that does nothing.
+    case observed = "observed"
+    /// With a `TraceRecorder`.
+    case traced = "TraceRecorder"
     case asyncSemaphore = "AsyncSemaphore"
     case bridgedOperationQueue = "BridgedOperationQueue"
     case keyedOperations = "KeyedOperations"
@@ -76,7 +80,8 @@ enum SubjectName: String, CaseIterable, Sendable {
 
     var isOurs: Bool {
         switch self {
-        case .taskOperationQueue, .asyncSemaphore, .bridgedOperationQueue, .keyedOperations, .audit: true
+        case .taskOperationQueue, .observed, .traced, .asyncSemaphore, .bridgedOperationQueue, .keyedOperations, .audit:
+            true
         default: false
         }
     }

@@ -36,6 +36,7 @@ enum Catalogue {
         .bridgedDependency,
         .bridgedRun,
         .bridgedAdding,
+        .observed,
         .audit,
     ]
 

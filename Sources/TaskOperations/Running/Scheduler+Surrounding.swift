@@ -1,0 +1,66 @@
+import Synchronization
+
+/// What is done around each body of a queue.
+typealias BodySurrounding = @Sendable (AnyTaskOperation, () async throws -> Void) async throws -> Void
+
+/// What surrounds the bodies of a queue, if anything does.
+struct BodySurroundings: ~Copyable, Sendable {
+    private let surrounding = Lock<BodySurrounding?>(nil)
+    private let isSet = Atomic(false)
+
+    var isEmpty: Bool { !isSet.load(ordering: .relaxed) }
+
+    var current: BodySurrounding? { surrounding.withLock { $0 } }
+
+    /// Puts something around what there is.
+    func add(_ outer: @escaping BodySurrounding) {
+        let replaced = surrounding.withLock { surrounding in
+            let inner = surrounding
+            surrounding = inner.map { Self.join(outer, $0) } ?? outer
+            return inner
+        }
+        extendLifetime(replaced)
+        isSet.store(true, ordering: .sequentiallyConsistent)
+    }
+
+    private static func join(_ outer: @escaping BodySurrounding, _ inner: @escaping BodySurrounding) -> BodySurrounding {
+        { operation, body in try await outer(operation) { try await inner(operation, body) } }
+    }
+}
+
+extension Scheduler {
+    /// Runs a body with what this queue puts around it.
+    nonisolated func run(_ operation: AnyTaskOperation, on runner: OperationRunner) async -> Outcome? {
+        guard let surrounding = surroundings.current else { return await runUnsurrounded(operation, on: runner) }
+        var outcome: Outcome??
+        do {
+            try await surrounding(operation) {
+                require(
+                    outcome == nil, "The body of \(OperationLabel(operation)) was called twice by what surrounds it.")
+                let result = await runUnsurrounded(operation, on: runner)
+                outcome = .some(result)
+                if case .failure(let error)? = result?.result { throw error }
+            }
+        } catch {
+            if outcome == nil {
+                operation.discardBody()
+                return Outcome(.failure(error))
+            }
+        }
+        if let outcome { return outcome }
+        operation.discardBody()
+        return Outcome(.failure(BodySurroundingError.bodyNotCalled(OperationLabel(operation))))
+    }
+}
+
+/// Why an operation failed whose body did not run.
+public enum BodySurroundingError: Error, Sendable, CustomStringConvertible {
+    /// What surrounds the bodies of the queue returned without having called the body of this operation.
+    case bodyNotCalled(OperationLabel)
+
+    public var description: String {
+        switch self {
+        case .bodyNotCalled(let operation): "What surrounds the body of \(operation) did not call it."
+        }
+    }
+}

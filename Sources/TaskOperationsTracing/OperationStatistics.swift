@@ -1,0 +1,158 @@
+public import TaskOperations
+
+/// Counts what operations do, and how long they wait and execute, for each queue that it observes.
+///
+/// ```swift
+/// let statistics = OperationStatistics()
+/// TaskOperationQueue.observeAll(statistics)
+/// …
+/// for queue in statistics.snapshot { print(queue.name, queue.executed.p99) }
+/// ```
+///
+/// It keeps 16 bytes for each operation that has not started, and a kilobyte or two for each queue.
+public final class OperationStatistics: TaskOperationObserver {
+    /// What operations of a queue did, up to a moment.
+    public struct Queue: Sendable, Codable {
+        public let name: String
+        /// How many operations there are in each state.
+        public internal(set) var pending = 0
+        public internal(set) var executing = 0
+        /// How many there ever were.
+        public internal(set) var added = 0
+        public internal(set) var succeeded = 0
+        public internal(set) var failed = 0
+        public internal(set) var cancelled = 0
+        /// Attempts after the first of operations.
+        public internal(set) var retries = 0
+        /// How long operations were ready before they started.
+        public internal(set) var waited = DurationHistogram()
+        /// From their start to their end.
+        public internal(set) var executed = DurationHistogram()
+    }
+
+    fileprivate struct Entry: Sendable {
+        var statistics: Queue
+        var waiting = TimeTable()
+        var started: [UInt64: Int] = [:]
+    }
+
+    private let start = ContinuousClock.now
+    private let entries = Lock<[Int: Entry]>([:])
+
+    public init() {}
+
+    /// What there is now, in the order in which queues were made.
+    public var snapshot: [Queue] {
+        entries.withLock { entries in entries.sorted { $0.key < $1.key }.map(\.value.statistics) }
+    }
+
+    public func operationChanged(_ event: TaskOperationEvent) {
+        let time = nanoseconds(event.instant)
+        entries.withLock { entries in
+            let new = Entry(statistics: Queue(name: event.queue.name ?? "unnamed queue \(event.queue.number)"))
+            entries[event.queue.number, default: new].note(event, at: time)
+        }
+    }
+
+    private func nanoseconds(_ instant: ContinuousClock.Instant) -> Int {
+        let (seconds, attoseconds) = start.duration(to: instant).components
+        return max(0, Int(seconds) * 1_000_000_000 + Int(attoseconds / 1_000_000_000))
+    }
+}
+
+extension OperationStatistics.Entry {
+    fileprivate mutating func note(_ event: TaskOperationEvent, at time: Int) {
+        let number = event.operationNumber
+        switch event.kind {
+        case .added:
+            statistics.added += 1
+            waiting.add(number, at: time)
+        case .ready: waiting.setReady(number, at: time)
+        case .started:
+            let times = waiting.remove(number) ?? (time, time)
+            // What was there before the observer has waited for a time that is not known.
+            if !event.isReplayed { statistics.waited.add(nanoseconds: time - max(times.added, times.ready)) }
+            started[number] = time
+        case .attempt: statistics.retries += 1
+        case .finished(let outcome): finish(number, outcome, at: time)
+        case .withdrawn:
+            statistics.added -= 1
+            _ = waiting.remove(number)
+        case .lent, .returned, .cancelled, .priorityChanged: break
+        }
+        statistics.pending = waiting.count
+        statistics.executing = started.count
+    }
+
+    private mutating func finish(_ number: UInt64, _ outcome: TaskOperationEvent.Outcome, at time: Int) {
+        switch outcome {
+        case .succeeded: statistics.succeeded += 1
+        case .failed: statistics.failed += 1
+        case .cancelled: statistics.cancelled += 1
+        }
+        if let begin = started.removeValue(forKey: number) {
+            statistics.executed.add(nanoseconds: time - begin)
+        } else {
+            _ = waiting.remove(number)
+        }
+    }
+}
+
+/// How often durations of each size came, in steps of a quarter of a power of two: what it says of one is at most a fifth
+/// too much.
+public struct DurationHistogram: Sendable, Hashable, Codable {
+    /// From 1 μs up.
+    private var counts: [Int] = []
+    /// How many there were.
+    public private(set) var count = 0
+    /// Their sum, in seconds.
+    public private(set) var sum = 0.0
+
+    mutating func add(nanoseconds: Int) {
+        let step = Self.step(of: nanoseconds)
+        while counts.count <= step { counts.append(0) }
+        counts[step] += 1
+        count += 1
+        sum += Double(max(0, nanoseconds)) / 1e9
+    }
+
+    /// The first step is up to 1 μs.
+    private static func step(of nanoseconds: Int) -> Int {
+        if nanoseconds <= 1000 { return 0 }
+        let power = Int.bitWidth - 1 - (nanoseconds / 1000).leadingZeroBitCount
+        // The two bits behind the first.
+        let quarter = (((nanoseconds / 1000) << 2) >> power) & 3
+        return 1 + power * 4 + quarter
+    }
+
+    /// The end of a step, in seconds.
+    private static func end(of step: Int) -> Double {
+        if step == 0 { return 1e-6 }
+        let (power, quarter) = (step - 1).quotientAndRemainder(dividingBy: 4)
+        return Double(1 << power) * (1 + Double(quarter + 1) / 4) * 1e-6
+    }
+
+    /// The duration, in seconds, that a part of all does not exceed; 0 if there are none.
+    ///
+    /// - Parameter part: From 0 to 1.
+    public func quantile(_ part: Double) -> Double {
+        let rank = max(1, Int((part * Double(count)).rounded(.up)))
+        var seen = 0
+        for (step, number) in counts.enumerated() {
+            seen += number
+            if seen >= rank { return Self.end(of: step) }
+        }
+        return 0
+    }
+
+    /// The duration, in seconds, that half of all do not exceed.
+    public var p50: Double { quantile(0.5) }
+
+    /// The duration, in seconds, that 99 of 100 do not exceed.
+    public var p99: Double { quantile(0.99) }
+
+    /// The steps that are not empty: up to how many seconds, and how many.
+    public var buckets: [(upTo: Double, count: Int)] {
+        counts.indices.filter { counts[$0] > 0 }.map { (Self.end(of: $0), counts[$0]) }
+    }
+}

@@ -1,0 +1,39 @@
+#if canImport(os)
+    public import TaskOperations
+    public import os
+
+    /// Tells Instruments of operations: an interval for each that executes, and an event for what happens to it.
+    public final class SignpostObserver: TaskOperationObserver {
+        private struct Key: Hashable {
+            let queue: Int
+            let number: UInt64
+        }
+
+        private let signposter: OSSignposter
+        private let intervals = Lock<[Key: OSSignpostIntervalState]>([:])
+
+        /// Creates an observer.
+        ///
+        /// - Parameter signposter: What the intervals and events are told to.
+        public init(_ signposter: OSSignposter) {
+            self.signposter = signposter
+        }
+
+        public func operationChanged(_ event: TaskOperationEvent) {
+            let key = Key(queue: event.queue.number, number: event.operationNumber)
+            let name = event.operation.name ?? "unnamed"
+            switch event.kind {
+            case .started:
+                let state = signposter.beginInterval(
+                    "operation", id: signposter.makeSignpostID(), "\(name) on \(event.queue.description)")
+                intervals.withLock { $0[key] = state }
+            case .finished(let outcome):
+                guard let state = intervals.withLock({ $0.removeValue(forKey: key) }) else { return }
+                signposter.endInterval("operation", state, "\(outcome.description)")
+            case .lent, .returned, .cancelled, .attempt:
+                signposter.emitEvent("operation", "\(name) \(event.kind.description)")
+            case .added, .ready, .priorityChanged, .withdrawn: break
+            }
+        }
+    }
+#endif

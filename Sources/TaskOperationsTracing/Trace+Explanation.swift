@@ -1,0 +1,67 @@
+extension Trace {
+    /// The analysis of the trace as text: what each queue did, the critical path and what would have shortened it, and the
+    /// longest waits.
+    public var explanation: String {
+        if operations.isEmpty { return "The trace has no operation that executed.\n" }
+        var lines = [
+            "\(operations.count) operations in \(TimeText.text(duration))" + (isComplete ? "" : ", cut at the end")
+        ]
+        lines += ["", "Queues:"] + table(queueRows)
+        lines += ["", "The critical path, of \(criticalPath.count), without which the whole would have been shorter:"]
+        lines += table(pathRows)
+        if !longestWaits.isEmpty { lines += ["", "The longest waits for a permit:"] + table(waitRows) }
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    private var queueRows: [[String]] {
+        [["queue", "operations", "permits", "used", "waited", "executed"]]
+            + queues.indices.map { queue in
+                let members = operations.filter { $0.queue == queue }
+                return [
+                    queues[queue].name, "\(members.count)", queues[queue].width.map { "\($0)" } ?? "-",
+                    "\(Int((utilization(ofQueue: queue) * 100).rounded())) %",
+                    TimeText.text(members.reduce(0) { $0 + $1.waitedForPermit }),
+                    TimeText.text(members.reduce(0) { $0 + $1.executed }),
+                ]
+            }
+    }
+
+    /// The steps that count most, in order.
+    private var pathRows: [[String]] {
+        let path = criticalPath
+        let largest = path.indices.sorted { path[$0].share > path[$1].share }.prefix(10).sorted()
+        return [["operation", "share", "executed", "started when"]]
+            + largest.map { place in
+                let step = path[place]
+                let operation = operations[step.operation]
+                let cause =
+                    switch step.cause {
+                    case .added(nil): "it was added"
+                    case .added(let other?): "it was added, after \(operations[other].name) had ended"
+                    case .dependency(let other): "\(operations[other].name), which it depends on, had finished"
+                    case .permit(let other): "\(operations[other].name) gave its permit back"
+                    }
+                return [operation.name, TimeText.text(step.share), TimeText.text(operation.executed), cause]
+            }
+    }
+
+    private var waitRows: [[String]] {
+        [["operation", "queue", "waited", "executed"]]
+            + longestWaits.map { index in
+                let operation = operations[index]
+                return [
+                    operation.name, queues[operation.queue].name, TimeText.text(operation.waitedForPermit),
+                    TimeText.text(operation.executed),
+                ]
+            }
+    }
+
+    private func table(_ rows: [[String]]) -> [String] {
+        let widths = rows[0].indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
+        return rows.map { row in
+            let cells = zip(row, widths).map { $0 + String(repeating: " ", count: $1 - $0.count) }
+            let line = "  " + cells.joined(separator: "  ")
+            return String(line.prefix(line.count - line.reversed().prefix { $0 == " " }.count))
+        }
+    }
+}

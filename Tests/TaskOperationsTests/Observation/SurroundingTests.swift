@@ -1,0 +1,73 @@
+import TaskOperations
+import TaskOperationsExpectations
+import TaskOperationsTesting
+import Testing
+
+@Suite("What is done around bodies", .timeLimit(.minutes(10)))
+struct SurroundingTests {
+    @TaskLocal private static var span = "none"
+
+    @Test("bodies see what was set around them, inner ones within outer ones", .seeds(5))
+    func contexts() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, executor: .seeded)
+        let order = Recorder<String>()
+        for name in ["inner", "outer"] {
+            queue.surroundBodies { operation, body in
+                order.record("\(name) begins \(operation.name!)")
+                try await Self.$span.withValue("\(name) of \(operation.name!)") { try await body() }
+                order.record("\(name) ends")
+            }
+        }
+        let value = try await queue.addOperation(name: "work") { Self.span }.value
+        #expect(value == "inner of work")
+        #expect(order.events == ["outer begins work", "inner begins work", "inner ends", "outer ends"])
+    }
+
+    @Test("the outcome is the body's, whatever becomes of its error around it", .seeds(5))
+    func outcomes() async throws {
+        let queue = TaskOperationQueue(executor: .seeded)
+        let errors = Recorder<String>()
+        queue.surroundBodies { _, body in
+            do { try await body() } catch { errors.record("\(error)") }
+        }
+        #expect(try await queue.addOperation { 1 }.value == 1)
+        await #expect(throws: WorkFailed.self) { try await queue.addOperation { throw WorkFailed() }.value }
+        #expect(errors.events == ["\(WorkFailed())"])
+        let inner = queue.addOperation { TaskOperation.current?.name }
+        #expect(try await inner.value == nil)
+        let current = queue.addOperation(name: "this") { TaskOperation.current?.name }
+        #expect(try await current.value == "this")
+    }
+
+    @Test("a body that is not called has not run, is let go of, and its operation fails", .seeds(5))
+    func refusals() async throws {
+        let (refusing, forgetting) = (TaskOperationQueue(executor: .seeded), TaskOperationQueue(executor: .seeded))
+        refusing.surroundBodies { _, _ in throw WorkFailed() }
+        forgetting.surroundBodies { _, _ in }
+        weak var captured: AnyObject?
+        do {
+            let object = Witness(Gate())
+            captured = object
+            let refused = refusing.addOperation { [object] in
+                Issue.record("it ran")
+                withExtendedLifetime(object) {}
+            }
+            await #expect(throws: WorkFailed.self) { try await refused.value }
+        }
+        #expect(captured == nil)
+        let forgotten = forgetting.addOperation { 1 }
+        await #expect(throws: BodySurroundingError.self) { try await forgotten.value }
+    }
+
+    @Test("the permit is lent and given back within it", .seeds(10))
+    func lending() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, executor: .seeded)
+        queue.surroundBodies { _, body in
+            await Task.yield()
+            try await body()
+            await Task.yield()
+        }
+        let outer = queue.addOperation { try await queue.addOperation { 2 }.value }
+        #expect(try await outer.value == 2)
+    }
+}
