@@ -20,7 +20,7 @@ enum Submission<Work: Body> {
         case .taskGroupSemaphore: Subject(name) { await taskGroupSemaphore($0, width) }
         case .task: Subject(name) { await task($0, isSerial: width == 1) }
         case .asyncSemaphore, .bridgedOperationQueue, .keyedOperations, .actorOfTasks, .semaphoreAroundTask,
-            .semaphoreInBody, .audit, .ideal:
+            .semaphoreInBody, .audit, .ideal, .observed, .traced:
             nil
         }
     }
