@@ -131,9 +131,14 @@ struct PatternExample {
         PatternExample(
             "operation-priority", has: [operation + "o.queuePriority = .high"], hasNot: [operation + "o.priority = 1"]),
         PatternExample(
-            "operation-quality",
-            has: [operation + "o.qualityOfService = .utility", queue + "q.qualityOfService = .utility"],
-            hasNot: ["struct S { var qualityOfService: Int }; let s = S(qualityOfService: 1); s.qualityOfService"]),
+            "operation-quality", has: [operation + "o.qualityOfService = .utility"],
+            hasNot: [
+                queue + "q.qualityOfService = .utility",
+                "struct S { var qualityOfService: Int }; let s = S(qualityOfService: 1); s.qualityOfService",
+            ]),
+        PatternExample(
+            "queue-quality", has: [queue + "q.qualityOfService = .utility"],
+            hasNot: [operation + "o.qualityOfService = .utility"]),
         PatternExample(
             "operation-completion", has: [operation + "o.completionBlock = { }"],
             hasNot: ["class A { var completionBlock: Int = 0 }; let a = A(); a.completionBlock = 1"]),
@@ -353,6 +358,13 @@ struct PatternExample {
             has: ["func f() { let s = DispatchSemaphore(value: 3); s.wait(); g { s.signal() } }"],
             hasNot: ["func f() { let s = DispatchSemaphore(value: 0); s.wait() }"]),
         PatternExample(
+            "semaphore-producer",
+            has: ["func f() { let s = DispatchSemaphore(value: 3); for _ in a { s.wait(); g { s.signal() } } }"],
+            hasNot: [
+                "func f() { let s = DispatchSemaphore(value: 3); for _ in a { s.wait(); s.signal() } }",
+                "func f() { let s = DispatchSemaphore(value: 3); s.wait(); g { s.signal() } }",
+            ]),
+        PatternExample(
             "semaphore-wait", has: ["func f(s: DispatchSemaphore) { s.wait() }"],
             hasNot: ["func f(s: Process) { s.wait() }"]),
         PatternExample(
@@ -441,6 +453,8 @@ struct PatternExample {
             "thread-local", has: ["Thread.current.threadDictionary[\"a\"] = 1"],
             hasNot: ["request.dictionary[\"a\"] = 1"]),
         PatternExample("thread-priority", has: ["Thread.setThreadPriority(1)"], hasNot: ["Task.setThreadPriority(1)"]),
+        PatternExample(
+            "thread-sleep-until", has: ["Thread.sleep(until: turn)"], hasNot: ["Thread.sleep(forTimeInterval: 1)"]),
         PatternExample(
             "thread-sleep", has: ["Thread.sleep(forTimeInterval: 1)"],
             hasNot: ["try await Task.sleep(for: .seconds(1))"]),

@@ -33,7 +33,8 @@ extension FileMatcher {
             if let identity { roles[identity] = role }
         }
         for site in sites where site.type == .semaphore {
-            if let role = roles[site.identity], role != .signal { rename(site, role) }
+            guard let role = roles[site.identity], role != .signal else { continue }
+            rename(site, to: isOfProducer(site, role, uses) ? "semaphore-producer" : "semaphore-\(role.rawValue)-used")
         }
     }
 
@@ -57,9 +58,17 @@ extension FileMatcher {
     }
 
     /// What is said of a wait or a signal is what its semaphore is for.
-    private mutating func rename(_ site: Site, _ role: Role) {
+    private mutating func rename(_ site: Site, to pattern: String) {
         guard let old = findings(at: site.token).first(where: { $0.pattern.family == .semaphores }) else { return }
         remove({ $0.family == .semaphores }, at: site.token)
-        add("semaphore-\(role.rawValue)-used", site.token, old.certainty)
+        add(pattern, site.token, old.certainty)
+    }
+
+    /// Whether one function waits for a limit again and again, and others signal it: what they do is handed to them.
+    private func isOfProducer(_ site: Site, _ role: Role, _ uses: [Identity: SemaphoreUse]) -> Bool {
+        guard role == .limit, site.member == Word(.wait), isInLoop(site.token), let use = uses[site.identity] else {
+            return false
+        }
+        return !use.signals.isEmpty && !use.signals.contains(executor(site.token))
     }
 }

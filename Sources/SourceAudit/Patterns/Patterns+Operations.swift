@@ -98,9 +98,13 @@ extension Patterns {
             "operation-priority", .operations, "queuePriority", recipe: "Operations/queuePriority", .rote, .leaves,
             "priority: of the operation.", .member(["queuePriority"], of: [.operation]), .message(["setQueuePriority"])),
         Pattern(
-            "operation-quality", .operations, "qualityOfService of an operation or a queue",
-            recipe: "Operations/qualityOfService", .rote, .leaves, "priority: of each operation.",
-            .member(["qualityOfService", "threadPriority"], of: [.operation, .operationQueue])),
+            "operation-quality", .operations, "qualityOfService of an operation",
+            recipe: "Operations/qualityOfService", .rote, .leaves, "priority: of the operation.",
+            .member(["qualityOfService", "threadPriority"], of: [.operation])),
+        Pattern(
+            "queue-quality", .queues, "qualityOfService of a queue", recipe: "Operations/PriorityCaps", .rote, .queues,
+            "priority: of each operation; one queue with a limit for that priority in place of one queue for each.",
+            .member(["qualityOfService"], of: [.operationQueue])),
         Pattern(
             "operation-completion", .operations, "completionBlock", recipe: "Operations/completionBlock", .callers,
             .leaves, "addCompletionHandler, or await.", .member(["completionBlock"], of: [.operation]),

@@ -23,6 +23,11 @@ extension Patterns {
             recipe: "Dispatch/DispatchSemaphore.limit", .callers, .queues,
             "Go with the width of a queue; acquire() and release() of an AsyncSemaphore.", .analysis),
         Pattern(
+            "semaphore-producer", .semaphores, "wait() of a limit in what hands work out",
+            recipe: "Dispatch/DispatchSemaphore.producer", .callers, .queues,
+            "Goes with the width of a queue; or a queue with room for so many, for which the producer waits.",
+            .analysis),
+        Pattern(
             "semaphore-wait", .semaphores, "wait() of a semaphore", recipe: "Dispatch/DispatchSemaphore.signal",
             .thought, .callers, "try await semaphore.acquire() of the bridge, until the semaphore goes.",
             .member(["wait"], of: [.semaphore]), .function(["dispatch_semaphore_wait", "sem_wait"])),

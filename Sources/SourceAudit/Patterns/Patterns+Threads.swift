@@ -28,6 +28,10 @@ extension Patterns {
             recipe: "Operations/qualityOfService", .rote, .leaves, "priority: of the operation.",
             .member(["setThreadPriority", "threadPriority", "qualityOfService"], of: [.thread])),
         Pattern(
+            "thread-sleep-until", .threads, "Thread.sleep(until:)", recipe: "Operations/RateLimitedLoader", .callers,
+            .callers, "rate: of the queue if it spreads work over time, or try await Task.sleep(until:).",
+            .member(["sleep"], of: [.thread], when: [.label("until")])),
+        Pattern(
             "thread-sleep", .threads, "Thread.sleep", recipe: "Dispatch/asyncAfter", .callers, .callers,
             "try await Task.sleep.", .member(["sleep", "sleepForTimeInterval"], of: [.thread])),
         Pattern(

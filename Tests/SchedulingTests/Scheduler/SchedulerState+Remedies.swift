@@ -39,12 +39,12 @@ extension SchedulerState {
         var rest = self
         for reason in reasons { rest.remedy(reason, of: slot) }
         // What it waits for next was behind what it waited for before.
-        var rounds = 0
-        while rounds < 5, !rest.isNext(slot), rest.records.holds(slot) {
-            for reason in rest.reasons(of: slot) { rest.remedy(reason, of: slot) }
-            rounds += 1
+        var rounds: [[Reason]] = []
+        while rounds.count < 5, !rest.isNext(slot), rest.records.holds(slot) {
+            rounds.append(rest.reasons(of: slot))
+            for reason in rounds.last! { rest.remedy(reason, of: slot) }
         }
-        if !rest.isNext(slot) { violations.append("it does not start without these") }
+        if !rest.isNext(slot) { violations.append("it does not start without these, nor without \(rounds)") }
         let isBehind = reasons.contains { if case .turn = $0 { true } else { false } }
         for index in reasons.indices where reasons[index] != .worker {
             // They are those of the first in line, which may weigh more.
@@ -83,7 +83,7 @@ extension SchedulerState {
             endAll { $0.arrival > first && $0.arrival < record.arrival }
         case .suspended: setSuspended(false)
         case .held: while holdCount > 0 { release() }
-        case .turn: endAll { before.served($0, before: record) }
+        case .turn: for other in before.records.slots where before.served(other, before: slot) { _ = end(other) }
         case .permits:
             setWidth(100)
             while records[slot].status != .returning, nextReturn() != nil {}
@@ -98,13 +98,21 @@ extension SchedulerState {
         for slot in records.slots.filter({ isUnwanted(records[$0]) }) { _ = end(slot) }
     }
 
-    /// Whether a record stands in the same line as another and is served first.
-    private func served(_ record: Record, before other: Record) -> Bool {
+    /// Whether an operation stands in the same line as another and is served first.
+    private func served(_ slot: Slot, before otherSlot: Slot) -> Bool {
+        let (record, other) = (records[slot], records[otherSlot])
         guard record.status == other.status, barriers.admits(record.arrival) || other.status == .returning else {
             return false
         }
-        if record.level != other.level { return record.level > other.level }
-        let isNewestFirst = order == .lastInFirstOut && other.status == .ready
+        let (level, otherLevel) = (agedLevel(slot), agedLevel(otherSlot))
+        if level != otherLevel { return level > otherLevel }
+        let isNewestFirst = order == .lastInFirstOut && other.status == .ready && ages == nil
         return isNewestFirst ? record.arrival > other.arrival : record.arrival < other.arrival
+    }
+
+    private func agedLevel(_ slot: Slot) -> PriorityLevel {
+        let level = records[slot].level
+        guard let ages, records[slot].status == .ready else { return level }
+        return ages.level(of: slot, level, at: time.now)
     }
 }

@@ -8,7 +8,7 @@ import Testing
 /// thread.
 @Suite("An executor that runs jobs inline", .timeLimit(.minutes(10)))
 struct InlineExecutorTests {
-    private static let limit = 200_000
+    private static let limit = 250_000
 
     @Test("Many operations are ready", arguments: [1, 2, .max])
     func manyReady(width: Int) async throws {
