@@ -369,14 +369,19 @@ extension SchedulerState {
     }
 
     /// Gives up what is taken and claimed for what cannot start, and hands over what is to be done.
-    mutating func takeLimitChanges() -> LimitedOperations.Changes {
+    ///
+    /// - Parameter mayKeep: Whether limits may be handed from one operation to another of a level.
+    mutating func takeLimitChanges(
+        mayKeep: (_ set: Int, PriorityLevel) -> Bool = { _, _ in false }
+    ) -> LimitedOperations.Changes {
         let hasToken = rate.map { $0.nextStart <= time.now } ?? true
         let mayStart = hasToken && !isHalted && !lending.isAwaitedBack && permits.available > 0
         return operations.changeLimited { [lending, records] limited in
-            limited.takeChanges { slot, level in
-                let weight = records[slot].weight
-                return mayStart && lending.permits.admits(weight) && lending.isOpen(level, for: weight)
-            }
+            limited.takeChanges(
+                mayStart: { slot, level in
+                    let weight = records[slot].weight
+                    return mayStart && lending.permits.admits(weight) && lending.isOpen(level, for: weight)
+                }, mayKeep: mayKeep)
         }
     }
 }
