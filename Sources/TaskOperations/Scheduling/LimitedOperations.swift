@@ -41,16 +41,18 @@ struct LimitedOperations: Sendable {
     private(set) var sets = SlotMap<LimitSet>()
     /// The numbers of all sets.
     private(set) var numbers: [Int] = []
-    /// The set of each operation that has one.
-    private(set) var setOfSlot: [Int: Int] = [:]
+    /// The set of each operation that has one, by slot; -1 for others.
+    private var setOfSlot: [Int32] = []
+    /// How many operations have one.
+    private var count = 0
 
     init(order: OperationOrder) {
         self.order = order
     }
 
-    var isEmpty: Bool { setOfSlot.isEmpty }
+    var isEmpty: Bool { count == 0 }
 
-    func set(of slot: Int) -> Int? { setOfSlot[slot] }
+    func set(of slot: Int) -> Int? { slot < setOfSlot.count && setOfSlot[slot] >= 0 ? Int(setOfSlot[slot]) : nil }
 
     /// How many operations are ready and may be asked to start.
     var openCount: Int {
@@ -78,20 +80,27 @@ extension LimitedOperations {
 
     /// An operation is about to arrive.
     mutating func arrive(_ slot: Int, _ set: Int) {
-        setOfSlot[slot] = set
+        if slot >= setOfSlot.count {
+            setOfSlot += repeatElement(-1, count: slot + 1 - setOfSlot.count)
+        }
+        setOfSlot[slot] = Int32(set)
+        count += 1
         sets[set].operationCount += 1
     }
 
     /// An operation has left, and was removed if it was ready.
     mutating func leave(_ slot: Int, hasStarted: Bool) {
-        guard let set = setOfSlot.removeValue(forKey: slot) else { return }
+        guard let set = set(of: slot) else { return }
+        setOfSlot[slot] = -1
+        count -= 1
+        if count == 0 { setOfSlot = [] }
         sets[set].operationCount -= 1
         if hasStarted { changes.returned.append(set) }
     }
 
     /// An operation that was to start has to wait after all.
     mutating func undoStart(_ slot: Int) {
-        if let set = setOfSlot[slot] { changes.returned.append(set) }
+        if let set = set(of: slot) { changes.returned.append(set) }
     }
 
     /// Forgets the sets that no operation has, and that have taken and claim nothing. Returns them.
@@ -173,6 +182,14 @@ extension LimitedOperations {
         if sets[set].takenCount == 0 { return false }
         sets[set].takenCount -= 1
         return true
+    }
+
+    /// Whether `takeChanges` may find anything.
+    var mayHaveChanges: Bool {
+        !changes.returned.isEmpty
+            || numbers.contains { set in
+                sets[set].takenCount > 0 || sets[set].isUnused || (sets[set].hasClaim && sets[set].ready.isEmpty)
+            }
     }
 
     /// Gives up what is taken for operations that cannot start now, and claims of sets none of whose operations is ready;

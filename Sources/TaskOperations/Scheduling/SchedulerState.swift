@@ -374,13 +374,14 @@ extension SchedulerState {
     mutating func takeLimitChanges(
         mayKeep: (_ set: Int, PriorityLevel) -> Bool = { _, _ in false }
     ) -> LimitedOperations.Changes {
+        if !operations.admission.limited.mayHaveChanges { return LimitedOperations.Changes() }
         let hasToken = rate.map { $0.nextStart <= time.now } ?? true
         let mayStart = hasToken && !isHalted && !lending.isAwaitedBack && permits.available > 0
-        return operations.changeLimited { [lending, records] limited in
+        return operations.changeLimited { [permits, caps = lending.caps, records] limited in
             limited.takeChanges(
                 mayStart: { slot, level in
                     let weight = records[slot].weight
-                    return mayStart && lending.permits.admits(weight) && lending.isOpen(level, for: weight)
+                    return mayStart && permits.admits(weight) && (caps?[level].admits(weight) ?? true)
                 }, mayKeep: mayKeep)
         }
     }
