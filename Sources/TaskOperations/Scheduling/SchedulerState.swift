@@ -455,12 +455,15 @@ extension SchedulerState {
     /// The queue was woken.
     mutating func noteWake() { time.noteWake() }
 
-    /// If only the rate keeps operations from starting, the queue is to be woken when it does no longer.
+    /// If only the rate keeps operations from starting, or will once all tokens are used, the queue is to be woken when there
+    /// is another one. That is decided early, so that the sleep for it begins in time.
     private mutating func decideWake() {
-        guard let rate, rate.nextStart > time.now, !isHalted, !lending.isAwaitedBack, permits.available > 0,
-            operations.admission.openCount > 0
-        else { return }
-        if let delay = time.wake(at: rate.nextStart) { outbox.wakeDelay = delay }
+        guard let rate, !isHalted, !lending.isAwaitedBack, permits.available > 0 else { return }
+        let openCount = operations.admission.openCount
+        let tokenCount = rate.count(at: time.now, atMost: openCount)
+        if openCount == tokenCount { return }
+        let delay = time.wake(at: rate.nextStart(after: tokenCount, at: time.now))
+        if let delay { outbox.wakeDelay = delay }
     }
 }
 
