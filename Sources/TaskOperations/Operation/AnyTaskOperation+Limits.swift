@@ -11,7 +11,9 @@ extension AnyTaskOperation {
     /// ```
     ///
     /// While it waits it holds nothing, so no order of limits is wrong, and operations behind it that do not need what it
-    /// waits for go on. Who comes first is decided by priority, then by arrival, among operations and tasks alike. Where an
+    /// waits for go on. Who comes first is decided by priority, then by arrival, among operations and tasks alike;
+    /// but a queue may start up to 16 operations with the same limits in a row before it lets go of these for others of
+    /// the same priority. Where an
     /// operation waits for one limit, others may pass it at the next one; but not for ever: when they have done so 16
     /// times, its limits are kept free for it one after the other, in the order in which the semaphores were made. Code that
     /// holds permits of one semaphore and waits for those of another should take them in that order.

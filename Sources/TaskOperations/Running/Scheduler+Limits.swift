@@ -58,7 +58,8 @@ extension Scheduler: LimitClaimant {
     /// be done.
     @discardableResult
     func releaseLimits() -> Bool {
-        let changes = state.takeLimitChanges()
+        let claimants = limits.claimants
+        let changes = state.takeLimitChanges { set, level in AsyncSemaphore.mayKeep(claimants[set]!.limits, at: level) }
         if changes.isEmpty { return false }
         for set in changes.returned { limits.effects.append(AsyncSemaphore.release(limits.claimants[set]!.limits)) }
         for set in changes.withdrawn { limits.effects.append(AsyncSemaphore.withdraw(limits.claimants[set]!)) }

@@ -66,14 +66,9 @@ struct AdmissionQueue: Sendable {
     /// The first operation of a level that may start, or may be asked to, and its limits.
     func first(of level: PriorityLevel) -> (slot: Int, set: Int?)? {
         let plain = ready.first(of: level)
-        if limited.isEmpty { return plain.map { ($0.slot, nil) } }
-        let all =
-            limited.first(of: level).map { (entry: $0.entry, set: Int?.some($0.set)) }
-            + (plain.map { [(entry: $0, set: nil)] } ?? [])
-        let first = all.min {
-            ready.order.rank(ofArrival: $0.entry.arrival) < ready.order.rank(ofArrival: $1.entry.arrival)
-        }
-        return first.map { ($0.entry.slot, $0.set) }
+        guard !limited.isEmpty, let (entry, set) = limited.first(of: level) else { return plain.map { ($0.slot, nil) } }
+        if let plain, ready.order.comes(plain, before: entry) { return (plain.slot, nil) }
+        return (entry.slot, set)
     }
 
     /// Takes what `first(of:)` says.

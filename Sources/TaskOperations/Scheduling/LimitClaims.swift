@@ -12,6 +12,8 @@ struct LimitClaims: Sendable {
         var waitsElsewhere: Bool
         /// How often others have passed it here.
         var overtakenCount = 0
+
+        var isOverdue: Bool { overtakenCount >= LimitClaims.overtakingLimit }
     }
 
     /// By level, then by arrival.

@@ -15,6 +15,10 @@ struct LimitedOperations: Sendable {
         fileprivate(set) var hasClaim = false
         /// For how many operations that have not started limits are taken.
         fileprivate(set) var takenCount = 0
+        /// How often in a row an operation has handed its limits to the next one.
+        fileprivate(set) var keptCount = 0
+
+        fileprivate var isUnused: Bool { operationCount == 0 && takenCount == 0 && !hasClaim }
 
         /// Whether its operations may be asked to start.
         var isOpen: Bool { parkedLevel == nil || takenCount > 0 }
@@ -35,50 +39,76 @@ struct LimitedOperations: Sendable {
     private let order: OperationOrder
     private var changes = Changes()
     private(set) var sets = SlotMap<LimitSet>()
-    /// The set of each operation that has one.
-    private(set) var setOfSlot: [Int: Int] = [:]
+    /// The numbers of all sets.
+    private(set) var numbers: [Int] = []
+    /// The set of each operation that has one, by slot; -1 for others.
+    private var setOfSlot: [Int32] = []
+    /// How many operations have one.
+    private var count = 0
 
     init(order: OperationOrder) {
         self.order = order
     }
 
-    var isEmpty: Bool { setOfSlot.isEmpty }
+    var isEmpty: Bool { count == 0 }
 
-    func set(of slot: Int) -> Int? { setOfSlot[slot] }
+    func set(of slot: Int) -> Int? { slot < setOfSlot.count && setOfSlot[slot] >= 0 ? Int(setOfSlot[slot]) : nil }
 
     /// How many operations are ready and may be asked to start.
-    var openCount: Int { sets.all.reduce(0) { $0 + ($1.isOpen ? $1.ready.count : 0) } }
+    var openCount: Int {
+        var count = 0
+        for set in numbers where sets[set].isOpen { count += sets[set].ready.count }
+        return count
+    }
 }
 
 // MARK: - Operations
 
+extension OperationOrder {
+    /// Which of two of a level is served first.
+    func comes(_ entry: ReadyQueue.Entry, before other: ReadyQueue.Entry) -> Bool {
+        rank(ofArrival: entry.arrival) < rank(ofArrival: other.arrival)
+    }
+}
+
 extension LimitedOperations {
-    mutating func makeSet() -> Int { sets.insert(LimitSet(ready: ReadyQueue(order: order))) }
+    mutating func makeSet() -> Int {
+        let set = sets.insert(LimitSet(ready: ReadyQueue(order: order)))
+        numbers.append(set)
+        return set
+    }
 
     /// An operation is about to arrive.
     mutating func arrive(_ slot: Int, _ set: Int) {
-        setOfSlot[slot] = set
+        if slot >= setOfSlot.count {
+            setOfSlot += repeatElement(-1, count: slot + 1 - setOfSlot.count)
+        }
+        setOfSlot[slot] = Int32(set)
+        count += 1
         sets[set].operationCount += 1
     }
 
     /// An operation has left, and was removed if it was ready.
     mutating func leave(_ slot: Int, hasStarted: Bool) {
-        guard let set = setOfSlot.removeValue(forKey: slot) else { return }
+        guard let set = set(of: slot) else { return }
+        setOfSlot[slot] = -1
+        count -= 1
+        if count == 0 { setOfSlot = [] }
         sets[set].operationCount -= 1
         if hasStarted { changes.returned.append(set) }
     }
 
     /// An operation that was to start has to wait after all.
     mutating func undoStart(_ slot: Int) {
-        if let set = setOfSlot[slot] { changes.returned.append(set) }
+        if let set = set(of: slot) { changes.returned.append(set) }
     }
 
     /// Forgets the sets that no operation has, and that have taken and claim nothing. Returns them.
     private mutating func forgetUnused() -> [Int] {
-        let unused = sets.slots.filter { set in
-            sets[set].operationCount == 0 && sets[set].takenCount == 0 && !sets[set].hasClaim
-        }
+        if !numbers.contains(where: { sets[$0].isUnused }) { return [] }
+        let unused = numbers.filter { sets[$0].isUnused }
         for set in unused { sets.remove(at: set) }
+        numbers.removeAll(where: unused.contains)
         return unused
     }
 
@@ -97,11 +127,14 @@ extension LimitedOperations {
         if sets[set].parkedLevel != sets[set].ready.highestLevel { sets[set].parkedLevel = nil }
     }
 
-    /// The first of each set that may be asked to start.
-    func first(of level: PriorityLevel) -> [(entry: Entry, set: Int)] {
-        sets.slots.compactMap { set in
-            sets[set].isOpen ? sets[set].ready.first(of: level).map { ($0, set) } : nil
+    /// The first operation of a level that may be asked to start, in the order of the queue.
+    func first(of level: PriorityLevel) -> (entry: Entry, set: Int)? {
+        var first: (entry: Entry, set: Int)?
+        for set in numbers where sets[set].isOpen {
+            guard let entry = sets[set].ready.first(of: level) else { continue }
+            if first.map({ order.comes(entry, before: $0.entry) }) ?? true { first = (entry, set) }
         }
+        return first
     }
 
     mutating func popFirst(of level: PriorityLevel, _ set: Int) {
@@ -126,6 +159,24 @@ extension LimitedOperations {
         sets[set].hasClaim = false
     }
 
+    /// How often in a row an operation hands its limits to the next one of its queue while others wait for them. Each time
+    /// that is spared is a start of a worker on another queue.
+    static var keepingLimit: Int { 16 }
+
+    /// The level of the operation that would start next, if it may get the limits of one that has ended.
+    func levelToKeep(_ set: Int, mayStart: (_ slot: Int, _ level: PriorityLevel) -> Bool) -> PriorityLevel? {
+        guard sets[set].keptCount < Self.keepingLimit, sets[set].ready.count > sets[set].takenCount,
+            let (entry, level) = sets[set].ready.first, mayStart(entry.slot, level)
+        else { return nil }
+        return level
+    }
+
+    /// An operation has handed its limits to the next one.
+    mutating func keep(_ set: Int) {
+        sets[set].keptCount += 1
+        sets[set].takenCount += 1
+    }
+
     /// Uses limits that were taken, if there are any, for an operation that starts.
     mutating func useTaken(_ set: Int) -> Bool {
         if sets[set].takenCount == 0 { return false }
@@ -133,12 +184,33 @@ extension LimitedOperations {
         return true
     }
 
+    /// Whether `takeChanges` may find anything.
+    var mayHaveChanges: Bool {
+        !changes.returned.isEmpty
+            || numbers.contains { set in
+                sets[set].takenCount > 0 || sets[set].isUnused || (sets[set].hasClaim && sets[set].ready.isEmpty)
+            }
+    }
+
     /// Gives up what is taken for operations that cannot start now, and claims of sets none of whose operations is ready;
     /// and hands over what is to be done.
     ///
-    /// - Parameter mayStart: Whether an operation could if its limits were taken.
-    mutating func takeChanges(mayStart: (_ slot: Int, _ level: PriorityLevel) -> Bool) -> Changes {
-        for set in sets.slots {
+    /// - Parameters:
+    ///   - mayStart: Whether an operation could if its limits were taken.
+    ///   - mayKeep: Whether limits may be handed from one operation to another of a level.
+    mutating func takeChanges(
+        mayStart: (_ slot: Int, _ level: PriorityLevel) -> Bool, mayKeep: (_ set: Int, PriorityLevel) -> Bool
+    ) -> Changes {
+        var returned: [Int] = []
+        for set in changes.returned {
+            if let level = levelToKeep(set, mayStart: mayStart), mayKeep(set, level) {
+                keep(set)
+            } else {
+                returned.append(set)
+            }
+        }
+        changes.returned = returned
+        for set in numbers {
             while sets[set].takenCount > 0, !canUse(set, mayStart) {
                 sets[set].takenCount -= 1
                 changes.returned.append(set)
@@ -149,6 +221,7 @@ extension LimitedOperations {
                 changes.withdrawn.append(set)
             }
         }
+        for set in changes.returned { sets[set].keptCount = 0 }
         changes.forgotten = forgetUnused()
         defer { changes = Changes() }
         return changes

@@ -49,6 +49,12 @@ struct TokenBucket: Hashable, Sendable {
     /// When there is a token.
     var nextStart: Duration { next - rate.interval * (rate.burst - 1) }
 
+    /// When there is a token if so many more are used at a time.
+    func nextStart(after count: Int, at time: Duration) -> Duration {
+        let full = rate.interval * (rate.burst - 1)
+        return count == 0 ? nextStart : max(next, time) + rate.interval * count - full
+    }
+
     /// How many tokens there are at a time; not more than a number.
     func count(at time: Duration, atMost limit: Int) -> Int {
         let full = rate.interval * rate.burst

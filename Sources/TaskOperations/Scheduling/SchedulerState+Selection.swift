@@ -34,12 +34,21 @@ extension SchedulerState {
     ///
     /// A level that is full is passed over. What has to wait for permits of the queue is not.
     var selection: Selection? {
-        for (slot, level, set) in firstOfLevels {
-            let weight = records[slot].weight
-            if !lending.isOpen(level, for: weight) { continue }
-            return permits.admits(weight) ? (slot, level, set, max(level, floor(of: slot))) : nil
+        if ages != nil {
+            for (slot, level, set) in firstOfLevels {
+                if lending.isOpen(level, for: records[slot].weight) { return selected(slot, level, set) }
+            }
+            return nil
+        }
+        for level in PriorityLevel.allCases.reversed() {
+            guard let (slot, set) = operations.admission.first(of: level) else { continue }
+            if lending.isOpen(level, for: records[slot].weight) { return selected(slot, level, set) }
         }
         return nil
+    }
+
+    private func selected(_ slot: Slot, _ level: PriorityLevel, _ set: Int?) -> Selection? {
+        permits.admits(records[slot].weight) ? (slot, level, set, max(level, floor(of: slot))) : nil
     }
 
     /// Whether the rate lets nothing start now.

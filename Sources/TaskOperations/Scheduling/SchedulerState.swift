@@ -373,14 +373,20 @@ extension SchedulerState {
     }
 
     /// Gives up what is taken and claimed for what cannot start, and hands over what is to be done.
-    mutating func takeLimitChanges() -> LimitedOperations.Changes {
+    ///
+    /// - Parameter mayKeep: Whether limits may be handed from one operation to another of a level.
+    mutating func takeLimitChanges(
+        mayKeep: (_ set: Int, PriorityLevel) -> Bool = { _, _ in false }
+    ) -> LimitedOperations.Changes {
+        if !operations.admission.limited.mayHaveChanges { return LimitedOperations.Changes() }
         let hasToken = rate.map { $0.nextStart <= time.now } ?? true
         let mayStart = hasToken && !isHalted && !lending.isAwaitedBack && permits.available > 0
-        return operations.changeLimited { [lending, records] limited in
-            limited.takeChanges { slot, level in
-                let weight = records[slot].weight
-                return mayStart && lending.permits.admits(weight) && lending.isOpen(level, for: weight)
-            }
+        return operations.changeLimited { [permits, caps = lending.caps, records] limited in
+            limited.takeChanges(
+                mayStart: { slot, level in
+                    let weight = records[slot].weight
+                    return mayStart && permits.admits(weight) && (caps?[level].admits(weight) ?? true)
+                }, mayKeep: mayKeep)
         }
     }
 }
@@ -453,12 +459,15 @@ extension SchedulerState {
     /// The queue was woken.
     mutating func noteWake() { time.noteWake() }
 
-    /// If only the rate keeps operations from starting, the queue is to be woken when it does no longer.
+    /// If only the rate keeps operations from starting, or will once all tokens are used, the queue is to be woken when there
+    /// is another one. That is decided early, so that the sleep for it begins in time.
     private mutating func decideWake() {
-        guard let rate, rate.nextStart > time.now, !isHalted, !lending.isAwaitedBack, permits.available > 0,
-            operations.admission.openCount > 0
-        else { return }
-        if let delay = time.wake(at: rate.nextStart) { outbox.wakeDelay = delay }
+        guard let rate, !isHalted, !lending.isAwaitedBack, permits.available > 0 else { return }
+        let openCount = operations.admission.openCount
+        let tokenCount = rate.count(at: time.now, atMost: openCount)
+        if openCount == tokenCount { return }
+        let delay = time.wake(at: rate.nextStart(after: tokenCount, at: time.now))
+        if let delay { outbox.wakeDelay = delay }
     }
 }
 

@@ -117,6 +117,14 @@ extension SemaphoreState {
         return !claims.isBlocked(at: level, arrival)
     }
 
+    /// Whether an operation that has ended may hand its permit to one of a level that wants the same: nothing more urgent
+    /// waits, and nothing that was passed too often.
+    func mayKeep(at level: PriorityLevel) -> Bool {
+        if permits.taken > permits.capacity { return false }
+        if let waiting = queue.highestLevel, waiting > level { return false }
+        return !claims.inOrder.contains { $0.level > level || $0.isOverdue }
+    }
+
     /// A claim that is admitted takes its permit.
     mutating func take(_ number: Int, at level: PriorityLevel) {
         let arrival = place(of: number, at: level)

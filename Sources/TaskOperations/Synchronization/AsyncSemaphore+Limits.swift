@@ -64,6 +64,11 @@ extension AsyncSemaphore {
         }
     }
 
+    /// Whether an operation that has ended may hand its permits to another one of a level.
+    static func mayKeep(_ limits: [AsyncSemaphore], at level: PriorityLevel) -> Bool {
+        limits.allSatisfy { limit in limit.storage.withLock { $0.state.mayKeep(at: level) } }
+    }
+
     /// Gives back a permit of each of some semaphores.
     static func release(_ limits: [AsyncSemaphore]) -> LimitEffects {
         change(limits) { $0.state.release(1) }

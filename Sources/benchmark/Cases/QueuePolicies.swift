@@ -59,12 +59,12 @@ extension Case {
 
     /// The figure is the mean lateness of a start, not a cost.
     static let startRate = Case(
-        "start-rate", "started 1,000 times a second: how late on average", sizes: [500],
+        "start-rate", "started 1,000 times a second, after a burst of 10: how late on average", sizes: [200],
         subjects: [
             Subject(.taskOperationQueue) { count in
                 let lateness = Lateness()
                 let queue = TaskOperationQueue(
-                    maxConcurrentOperationCount: 2, rate: .perSecond(1000), isSuspended: true)
+                    maxConcurrentOperationCount: 2, rate: .perSecond(1000, burst: 10), isSuspended: true)
                 for _ in 0..<count { queue.addOperation { lateness.noteStart() } }
                 queue.isSuspended = false
                 try await queue.waitUntilAllOperationsAreFinished()
@@ -74,7 +74,7 @@ extension Case {
             Subject(.task) { count in
                 let (lateness, start) = (Lateness(), ContinuousClock.now)
                 for number in 0..<count {
-                    try await Task.sleep(until: start + .milliseconds(number))
+                    try await Task.sleep(until: start + Lateness.offset(number))
                     await Task { lateness.noteStart() }.value
                 }
                 return lateness.mean
@@ -82,9 +82,12 @@ extension Case {
         ])
 }
 
-/// How late starts are that ought to come every millisecond after the first one.
+/// How late starts are that ought to come every millisecond after the first ten.
 private final class Lateness: Sendable {
     private let starts = Lock<[ContinuousClock.Instant]>([])
+
+    /// When a start ought to come.
+    static func offset(_ number: Int) -> Duration { .milliseconds(max(0, number - 9)) }
 
     func noteStart() {
         let now = ContinuousClock.now
@@ -94,7 +97,7 @@ private final class Lateness: Sendable {
     var mean: Measurement {
         let starts = starts.withLock { $0 }
         let late = starts.enumerated().reduce(Duration.zero) { sum, start in
-            sum + starts[0].duration(to: start.element) - .milliseconds(start.offset)
+            sum + starts[0].duration(to: start.element) - Self.offset(start.offset)
         }
         return Measurement(late, operations: starts.count)
     }

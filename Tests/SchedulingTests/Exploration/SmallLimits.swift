@@ -98,15 +98,18 @@ extension SmallLimits {
 
     private mutating func settle(_ queue: Int) {
         while true {
-            let changes = queues[queue].takeLimitChanges()
+            let (sets, before) = (sets[queue], semaphores)
+            let changes = queues[queue].takeLimitChanges { set, level in
+                sets[set]!.limits.allSatisfy { before[$0].mayKeep(at: level) }
+            }
             if changes.isEmpty { break }
-            for set in changes.returned { release(sets[queue][set]!.limits) }
+            for set in changes.returned { release(sets[set]!.limits) }
             for set in changes.withdrawn {
-                let (limits, claim) = (sets[queue][set]!.limits, sets[queue][set]!.claim)
+                let (limits, claim) = (sets[set]!.limits, sets[set]!.claim)
                 for limit in limits { semaphores[limit].withdraw(claim) }
                 serve(limits)
             }
-            for set in changes.forgotten { sets[queue][set] = nil }
+            for set in changes.forgotten { self.sets[queue][set] = nil }
         }
         _ = queues[queue].takeOutbox()
     }
@@ -262,7 +265,7 @@ extension SmallLimits: Explorable {
         for queue in queues {
             key.numbers += [queue.isSuspended ? 1 : 0, queue.permits.taken]
             for set in queue.operations.admission.limited.sets.all {
-                key.numbers += [set.parkedLevel == nil ? 0 : 1, set.hasClaim ? 1 : 0, set.takenCount]
+                key.numbers += [set.parkedLevel == nil ? 0 : 1, set.hasClaim ? 1 : 0, set.takenCount, set.keptCount]
             }
             key.numbers.append(-2)
         }

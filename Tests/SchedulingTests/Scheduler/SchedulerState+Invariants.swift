@@ -105,7 +105,10 @@ extension SchedulerState {
     private var limited: LimitedOperations { operations.admission.limited }
 
     private var setsByArrival: [UInt64: Int] {
-        Dictionary(uniqueKeysWithValues: limited.setOfSlot.map { (records[$0.key].arrival, $0.value) })
+        Dictionary(
+            uniqueKeysWithValues: records.slots.compactMap { slot in
+                limited.set(of: slot).map { (records[slot].arrival, $0) }
+            })
     }
 
     /// Whether an operation need not wait for limits that are claimed.
