@@ -48,19 +48,21 @@ struct TraceBytes: ~Copyable, @unchecked Sendable {
         addDigits(number.magnitude)
     }
 
+    /// Writes the digits where nothing is yet, from the last one on, and moves them to their place.
     private mutating func addDigits(_ number: UInt) {
-        var (length, rest) = (1, number / 10)
-        while rest > 0 {
-            length += 1
-            rest /= 10
-        }
-        rest = number
-        for place in stride(from: count + length - 1, through: count, by: -1) {
+        var (place, rest) = (count + 32, number)
+        repeat {
             let next = rest / 10
+            place -= 1
             bytes[place] = UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: rest &- next &* 10)
             rest = next
+        } while rest > 0
+        let end = count &+ 32
+        while place < end {
+            bytes[count] = bytes[place]
+            count &+= 1
+            place &+= 1
         }
-        count += length
     }
 
     /// Nanoseconds, as microseconds with three decimals.

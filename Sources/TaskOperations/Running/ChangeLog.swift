@@ -27,7 +27,8 @@ struct ChangeLog: ~Copyable, Sendable {
         var turns: [Turn] = []
         /// The thread that delivers has them meanwhile.
         var members: [Member] = []
-        var isDelivering = false
+        /// The thread that delivers; 0 if none does.
+        var deliverer: UInt = 0
     }
 
     private let state = Lock(State())
@@ -59,12 +60,21 @@ struct ChangeLog: ~Copyable, Sendable {
 
     /// Delivers all that was appended, unless another thread does. To be called with no lock held.
     func deliver() {
-        guard var delivery = state.withLock({ $0.begin() }) else { return }
+        guard var delivery = state.withLock({ $0.begin(on: currentThread) }) else { return letCatchUp() }
         while !delivery.isEmpty {
             delivery.carryOut()
             let done = delivery
             delivery = state.withLock { $0.next(keeping: done.members) }
             extendLifetime(done)
+        }
+    }
+
+    /// Gives the thread that delivers a moment if it is far behind: threads that are faster would otherwise have what is to
+    /// be delivered grow without a bound. No more than a moment, as a listener may wait for the caller.
+    private func letCatchUp() {
+        for _ in 0..<100 {
+            if !state.withLock({ $0.isBehind(for: currentThread) }) { return }
+            yieldThread()
         }
     }
 
@@ -122,19 +132,24 @@ extension ChangeLog {
 
 extension ChangeLog.State {
     /// Begins to deliver; nil if there is nothing to do, or another thread does.
-    fileprivate mutating func begin() -> ChangeLog.Delivery? {
-        if isDelivering || (changes.isEmpty && turns.isEmpty) { return nil }
-        isDelivering = true
+    fileprivate mutating func begin(on thread: UInt) -> ChangeLog.Delivery? {
+        if deliverer != 0 || (changes.isEmpty && turns.isEmpty) { return nil }
+        deliverer = thread
         let delivery = next(keeping: members)
         members = []
         return delivery
+    }
+
+    /// Whether another thread delivers, and much is left.
+    fileprivate func isBehind(for thread: UInt) -> Bool {
+        deliverer != 0 && deliverer != thread && changes.count > 4096
     }
 
     /// Goes on, or ends if there is nothing left.
     fileprivate mutating func next(keeping members: [ChangeLog.Member]) -> ChangeLog.Delivery {
         let delivery = ChangeLog.Delivery(members: members, changes: changes, turns: turns)
         if delivery.isEmpty {
-            isDelivering = false
+            deliverer = 0
             self.members = members
         }
         changes = []

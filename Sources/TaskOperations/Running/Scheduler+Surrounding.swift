@@ -23,7 +23,8 @@ struct BodySurroundings: ~Copyable, Sendable {
         isSet.store(true, ordering: .sequentiallyConsistent)
     }
 
-    private static func join(_ outer: @escaping BodySurrounding, _ inner: @escaping BodySurrounding) -> BodySurrounding {
+    private static func join(_ outer: @escaping BodySurrounding, _ inner: @escaping BodySurrounding) -> BodySurrounding
+    {
         { operation, body in try await outer(operation) { try await inner(operation, body) } }
     }
 }

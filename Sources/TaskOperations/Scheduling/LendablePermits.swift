@@ -22,7 +22,9 @@ struct LendablePermits<Waiter: Sendable>: Sendable {
     func isOpen(_ level: PriorityLevel, for weight: Int) -> Bool { caps.map { $0[level].admits(weight) } ?? true }
 
     /// Whether something of a level that wants its permits back is passed over.
-    func isFull(_ level: PriorityLevel) -> Bool { caps.map { $0[level].available == 0 && $0[level].taken > 0 } ?? false }
+    func isFull(_ level: PriorityLevel) -> Bool {
+        caps.map { $0[level].available == 0 && $0[level].taken > 0 } ?? false
+    }
 
     /// How many permits something of a level can take.
     func available(at level: PriorityLevel) -> Int {

@@ -11,6 +11,9 @@
 /// How many processors are at work: as many threads as the cooperative pool has.
 let processorCount = max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
 
+/// Lets another thread have the processor, if one wants it.
+func yieldThread() { sched_yield() }
+
 /// Writes bytes to standard error, past all buffers.
 func writeToStandardError(_ text: String) {
     let bytes = Array(text.utf8)

@@ -224,23 +224,27 @@ struct BlockedPoolTests {
         let waiting = TaskOperationQueue(name: "waiting")
         let executor = ThreadExecutor(name: "reports")
         let reports = Recorder<StallReport>()
-        for queue in [blocking, waiting] {
-            Task.detached(executorPreference: executor) {
-                for await report in queue.stalls(longerThan: .milliseconds(500)) {
-                    reports.record(report)
-                    if Set(reports.events.map(\.queue)).count == 2 {
-                        for _ in 0..<64 { semaphore.signal() }
-                    }
-                }
+        Task.detached(executorPreference: executor) {
+            for await report in blocking.stalls(longerThan: .milliseconds(500)) where report.isPoolBlocked {
+                reports.record(report)
+                // Not before, as it could start while a thread is left.
+                waiting.addOperation(name: "starved") {}
+                return
+            }
+        }
+        Task.detached(executorPreference: executor) {
+            for await report in waiting.stalls(longerThan: .milliseconds(500)) where report.isPoolBlocked {
+                reports.record(report)
+                for _ in 0..<64 { semaphore.signal() }
+                return
             }
         }
         let bodies = (0..<64).map { blocking.addOperation(name: "\($0)") { block(on: semaphore) } }
-        let starved = waiting.addOperation(name: "starved") {}
         for body in bodies { try await body.value }
-        try await starved.value
+        try await waiting.waitUntilAllOperationsAreFinished()
         let found = reports.events
-        #expect(found.allSatisfy { $0.isPoolBlocked })
-        #expect(found.first { $0.queue.name == "waiting" }?.culprit == .pool)
+        #expect(found.map(\.queue.name) == ["blocking", "waiting"])
+        #expect(found.last?.culprit == .pool)
         let isBody = found.first { $0.queue.name == "blocking" }.map { report in
             if case .body = report.culprit { true } else { false }
         }

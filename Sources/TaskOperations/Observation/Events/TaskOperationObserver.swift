@@ -3,7 +3,8 @@
 /// For each queue it is called in the order of the events, and by one thread at a time; an observer of several queues can
 /// be called for two of them at once. It is called with no lock held, by whatever thread has changed a queue, after what
 /// follows from the change is under way. So it may do anything with operations and queues. While it is slow, others do
-/// not wait for it: what they do is told later, by the thread that it holds up.
+/// not wait for it: what they do is told later, by the thread that it holds up. Once thousands of events are left to tell,
+/// each call that changes the queue gives it some microseconds to catch up.
 public protocol TaskOperationObserver: AnyObject, Sendable {
     /// Something happened to an operation.
     func operationChanged(_ event: TaskOperationEvent)
