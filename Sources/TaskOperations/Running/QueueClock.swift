@@ -1,5 +1,15 @@
+import Synchronization
+
 /// What a queue measures a rate and ageing by, and is woken by.
-struct QueueClock: Sendable {
+final class QueueClock: Sendable {
+    /// A time that was read before the queue was entered.
+    struct Reading: Sendable {
+        let time: Duration
+        fileprivate let number: Int
+    }
+
+    /// How many readings were told to the queue.
+    private let toldCount = Atomic(0)
     private let elapsed: @Sendable () -> Duration
     private let addDeadline: @Sendable (QueueWake, Duration) -> Void
 
@@ -17,8 +27,18 @@ struct QueueClock: Sendable {
         }
     }
 
-    /// How much time has passed since this was made.
-    var now: Duration { elapsed() }
+    /// Reads how much time has passed since this was made.
+    func read() -> Reading {
+        let number = toldCount.load(ordering: .acquiring)
+        return Reading(time: elapsed(), number: number)
+    }
+
+    /// Tells a queue, which was entered, a reading. If another thread has told one since this was read, it may be the older
+    /// of both, though the clock did not go back.
+    func tell(_ reading: Reading, to state: inout Scheduler.State) {
+        state.advance(to: reading.time, mayBeOld: toldCount.load(ordering: .relaxed) != reading.number)
+        toldCount.add(1, ordering: .releasing)
+    }
 
     /// Has a queue look again after a time, if it still exists then.
     func wake(_ scheduler: Scheduler, after delay: Duration) {

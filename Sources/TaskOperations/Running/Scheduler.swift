@@ -144,7 +144,7 @@ extension Scheduler {
         _ event: @escaping (isolated Scheduler, inout Input) -> Result
     ) -> Result {
         // The clock is the user's.
-        if let clock { departure.time = clock.now }
+        if let clock { departure.reading = clock.read() }
         let result = executor.withLock {
             isolated(&departure) { scheduler, departure in scheduler.begin(&departure) }
             let result = isolated(&input, event)
@@ -158,7 +158,7 @@ extension Scheduler {
     /// What is left to do, and to let go of, after the scheduler is left.
     struct Departure {
         fileprivate var ended: [AnyTaskOperation] = []
-        fileprivate var time: Duration?
+        fileprivate var reading: QueueClock.Reading?
         fileprivate var limitEffects: AsyncSemaphore.LimitEffects?
         var outbox: State.Outbox?
     }
@@ -180,7 +180,7 @@ extension Scheduler {
 
     /// First of all, what workers did meanwhile is done to the state, and what was added meanwhile is taken in.
     private func begin(_ departure: inout Departure) {
-        if let time = departure.time { state.advance(to: time) }
+        if let reading = departure.reading { clock!.tell(reading, to: &state) }
         closeRun(&departure.ended)
         takeMail()
     }

@@ -10,7 +10,10 @@ struct QueueTime: Hashable, Sendable {
     private(set) var wakeTime: Duration?
 
     /// The clock shows another time.
-    mutating func advance(to time: Duration) {
+    ///
+    /// - Parameter mayBeOld: Whether that was read before a time that is known already.
+    mutating func advance(to time: Duration, mayBeOld: Bool = false) {
+        if mayBeOld, time < told { return }
         // What a deadline is measured by has changed.
         if time < told { wakeTime = nil }
         now += max(.zero, time - told)

@@ -454,7 +454,7 @@ extension SchedulerState {
 
 extension SchedulerState {
     /// The clock of the queue shows a time.
-    mutating func advance(to now: Duration) { time.advance(to: now) }
+    mutating func advance(to now: Duration, mayBeOld: Bool = false) { time.advance(to: now, mayBeOld: mayBeOld) }
 
     /// The queue was woken.
     mutating func noteWake() { time.noteWake() }

@@ -42,6 +42,9 @@ struct QueueTimeTests {
         #expect(time.now == .seconds(5) && delay == .seconds(2))
         time.advance(to: .seconds(-99))
         #expect(time.now == .seconds(6))
+        time.advance(to: .seconds(-101), mayBeOld: true)
+        time.advance(to: .seconds(-99))
+        #expect(time.now == .seconds(6), "a reading that comes late is no clock that goes back")
         time.advance(to: .seconds(1_000_000))
         #expect(time.now > .seconds(1_000_000) && time.wakeTime == .seconds(7))
     }
