@@ -1,3 +1,5 @@
+import TaskOperationsExpectations
+
 @testable import TaskOperations
 
 /// How much is explored: so many operations, with every way in which they can depend on each other and every choice
@@ -43,7 +45,8 @@ struct ExplorationScope {
         var tally = Tally()
         for (number, plan) in plans.enumerated() where number.isMultiple(of: oneIn) {
             do throws(Exploration<SmallQueue>.Failure) {
-                let exploration = try Exploration(from: SmallQueue(plan))
+                let exploration = try Exploration(
+                    from: SmallQueue(plan, asksForReasons: isDeep || (number / oneIn).isMultiple(of: 4)))
                 tally.plans += 1
                 tally.states += exploration.states
                 tally.transitions += exploration.transitions

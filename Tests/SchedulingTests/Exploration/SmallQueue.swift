@@ -1,3 +1,5 @@
+import TaskOperationsExpectations
+
 @testable import TaskOperations
 
 /// A queue with a few operations, and what the operations know themselves, as one value to be explored.
@@ -85,9 +87,13 @@ struct SmallQueue {
     /// Decisions that were wrong.
     var faults: [String] = []
 
-    var violations: [String] { faults + state.violations }
+    /// Whether the state is asked why operations wait, which takes longer than all the rest.
+    private let asksForReasons: Bool
 
-    init(_ plan: Plan) {
+    var violations: [String] { faults + state.violations + (asksForReasons ? state.reasonViolations : []) }
+
+    init(_ plan: Plan, asksForReasons: Bool = isDeep) {
+        self.asksForReasons = asksForReasons
         self.plan = plan
         state = SchedulerState(width: plan.widths.lowerBound, policies: plan.policies)
         operations = plan.dependencies.map { Operation(dependencies: $0, levelChanges: plan.levelChanges) }

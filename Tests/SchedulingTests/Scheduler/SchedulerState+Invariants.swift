@@ -29,7 +29,7 @@ extension SchedulerState {
         checkLines(inOrder, check)
         checkDecisions(inOrder, check)
         checkUpcoming(inOrder, check)
-        return violations + reasonViolations
+        return violations
     }
 
     private typealias Check = (_ holds: Bool, _ otherwise: @autoclosure () -> String) -> Void
