@@ -13,13 +13,15 @@ extension AnyTaskOperation {
     /// While it waits it holds nothing, so no order of limits is wrong, and operations behind it that do not need what it
     /// waits for go on. Who comes first is decided by priority, then by arrival, among operations and tasks alike;
     /// but a queue may start up to 16 operations with the same limits in a row before it lets go of these for others of
-    /// the same priority. Where an
-    /// operation waits for one limit, others may pass it at the next one; but not for ever: when they have done so 16
-    /// times, its limits are kept free for it one after the other, in the order in which the semaphores were made. Code that
-    /// holds permits of one semaphore and waits for those of another should take them in that order.
+    /// the same priority. While an operation waits for one limit, others may pass it at the next one; but not for ever: when
+    /// they have done so 16 times, its limits are kept free for it one after the other, in the order in which the semaphores
+    /// were made. Code that holds permits of one semaphore and waits for those of another should take them in that order.
     ///
-    /// The permits are kept while the body awaits something, also if its queue's permit is lent: a body must not await an
-    /// operation that needs a limit of its own. Permits that the queue gives and limits are taken at the same moment.
+    /// The permits are kept while the body awaits something, also if its queue's permit is lent. So a body that has limits
+    /// must not await an operation that has any: it may need one of the body's, or one that is kept free for an operation
+    /// which needs one of the body's. Limits are not in the wait graph, so that this is not refused, and never ends.
+    ///
+    /// Permits that the queue gives and limits are taken at the same moment.
     ///
     /// To be set before the operation is added; later it stops the process with a message, and so does naming a semaphore
     /// twice.

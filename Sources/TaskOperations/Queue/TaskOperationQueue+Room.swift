@@ -26,7 +26,8 @@ extension TaskOperationQueue {
     /// }
     /// ```
     ///
-    /// In a body of the same queue, the wait lends the body's permit if nothing could start otherwise.
+    /// In a body of the same queue, the wait lends the body's permit if nothing could start otherwise. What is pending must
+    /// not depend on an operation that waits for room: neither would go on.
     ///
     /// - Parameters: As for `addOperation`.
     /// - Returns: The operation, which is pending now, or has started.

@@ -46,7 +46,8 @@ struct ExplorationScope {
         for (number, plan) in plans.enumerated() where number.isMultiple(of: oneIn) {
             do throws(Exploration<SmallQueue>.Failure) {
                 let exploration = try Exploration(
-                    from: SmallQueue(plan, asksForReasons: isDeep || (number / oneIn).isMultiple(of: 4)))
+                    from: SmallQueue(
+                        plan, asksForReasons: isDeep && operations == 2 || (number / oneIn).isMultiple(of: 8)))
                 tally.plans += 1
                 tally.states += exploration.states
                 tally.transitions += exploration.transitions
