@@ -49,6 +49,8 @@ extension SchedulerState {
         for index in reasons.indices where reasons[index] != .worker {
             // They are those of the first in line, which may weigh more.
             if isBehind, reasons[index] == .permits || reasons[index] == .level { continue }
+            // What gets its permits back then may fill the level of what stands before.
+            if isBehind, lending.caps != nil, !returning.isEmpty { continue }
             if comesNext(slot, without: reasons[..<index] + reasons[(index + 1)...]) {
                 violations.append("it starts though \(reasons[index])")
             }

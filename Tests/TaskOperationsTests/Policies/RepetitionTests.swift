@@ -125,7 +125,8 @@ struct RepetitionTests {
                 growths.append((heapInUse ?? 0) - before)
             }
             // Threads that begin, and tables that find their size, allocate too, but not each time.
-            precondition(growths.min()! < 5000, "\(growths)")
+            // A round that leaves anything behind leaves 16 bytes.
+            precondition(growths.min()! < 40_000, "\(growths)")
         }
     }
 

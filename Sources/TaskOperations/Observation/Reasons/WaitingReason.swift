@@ -20,7 +20,8 @@ public enum WaitingReason: Sendable, Hashable, Codable {
     case suspended(QueueLabel)
     /// All operations of the queue are being cancelled just now.
     case cancellation
-    /// So many others are ready, or want their permits back, and are served before it.
+    /// So many others are ready, or want their permits back, and are served before it. With ageing, those of its priority
+    /// that came before it and have aged less are not counted.
     case turn(ahead: Int)
     /// Too few of the queue's permits are left, of which there are as many as its width.
     case permits(width: Int, holders: [PermitHolder])
