@@ -3,7 +3,7 @@ import TaskOperations
 /// Makes lines of a trace from events.
 struct TraceWriter: ~Copyable, Sendable {
     /// Where an operation ended, for arrows from it.
-    private struct End: Sendable {
+    struct End: Sendable {
         let process: Int
         let thread: Int
         let time: Int
@@ -38,8 +38,9 @@ struct TraceWriter: ~Copyable, Sendable {
     mutating func flush() { file.flush() }
 
     mutating func finish() {
+        let end = nanoseconds(.now)
         for queue in queues {
-            for (number, started) in queue.started { addRest(number, started, queue) }
+            for (number, started) in queue.started { addRest(number, started, queue, until: end) }
         }
         file.close()
     }
@@ -90,8 +91,8 @@ struct TraceWriter: ~Copyable, Sendable {
         case .lent: lend(event, at: time, &queue)
         case .returned: takeBack(event, at: time, &queue)
         case .finished(let outcome): end(event, outcome, at: time, &queue)
-        case .cancelled: addInstant("cancelled", event, at: time, queue)
-        case .attempt: addInstant("attempt", event, at: time, queue)
+        case .cancelled: addInstant("cancelled", event, at: time, queue.process)
+        case .attempt: addInstant("attempt", event, at: time, queue.process)
         case .withdrawn: _ = queue.waiting.remove(event.operationNumber)
         case .priorityChanged: break
         }
@@ -112,17 +113,17 @@ extension TraceWriter {
         for dependency in dependencies {
             guard let end = self.end(of: dependency) else { continue }
             known.append((end.process, end.number))
-            addArrow(from: end, to: (queue.process, thread), at: time)
+            addArrow(newNumber(), from: end, to: (queue.process, thread), at: time)
         }
         queue.started[event.operationNumber] = TraceQueue.Started(
             added: times.added, ready: ready, begin: time, lane: lane, dependencies: known)
-        addWait(event, from: times.added, to: time, queue)
+        addWait(event, from: times.added, to: time, queue.process)
     }
 
     private mutating func lend(_ event: TaskOperationEvent, at time: Int, _ queue: inout TraceQueue) {
         guard var started = queue.started[event.operationNumber], let lane = started.lane else { return }
         started.hasParts = true
-        addSlice(event, started, queue.threads[lane], until: time, queue, outcome: nil)
+        addSlice(event, started, on: (queue.process, queue.threads[lane]), until: time, end: "lent")
         queue.freeLane(lane)
         started.lane = nil
         queue.started[event.operationNumber] = started
@@ -143,12 +144,12 @@ extension TraceWriter {
         let number = event.operationNumber
         guard let started = queue.started.removeValue(forKey: number) else {
             // It was cancelled before its start.
-            if let times = queue.waiting.remove(number) { addWait(event, from: times.added, to: time, queue) }
+            if let times = queue.waiting.remove(number) { addWait(event, from: times.added, to: time, queue.process) }
             return
         }
         // Without its permit it had no lane, and its last part was written.
         guard let lane = started.lane else { return }
-        addSlice(event, started, queue.threads[lane], until: time, queue, outcome: outcome)
+        addSlice(event, started, on: (queue.process, queue.threads[lane]), until: time, end: outcome.end)
         queue.freeLane(lane)
         if ends.count >= Self.endLimit {
             olderEnds = ends
@@ -171,7 +172,7 @@ extension TraceWriter {
     private mutating func newQueue(_ label: QueueLabel, _ width: Int?) -> Int {
         let queue = TraceQueue(process: newNumber())
         labels.append((label, width))
-        addProcess(queue, label, width)
+        addProcess(queue.process, label, width)
         places[label.number] = queues.count
         queues.append(queue)
         return queues.count - 1
@@ -190,7 +191,7 @@ extension TraceWriter {
     private mutating func rotate() {
         file.rotate()
         for (queue, (label, width)) in zip(queues, labels) {
-            addProcess(queue, label, width)
+            addProcess(queue.process, label, width)
             for (lane, thread) in queue.threads.enumerated() { addThread(queue.process, thread, lane: lane) }
         }
     }
@@ -199,198 +200,13 @@ extension TraceWriter {
 // MARK: - Lines
 
 extension TraceWriter {
+    /// Adds a line, which is an object of JSON but for its last brace.
     @inline(__always)
-    private mutating func addLine(_ add: (inout TraceBytes) -> Void) {
+    mutating func addLine(_ add: (inout TraceBytes) -> Void) {
         eventCount += 1
         file.addLine { bytes in
             add(&bytes)
             bytes.add("}")
         }
-    }
-
-    private mutating func addProcess(_ queue: TraceQueue, _ label: QueueLabel, _ width: Int?) {
-        addLine { bytes in
-            bytes.add("{\"ph\":\"M\",\"pid\":")
-            bytes.add(queue.process)
-            bytes.add(",\"name\":\"process_name\",\"args\":{\"name\":")
-            bytes.addQuoted(label.name ?? "unnamed queue \(label.number)")
-            if let width, width < .max {
-                bytes.add(",\"width\":")
-                bytes.add(width)
-            }
-            bytes.add("}")
-        }
-    }
-
-    private mutating func addThread(_ process: Int, _ thread: Int, lane: Int) {
-        addLine { bytes in
-            bytes.add("{\"ph\":\"M\",\"pid\":")
-            bytes.add(process)
-            bytes.add(",\"tid\":")
-            bytes.add(thread)
-            bytes.add(",\"name\":\"thread_name\",\"args\":{\"name\":\"permit ")
-            bytes.add(lane + 1)
-            bytes.add("\"}")
-        }
-    }
-
-    private mutating func addSlice(
-        _ event: TaskOperationEvent, _ started: TraceQueue.Started, _ thread: Int, until end: Int,
-        _ queue: borrowing TraceQueue, outcome: TaskOperationEvent.Outcome?
-    ) {
-        let process = queue.process
-        addLine { bytes in
-            bytes.add("{\"ph\":\"X\",\"pid\":")
-            bytes.add(process)
-            bytes.add(",\"tid\":")
-            bytes.add(thread)
-            bytes.add(",\"ts\":")
-            bytes.addMicroseconds(started.begin)
-            bytes.add(",\"dur\":")
-            bytes.addMicroseconds(end - started.begin)
-            bytes.add(",\"name\":")
-            bytes.addName(event)
-            bytes.add(",\"args\":{\"op\":")
-            bytes.add(Int(event.operationNumber))
-            bytes.add(",\"added\":")
-            bytes.addMicroseconds(started.added)
-            bytes.add(",\"ready\":")
-            bytes.addMicroseconds(started.ready)
-            bytes.addDependencies(started.dependencies)
-            switch outcome {
-            case .succeeded: break
-            case .failed: bytes.add(",\"end\":\"failed\"")
-            case .cancelled: bytes.add(",\"end\":\"cancelled\"")
-            case nil: bytes.add(",\"end\":\"lent\"")
-            }
-            bytes.add("}")
-        }
-    }
-
-    /// What executes when the recorder is finished has a slice up to then.
-    private mutating func addRest(_ number: UInt64, _ started: TraceQueue.Started, _ queue: TraceQueue) {
-        guard let lane = started.lane else { return }
-        let end = max(started.begin, nanoseconds(.now))
-        addLine { bytes in
-            bytes.add("{\"ph\":\"X\",\"pid\":")
-            bytes.add(queue.process)
-            bytes.add(",\"tid\":")
-            bytes.add(queue.threads[lane])
-            bytes.add(",\"ts\":")
-            bytes.addMicroseconds(started.begin)
-            bytes.add(",\"dur\":")
-            bytes.addMicroseconds(end - started.begin)
-            bytes.add(",\"name\":\"#")
-            bytes.add(Int(number))
-            bytes.add("\",\"args\":{\"op\":")
-            bytes.add(Int(number))
-            bytes.add(",\"added\":")
-            bytes.addMicroseconds(started.added)
-            bytes.add(",\"ready\":")
-            bytes.addMicroseconds(started.ready)
-            bytes.addDependencies(started.dependencies)
-            bytes.add(",\"end\":\"unfinished\"}")
-        }
-    }
-
-    private mutating func addWait(
-        _ event: TaskOperationEvent, from begin: Int, to end: Int, _ queue: borrowing TraceQueue
-    ) {
-        let process = queue.process
-        for (phase, time) in [("b", begin), ("e", end)] as [(StaticString, Int)] {
-            addLine { bytes in
-                bytes.add("{\"ph\":\"")
-                bytes.add(phase)
-                bytes.add("\",\"cat\":\"wait\",\"pid\":")
-                bytes.add(process)
-                bytes.add(",\"ts\":")
-                bytes.addMicroseconds(time)
-                bytes.add(",\"id2\":{\"local\":\"")
-                bytes.add(Int(event.operationNumber))
-                bytes.add("\"},\"name\":")
-                bytes.addName(event)
-            }
-        }
-    }
-
-    private mutating func addArrow(from end: End, to target: (process: Int, thread: Int), at time: Int) {
-        let number = newNumber()
-        // Within the slice that it leaves.
-        let places: [(StaticString, Int, Int, Int)] = [
-            ("s", end.process, end.thread, max(0, end.time - 1)), ("f", target.process, target.thread, time),
-        ]
-        for (phase, process, thread, time) in places {
-            addLine { bytes in
-                bytes.add("{\"ph\":\"")
-                bytes.add(phase)
-                bytes.add("\",\"cat\":\"dependency\",\"pid\":")
-                bytes.add(process)
-                bytes.add(",\"tid\":")
-                bytes.add(thread)
-                bytes.add(",\"ts\":")
-                bytes.addMicroseconds(time)
-                bytes.add(",\"id\":")
-                bytes.add(number)
-                bytes.add(",\"bp\":\"e\",\"name\":\"dependency\"")
-            }
-        }
-    }
-
-    private mutating func addInstant(
-        _ name: StaticString, _ event: TaskOperationEvent, at time: Int, _ queue: borrowing TraceQueue
-    ) {
-        let process = queue.process
-        addLine { bytes in
-            bytes.add("{\"ph\":\"i\",\"s\":\"p\",\"pid\":")
-            bytes.add(process)
-            bytes.add(",\"ts\":")
-            bytes.addMicroseconds(time)
-            bytes.add(",\"name\":\"")
-            bytes.add(name)
-            bytes.add("\",\"args\":{\"op\":")
-            bytes.add(Int(event.operationNumber))
-            bytes.add("}")
-        }
-    }
-
-    /// Says how many wait and execute, once a millisecond at most.
-    private mutating func count(_ queue: inout TraceQueue, at time: Int) {
-        if time < queue.lastCount &+ 1_000_000, queue.lastCount != .min { return }
-        queue.lastCount = time
-        let (process, waiting, executing) = (queue.process, queue.waiting.count, queue.started.count)
-        addLine { bytes in
-            bytes.add("{\"ph\":\"C\",\"pid\":")
-            bytes.add(process)
-            bytes.add(",\"ts\":")
-            bytes.addMicroseconds(time)
-            bytes.add(",\"name\":\"operations\",\"args\":{\"pending\":")
-            bytes.add(waiting)
-            bytes.add(",\"executing\":")
-            bytes.add(executing)
-            bytes.add("}")
-        }
-    }
-}
-
-extension TraceBytes {
-    fileprivate mutating func addName(_ event: TaskOperationEvent) {
-        if let name = event.operation.name { return addQuoted(name) }
-        add("\"#")
-        add(Int(event.operationNumber))
-        add("\"")
-    }
-
-    fileprivate mutating func addDependencies(_ dependencies: [(process: Int, number: Int)]) {
-        if dependencies.isEmpty { return }
-        add(",\"deps\":[")
-        for (index, dependency) in dependencies.enumerated() {
-            if index > 0 { add(",") }
-            add("[")
-            add(dependency.process)
-            add(",")
-            add(dependency.number)
-            add("]")
-        }
-        add("]")
     }
 }

@@ -1,4 +1,4 @@
-// What happens to operations, for those who listen: see `ChangeLog`. Changes are told by the state alone.
+// What happens to operations, for listeners: see `ChangeLog`. Changes are told by the state alone.
 
 extension Scheduler {
     /// Has a listener learn of all that happens from now on, and first of how everything stands. A second time nothing
@@ -62,33 +62,6 @@ extension Scheduler {
         apply((number, operation)) { scheduler, input in
             guard scheduler.state.isObserved, let slot = scheduler.slot(of: input.1) else { return }
             scheduler.state.tell(.attempt(input.0), slot)
-        }
-    }
-}
-
-extension SchedulerState {
-    /// How each operation that has not ended came to stand where it does, in the order of arrival; each with the number of
-    /// the last change.
-    func presentChanges(isCancelled: (Element) -> Bool) -> [Change] {
-        let slots = records.slots.filter { !ending.contains($0) }.sorted { records[$0].arrival < records[$1].arrival }
-        return slots.flatMap { slot -> [Change] in
-            let record = records[slot]
-            var kinds: [Change.Kind] = [.added] + Self.history(of: record.status)
-            if isCancelled(record.element) { kinds.append(.cancelled) }
-            return kinds.map {
-                Change(
-                    number: changeCount, element: record.element, arrival: record.arrival, kind: $0, counts: counts)
-            }
-        }
-    }
-
-    /// What was told of an operation after it was added.
-    private static func history(of status: Status) -> [Change.Kind] {
-        switch status {
-        case .waiting: []
-        case .ready: [.ready]
-        case .executing: [.ready, .started]
-        case .lent, .returning: [.ready, .started, .lent]
         }
     }
 }

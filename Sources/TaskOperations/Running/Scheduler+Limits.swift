@@ -2,18 +2,16 @@
 
 /// The sets of semaphores that operations of a queue have as limits, by the numbers that the state gives them.
 struct QueueLimits: Sendable {
-    /// Whether there is anything here.
-    private(set) var isInUse = false
-    fileprivate var claimants: [Int: AsyncSemaphore.Claimant] = [:] {
-        didSet { isInUse = !claimants.isEmpty || !effects.isEmpty }
-    }
+    fileprivate var claimants: [Int: AsyncSemaphore.Claimant] = [:]
     fileprivate var sets: [[ObjectIdentifier]: Int] = [:]
     /// The sets by the numbers of their claims.
     fileprivate var setOfClaim: [Int: Int] = [:]
     /// What is to be carried out after the scheduler is left.
-    fileprivate var effects = AsyncSemaphore.LimitEffects() {
-        didSet { isInUse = !claimants.isEmpty || !effects.isEmpty }
-    }
+    fileprivate var effects = AsyncSemaphore.LimitEffects()
+
+    /// Whether there is anything here.
+    @inline(__always)
+    var isInUse: Bool { !claimants.isEmpty || !effects.isEmpty }
 
     fileprivate mutating func remove(_ set: Int) {
         guard let claimant = claimants.removeValue(forKey: set) else { return }

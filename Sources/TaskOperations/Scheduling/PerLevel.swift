@@ -12,13 +12,13 @@ struct PerLevel<Value> {
 
     subscript(level: PriorityLevel) -> Value {
         @inline(__always)
-        _read {
+        get {
             switch level {
-            case .background: yield background
-            case .low: yield low
-            case .medium: yield medium
-            case .high: yield high
-            case .userInteractive: yield userInteractive
+            case .background: background
+            case .low: low
+            case .medium: medium
+            case .high: high
+            case .userInteractive: userInteractive
             }
         }
         @inline(__always)

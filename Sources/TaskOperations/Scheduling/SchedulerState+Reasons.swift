@@ -147,10 +147,12 @@ extension SchedulerState {
     }
 
     /// The crowds that are not passed over for an operation.
-    private func crowds(before slot: Slot) -> Set<Crowd> {
+    private func crowds(before slot: Slot) -> [Crowd] {
         if isPlain { return [Crowd()] }
-        let (level, set) = (records[slot].level, operations.admission.limited.set(of: slot))
-        return [Crowd(), Crowd(level: level), Crowd(set: set), Crowd(set: set, level: level)]
+        let level = records[slot].level
+        let ofLevel = [Crowd(), Crowd(level: level)]
+        guard let set = operations.admission.limited.set(of: slot) else { return ofLevel }
+        return ofLevel + [Crowd(set: set), Crowd(set: set, level: level)]
     }
 
     /// How many are served before each operation that is ready, or wants its permits back.

@@ -379,13 +379,12 @@ extension SchedulerState {
         mayKeep: (_ set: Int, PriorityLevel) -> Bool = { _, _ in false }
     ) -> LimitedOperations.Changes {
         if !operations.admission.limited.mayHaveChanges { return LimitedOperations.Changes() }
-        let hasToken = rate.map { $0.nextStart <= time.now } ?? true
-        let mayStart = hasToken && !isHalted && !lending.isAwaitedBack && permits.available > 0
-        return operations.changeLimited { [permits, caps = lending.caps, records] limited in
+        let mayStart = !isRateReached && !isHalted && !lending.isAwaitedBack && permits.available > 0
+        return operations.changeLimited { [lending, records] limited in
             limited.takeChanges(
                 mayStart: { slot, level in
                     let weight = records[slot].weight
-                    return mayStart && permits.admits(weight) && (caps?[level].admits(weight) ?? true)
+                    return mayStart && lending.permits.admits(weight) && lending.isOpen(level, for: weight)
                 }, mayKeep: mayKeep)
         }
     }

@@ -1,9 +1,7 @@
 /// Events on their way to one task, of one queue or of several.
 final class EventBuffer: Sendable {
     fileprivate struct State: Sendable {
-        /// Those from `head` on have not been taken.
-        var events: [TaskOperationEvent] = []
-        var head = 0
+        var events = WorkLine<TaskOperationEvent>()
         /// Dropped before the first of them, and after the last.
         var missedBefore = 0
         var missedAfter = 0
@@ -11,8 +9,6 @@ final class EventBuffer: Sendable {
         var sourceCount = 0
         var isEnded = false
         var waiter: CheckedContinuation<Void, Never>?
-
-        var count: Int { events.count - head }
     }
 
     private let policy: TaskOperationEvents.BufferingPolicy
@@ -62,7 +58,7 @@ final class EventBuffer: Sendable {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let mustWait = state.withLock { state in
-                    if state.count > 0 || state.isEnded { return false }
+                    if !state.events.isEmpty || state.isEnded { return false }
                     state.waiter = continuation
                     return true
                 }
@@ -81,37 +77,28 @@ extension EventBuffer.State {
     ) -> TaskOperationEvent? {
         if isEnded { return event }
         switch policy {
-        case .oldest(let limit) where count >= limit:
+        case .oldest(let limit) where events.count >= limit:
             missedAfter += 1
             return event
-        case .newest(let limit) where count >= limit:
+        case .newest(let limit) where events.count >= limit:
             missedBefore += 1
-            guard let first = takeFirst(isMissed: true) else { return event }
+            guard let first = events.popFirst() else { return event }
             events.append(event)
             return first
         case .unbounded, .newest, .oldest:
-            events.append(event)
-            events[events.count - 1].missedCount = missedAfter
+            var event = event
+            event.missedCount = missedAfter
             missedAfter = 0
+            events.append(event)
             return nil
         }
     }
 
-    fileprivate mutating func takeFirst(isMissed: Bool = false) -> TaskOperationEvent? {
-        guard head < events.count else { return nil }
-        var first = events[head]
-        head += 1
-        if head == events.count {
-            events = []
-            head = 0
-        } else if head > 64, head * 2 > events.count {
-            events.removeFirst(head)
-            head = 0
-        }
-        if !isMissed {
-            first.missedCount += missedBefore
-            missedBefore = 0
-        }
+    /// The first event, with the number of those that were dropped before it.
+    fileprivate mutating func takeFirst() -> TaskOperationEvent? {
+        guard var first = events.popFirst() else { return nil }
+        first.missedCount += missedBefore
+        missedBefore = 0
         return first
     }
 }

@@ -1,4 +1,4 @@
-/// Elements in the order of arrival. Both ends are constant time, amortized.
+/// Elements in the order of arrival. Both ends are constant time, amortized. After a burst it gives its memory back.
 package struct WorkLine<Element> {
     private var leaving: [Element] = []
     private var arriving: [Element] = []
@@ -16,10 +16,14 @@ package struct WorkLine<Element> {
     package mutating func popFirst() -> Element? {
         if leaving.isEmpty {
             leaving = arriving.reversed()
-            arriving.removeAll(keepingCapacity: true)
+            arriving.removeAll(keepingCapacity: arriving.capacity <= Self.keptCapacity)
         }
+        defer { if leaving.isEmpty, leaving.capacity > Self.keptCapacity { leaving = [] } }
         return leaving.popLast()
     }
+
+    /// For how many elements memory is kept that nothing needs.
+    private static var keptCapacity: Int { 1024 }
 
     package mutating func removeAll(where isUnwanted: (Element) -> Bool) {
         leaving.removeAll(where: isUnwanted)

@@ -1,0 +1,60 @@
+// Operations as the state has them.
+extension Scheduler {
+    /// The operation's slot; nil if the operation is not in the queue (any more).
+    func slot(of operation: AnyTaskOperation) -> Int? {
+        let slot = operation.snapshot.slot
+        return holds(operation, at: slot) ? slot : nil
+    }
+
+    private func holds(_ operation: AnyTaskOperation, at slot: Int) -> Bool {
+        slot >= 0 && state.records.holds(slot) && state.records[slot].element === operation
+    }
+
+    /// Takes an operation in. Returns false if it is not in the order of the wait graph yet.
+    @discardableResult
+    func insert(_ operation: AnyTaskOperation, isBarrier: Bool = false) -> Bool {
+        if state.isFull || !state.intake.takes {
+            // What has ended needs no room.
+            if state.intake.takes && operation.isFinished { return true }
+            guard state.takesIn(operation) else { return true }
+        }
+        let slot = state.nextSlot
+        let (snapshot, isInOrder) = operation.settle(
+            at: slot, in: nextPlace(for: CollectionOfOne(operation), isBarrier: isBarrier))
+        if snapshot.hasLimits { state.setLimits(limitSet(of: operation), of: slot) }
+        _ = state.add(
+            operation, level: snapshot.level, isReady: snapshot.isReady, isBarrier: isBarrier, weight: snapshot.weight,
+            at: slot)
+        if snapshot.hasEnded { state.remove(slot) }
+        return isInOrder || snapshot.hasEnded
+    }
+
+    /// The place of operations that are added now.
+    func nextPlace(for operations: some Collection<AnyTaskOperation>, isBarrier: Bool) -> HostPlace {
+        if !hasBarriers && !isAwaited { return HostPlace() }
+        let hasEdges = isBarrier || !state.barriers.isEmpty
+        let mustList = hasEdges && (isAwaited || operations.contains { $0.record.withLock { $0.isWaitedFor } })
+        if mustList { state.indexArrivals() }
+        return HostPlace(
+            hasEdges: hasEdges, before: mustList ? state.elementsHoldingBackNext(isBarrier: isBarrier) : nil,
+            endRank: end.value)
+    }
+
+    /// Removes an operation that has not started, and returns whether it was there. If a worker has taken it meanwhile,
+    /// that does so.
+    func removeUnstarted(_ operation: AnyTaskOperation) -> Bool {
+        guard let slot = slot(of: operation) else { return false }
+        switch state.records[slot].status {
+        case .waiting, .ready:
+            state.remove(slot)
+            return true
+        case .executing, .lent, .returning:
+            return false
+        }
+    }
+
+    func updateReadiness(of operation: AnyTaskOperation) {
+        let snapshot = operation.snapshot
+        if holds(operation, at: snapshot.slot) { state.setReady(snapshot.slot, snapshot.isReady) }
+    }
+}

@@ -1,0 +1,186 @@
+import TaskOperations
+
+// The lines of a trace: events of the Trace Event Format.
+
+extension TraceWriter {
+    mutating func addProcess(_ process: Int, _ label: QueueLabel, _ width: Int?) {
+        addLine { bytes in
+            bytes.addHead("{\"ph\":\"M\",\"pid\":", process)
+            bytes.add(",\"name\":\"process_name\",\"args\":{\"name\":")
+            bytes.addQuoted(label.name ?? "unnamed queue \(label.number)")
+            if let width, width < .max {
+                bytes.add(",\"width\":")
+                bytes.add(width)
+            }
+            bytes.add("}")
+        }
+    }
+
+    mutating func addThread(_ process: Int, _ thread: Int, lane: Int) {
+        addLine { bytes in
+            bytes.addHead("{\"ph\":\"M\",\"pid\":", process, thread: thread)
+            bytes.add(",\"name\":\"thread_name\",\"args\":{\"name\":\"permit ")
+            bytes.add(lane + 1)
+            bytes.add("\"}")
+        }
+    }
+
+    mutating func addSlice(
+        _ event: TaskOperationEvent, _ started: TraceQueue.Started, on place: (process: Int, thread: Int),
+        until time: Int, end: StaticString?
+    ) {
+        addSlice(event.operationNumber, started, on: place, until: time, end: end) { $0.addName(event) }
+    }
+
+    /// What executes when the recorder is finished has a slice up to then.
+    mutating func addRest(_ number: UInt64, _ started: TraceQueue.Started, _ queue: TraceQueue, until time: Int) {
+        guard let lane = started.lane else { return }
+        let place = (queue.process, queue.threads[lane])
+        addSlice(number, started, on: place, until: max(started.begin, time), end: "unfinished") {
+            $0.addName(number)
+        }
+    }
+
+    @inline(__always)
+    private mutating func addSlice(
+        _ number: UInt64, _ started: TraceQueue.Started, on place: (process: Int, thread: Int), until time: Int,
+        end: StaticString?, name: (inout TraceBytes) -> Void
+    ) {
+        addLine { bytes in
+            bytes.addHead("{\"ph\":\"X\",\"pid\":", place.process, thread: place.thread, at: started.begin)
+            bytes.add(",\"dur\":")
+            bytes.addMicroseconds(time - started.begin)
+            bytes.add(",\"name\":")
+            name(&bytes)
+            bytes.add(",\"args\":{\"op\":")
+            bytes.add(Int(number))
+            bytes.add(",\"added\":")
+            bytes.addMicroseconds(started.added)
+            bytes.add(",\"ready\":")
+            bytes.addMicroseconds(started.ready)
+            bytes.addDependencies(started.dependencies)
+            if let end {
+                bytes.add(",\"end\":\"")
+                bytes.add(end)
+                bytes.add("\"")
+            }
+            bytes.add("}")
+        }
+    }
+
+    mutating func addWait(_ event: TaskOperationEvent, from begin: Int, to end: Int, _ process: Int) {
+        let ends: [(StaticString, Int)] = [
+            ("{\"ph\":\"b\",\"cat\":\"wait\",\"pid\":", begin), ("{\"ph\":\"e\",\"cat\":\"wait\",\"pid\":", end),
+        ]
+        for (head, time) in ends {
+            addLine { bytes in
+                bytes.addHead(head, process, at: time)
+                bytes.add(",\"id2\":{\"local\":\"")
+                bytes.add(Int(event.operationNumber))
+                bytes.add("\"},\"name\":")
+                bytes.addName(event)
+            }
+        }
+    }
+
+    mutating func addArrow(_ number: Int, from end: End, to target: (process: Int, thread: Int), at time: Int) {
+        // Within the slice that it leaves.
+        addArrowEnd(
+            "{\"ph\":\"s\",\"cat\":\"dependency\",\"pid\":", number, (end.process, end.thread), max(0, end.time - 1))
+        addArrowEnd("{\"ph\":\"f\",\"cat\":\"dependency\",\"pid\":", number, target, time)
+    }
+
+    private mutating func addArrowEnd(
+        _ head: StaticString, _ number: Int, _ place: (process: Int, thread: Int), _ time: Int
+    ) {
+        addLine { bytes in
+            bytes.addHead(head, place.process, thread: place.thread, at: time)
+            bytes.add(",\"id\":")
+            bytes.add(number)
+            bytes.add(",\"bp\":\"e\",\"name\":\"dependency\"")
+        }
+    }
+
+    mutating func addInstant(_ name: StaticString, _ event: TaskOperationEvent, at time: Int, _ process: Int) {
+        addLine { bytes in
+            bytes.addHead("{\"ph\":\"i\",\"s\":\"p\",\"pid\":", process, at: time)
+            bytes.add(",\"name\":\"")
+            bytes.add(name)
+            bytes.add("\",\"args\":{\"op\":")
+            bytes.add(Int(event.operationNumber))
+            bytes.add("}")
+        }
+    }
+
+    /// Says how many wait and execute, once a millisecond at most.
+    mutating func count(_ queue: inout TraceQueue, at time: Int) {
+        if time < queue.lastCount &+ 1_000_000, queue.lastCount != .min { return }
+        queue.lastCount = time
+        let (process, waiting, executing) = (queue.process, queue.waiting.count, queue.started.count)
+        addLine { bytes in
+            bytes.addHead("{\"ph\":\"C\",\"pid\":", process, at: time)
+            bytes.add(",\"name\":\"operations\",\"args\":{\"pending\":")
+            bytes.add(waiting)
+            bytes.add(",\"executing\":")
+            bytes.add(executing)
+            bytes.add("}")
+        }
+    }
+}
+
+extension TaskOperationEvent.Outcome {
+    /// How it is called in a trace; nil if the operation succeeded.
+    var end: StaticString? {
+        switch self {
+        case .succeeded: nil
+        case .failed: "failed"
+        case .cancelled: "cancelled"
+        }
+    }
+}
+
+extension TraceBytes {
+    /// Begins an event, with what says where it is.
+    ///
+    /// - Parameter start: All up to the number of the process.
+    @inline(__always)
+    fileprivate mutating func addHead(
+        _ start: StaticString, _ process: Int, thread: Int? = nil, at time: Int? = nil
+    ) {
+        add(start)
+        add(process)
+        if let thread {
+            add(",\"tid\":")
+            add(thread)
+        }
+        if let time {
+            add(",\"ts\":")
+            addMicroseconds(time)
+        }
+    }
+
+    fileprivate mutating func addName(_ event: TaskOperationEvent) {
+        if let name = event.operation.name { addQuoted(name) } else { addName(event.operationNumber) }
+    }
+
+    /// The name of an operation of which nothing but the number is known.
+    fileprivate mutating func addName(_ number: UInt64) {
+        add("\"#")
+        add(Int(number))
+        add("\"")
+    }
+
+    fileprivate mutating func addDependencies(_ dependencies: [(process: Int, number: Int)]) {
+        if dependencies.isEmpty { return }
+        add(",\"deps\":[")
+        for (index, dependency) in dependencies.enumerated() {
+            if index > 0 { add(",") }
+            add("[")
+            add(dependency.process)
+            add(",")
+            add(dependency.number)
+            add("]")
+        }
+        add("]")
+    }
+}
