@@ -29,7 +29,8 @@ extension Trait where Self == ThreadsTrait {
 
     /// Has a test go on as soon as it can, however busy the cooperative pool is. For tests that something spins for
     /// until they go on: the monitor of exit tests from the end of a process until it is told what waits for it, and
-    /// Foundation's `URLSession` on Linux from a request until its response.
+    /// Foundation's `URLSession` on Linux from a request until its response. And for tests that block a thread of the
+    /// pool until they go on: there may be two, and two such tests would wait for ever for each other.
     package static var prompt: Self { Self(threads: .prompt) }
 }
 

@@ -11,7 +11,7 @@ import Testing
 struct SimulationTests {
     private static let environment = ProcessInfo.processInfo.environment
     private static let one = environment["SIMULATION_SEED"].flatMap { UInt64($0) }
-    private static let count = environment["SIMULATION_SEEDS"].flatMap { UInt64($0) } ?? 10_000
+    private static let count = environment["SIMULATION_SEEDS"].flatMap { UInt64($0) } ?? (isDeep ? 10_000 : 4000)
     private static let parts: UInt64 = 4
 
     /// After how many events the library is compared with the model: always, or seldom, as a look has a queue take in

@@ -87,6 +87,8 @@ extension LegacyNode {
             for claim in claims where claim.node?.legacy.isCancelled == false {
                 try claim.node?.mirrorDependencies(in: claim.operation)
             }
+            // Last, as it means something to some subclasses that they are asked.
+            for claim in claims { claim.node?.willBeSubmitted() }
         } catch {
             for claim in claims { claim.refuse() }
             throw error
@@ -131,6 +133,7 @@ extension LegacyNode {
 
     /// Undoes a claim.
     fileprivate func refuse() {
+        wasRefused()
         let operation = apply { state in
             state.life.refuse()
             return state.kept.take()

@@ -115,11 +115,25 @@ extension LegacyNode {
 
     // MARK: Observation
 
+    /// A queue is about to get the operation. If that of Foundation says that it is not ready, the node's waits for it
+    /// as a pending one.
+    func willBeSubmitted() {
+        guard !legacy.isReady, let operation = knownOperation else { return }
+        let readiness = TaskOperation.standIn(name: "isReady of \(legacy.title)")
+        apply { $0.readiness = readiness }
+        try? operation.addDependency(readiness)
+    }
+
     /// A queue has the operation. From now on it is seen when it is cancelled, or becomes ready later.
     func wasSubmitted() {
         observe()
-        if !legacy.isReady { holdBack() }
         look()
+    }
+
+    /// No queue has the operation after all.
+    func wasRefused() {
+        guard let readiness = apply({ $0.readiness.take() }) else { return }
+        try? knownOperation?.removeDependency(readiness)
     }
 
     private func observe(byBody: Bool = false) {
@@ -132,19 +146,6 @@ extension LegacyNode {
             return state.waitsForObservation.take()
         }
         waiting?.resume()
-    }
-
-    /// Has the node's operation wait, as a pending one, until that of Foundation says that it is ready.
-    private func holdBack() {
-        guard let operation = knownOperation else { return }
-        let readiness = TaskOperation.standIn(name: "isReady of \(legacy.title)")
-        let isPending = apply { state in
-            if state.life.phase != .submitted || state.readiness != nil { return false }
-            state.readiness = readiness
-            return true
-        }
-        // It may have begun meanwhile, and then looks for itself.
-        if isPending { try? operation.addDependency(readiness) }
     }
 }
 

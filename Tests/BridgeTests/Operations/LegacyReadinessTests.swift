@@ -47,6 +47,10 @@ struct LegacyReadinessTests {
 
     @Test("one that is not ready is pending, holds no permit, and can still get a dependency")
     func pending() async throws {
+        for _ in 0..<50 { try await pendingOnce() }
+    }
+
+    private func pendingOnce() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
         let held = ConditionalOperation(name: "held") {}
         let node = try queue.addOperation(held)
@@ -60,6 +64,22 @@ struct LegacyReadinessTests {
         try queue.addOperation(other)
         try await node.waitUntilFinished()
         #expect(held.isFinished)
+    }
+
+    @Test("one that is not ready and is refused can be added elsewhere, and waits for nothing that is left behind")
+    func refusal() async throws {
+        let queue = TaskOperationQueue(isSuspended: true)
+        let held = ConditionalOperation {}
+        let before = queue.addOperation {}
+        queue.addBarrier {}
+        try before.addDependency(held)
+        #expect(throws: TaskOperationError.self) { try queue.addOperation(held) }
+        let node = try TaskOperationQueue().addOperation(held)
+        #expect(node.dependencies.count == 1)
+        held.fulfil()
+        queue.isSuspended = false
+        try await node.waitUntilFinished()
+        try await before.value
     }
 
     @Test("what it holds up cannot become its dependency")

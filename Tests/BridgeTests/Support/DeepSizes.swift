@@ -1,7 +1,4 @@
-import Foundation
-
-/// Whether tests run in their full size. Their ordinary one takes seconds.
-let isDeep = ProcessInfo.processInfo.environment["TASK_OPERATIONS_DEEP"] != nil
+import TaskOperationsExpectations
 
 /// A size for the ordinary run, and one for the deep run.
 func size(_ ordinary: Int, deep: Int) -> Int { isDeep ? deep : ordinary }

@@ -21,12 +21,12 @@ struct ExplorationTests {
     @Test("Two operations, and all that can happen but changes of level, little room and caps")
     func twoOperations() throws {
         let kinds = Set(Self.kinds).subtracting([.levels, .room, .caps])
-        try explore("2 operations, all kinds but levels, room and caps", ExplorationScope(operations: 2, kinds: kinds))
+        try explore("2 operations, all kinds but levels, room and caps", ExplorationScope(operations: 2, kinds: kinds, oneIn: isDeep ? 1 : 4))
     }
 
     @Test("Two operations, changes of level and something else", arguments: kinds)
     func twoOperationsAndLevels(kind: SmallQueue.Kind) throws {
-        try explore("2 operations, levels, \(kind)", ExplorationScope(operations: 2, kinds: [.levels, kind]))
+        try explore("2 operations, levels, \(kind)", ExplorationScope(operations: 2, kinds: [.levels, kind], oneIn: isDeep ? 1 : 4))
     }
 
     @Test("Two operations, room for one, and something else", arguments: kinds)
@@ -41,7 +41,7 @@ struct ExplorationTests {
             "3 operations, \(kind)",
             ExplorationScope(
                 operations: 3, kinds: [kind], widths: kind == .widths ? 1...3 : Self.widths, levelChanges: 1,
-                oneIn: isDeep ? 1 : 3))
+                oneIn: isDeep ? 1 : 9))
     }
 
     @Test("Four operations, one barrier at most, that are added, start and end")
@@ -49,7 +49,7 @@ struct ExplorationTests {
         try explore(
             "4 operations",
             ExplorationScope(
-                operations: 4, kinds: [], widths: Self.widths, mostBarriers: 1, oneIn: isDeep ? 1 : 4))
+                operations: 4, kinds: [], widths: Self.widths, mostBarriers: 1, oneIn: isDeep ? 2 : 16))
     }
 
     @Test("More operations", .enabled(if: exploredOperations != nil), arguments: pairs)

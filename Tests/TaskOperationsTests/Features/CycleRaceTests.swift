@@ -50,7 +50,9 @@ struct CycleRaceTests {
         try await before.value
     }
 
-    @Test("Where a body comes to await a queue while something is added to it that waits for the body, one is refused")
+    @Test(
+        "Where a body comes to await a queue while something is added to it that waits for the body, one is refused",
+        .prompt)
     func awaitedQueue() async throws {
         let queue = TaskOperationQueue(isSuspended: true)
         queue.addOperation {}

@@ -56,7 +56,7 @@ struct HostileObserverTests {
 
     @Test("observers, sequences and looks come and go while threads change the queue and let go of it")
     func comingAndGoing() async throws {
-        for _ in 0..<20 {
+        for _ in 0..<(isDeep ? 20 : 5) {
             let queues = (0..<2).map { TaskOperationQueue(name: "\($0)", maxConcurrentOperationCount: 2) }
             await concurrentPerform(over: 0..<4, width: 4) { part in
                 for number in 0..<50 {

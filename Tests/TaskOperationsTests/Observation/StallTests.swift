@@ -211,7 +211,7 @@ struct StallTests {
 }
 
 /// In a process of its own, as it leaves nobody a thread of the pool.
-@Suite("A queue that stands still because the pool is blocked", .timeLimit(.minutes(10)))
+@Suite("A queue that stands still because the pool is blocked", .prompt, .timeLimit(.minutes(10)))
 struct BlockedPoolTests {
     @Test("what waits for a thread, and what blocks them all, says that the pool is blocked")
     func blockedPool() async throws {

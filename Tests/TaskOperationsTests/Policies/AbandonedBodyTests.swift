@@ -1,3 +1,4 @@
+import Dispatch
 import TaskOperations
 import TaskOperationsExpectations
 import TaskOperationsTesting
@@ -136,19 +137,19 @@ struct AbandonedBodyTests {
         }
     }
 
-    @Test("cancellation handlers of an abandoned body that take long hold nothing up")
+    @Test("cancellation handlers of an abandoned body that take long hold nothing up", .prompt)
     func lateHandlers() async throws {
-        let (gate, release) = (Gate(), AsyncSemaphore(capacity: 0))
+        let (gate, release) = (Gate(), DispatchSemaphore(value: 0))
         let operation = queue.addOperation(timeLimit: .seconds(1), overrun: .abandon, clock: clock) {
             await withTaskCancellationHandler {
                 await gate.pass()
             } onCancel: {
-                while release.capacity == 0 {}
+                release.wait()
             }
         }
         await passLimit(gate)
         #expect(await timedOut(operation) == .seconds(1))
-        release.capacity = 1
+        release.signal()
         gate.open()
         try await queue.waitUntilAllOperationsAreFinished()
     }

@@ -118,7 +118,7 @@ struct BoundedQueueTests {
         #expect(await eventually { finished.events.count == 2000 })
     }
 
-    @Test("Numbers out of range stop the process with a message")
+    @Test("Numbers out of range stop the process with a message", .prompt)
     func badValues() async {
         let low = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = TaskOperationQueue(maxPendingOperationCount: 0)

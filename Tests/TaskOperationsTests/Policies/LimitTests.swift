@@ -206,7 +206,7 @@ struct LimitTests {
         pending.cancel()
     }
 
-    @Test("A semaphore that is named twice, or too late, stops the process with a message")
+    @Test("A semaphore that is named twice, or too late, stops the process with a message", .prompt)
     func badValues() async {
         let twice = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let limit = AsyncSemaphore(capacity: 1)

@@ -81,7 +81,7 @@ struct PriorityCapTests {
         #expect(try await held.value == 3)
     }
 
-    @Test("A negative number stops the process with a message")
+    @Test("A negative number stops the process with a message", .prompt)
     func badValue() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             TaskOperationQueue().setMaxConcurrentOperationCount(-1, for: .low)

@@ -111,7 +111,7 @@ struct RateTests {
         #expect(try await last.value == 5)
     }
 
-    @Test("Numbers out of range stop the process with a message")
+    @Test("Numbers out of range stop the process with a message", .prompt)
     func badValues() async {
         let negative = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = TaskOperationQueue(rate: .perSecond(-1))
@@ -172,7 +172,7 @@ struct AgeingTests {
         #expect(isAgeing ? (14...20).contains(place) : place == 101)
     }
 
-    @Test("Bad values stop the process with a message")
+    @Test("Bad values stop the process with a message", .prompt)
     func badValues() async {
         let interval = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = TaskOperationQueue(ageing: .raise(after: .seconds(-1)))

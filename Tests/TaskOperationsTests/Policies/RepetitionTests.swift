@@ -114,7 +114,7 @@ struct RepetitionTests {
         #expect(runs.total == 1)
     }
 
-    @Test("5,000 rounds grow nothing")
+    @Test("5,000 rounds grow nothing", .prompt)
     func manyRounds() async {
         await #expect(processExitsWith: .success) {
             let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
@@ -162,7 +162,7 @@ struct RepetitionTests {
     }
 }
 
-@Suite("Bad values of a repetition stop with a message", .timeLimit(.minutes(10)))
+@Suite("Bad values of a repetition stop with a message", .prompt, .timeLimit(.minutes(10)))
 struct RepetitionBadValueTests {
     @Test("intervals and numbers of rounds")
     func values() async {

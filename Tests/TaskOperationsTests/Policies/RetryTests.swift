@@ -203,7 +203,7 @@ struct HastyClock: Clock {
     }
 }
 
-@Suite("Bad values of a retry policy stop with a message", .timeLimit(.minutes(10)))
+@Suite("Bad values of a retry policy stop with a message", .prompt, .timeLimit(.minutes(10)))
 struct RetryBadValueTests {
     @Test("attempts, and pauses")
     func values() async {

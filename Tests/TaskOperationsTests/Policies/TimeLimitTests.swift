@@ -203,7 +203,7 @@ func timedOut<Success>(_ operation: TaskOperation<Success>) async -> Duration? {
     }
 }
 
-@Suite("Bad values of time limits stop with a message", .timeLimit(.minutes(10)))
+@Suite("Bad values of time limits stop with a message", .prompt, .timeLimit(.minutes(10)))
 struct TimeLimitBadValueTests {
     @Test("negative limits")
     func negative() async {
