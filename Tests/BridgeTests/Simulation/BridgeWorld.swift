@@ -201,8 +201,11 @@ extension BridgeWorld {
         eventsTaken = all.count
         if !model.violations.isEmpty { return true }
         return model.isSettled
-            && subjects.indices.allSatisfy {
-                subjects[$0].operation.isFinished == (model.operations[$0].phase == .finished)
+            && subjects.indices.allSatisfy { number in
+                let phase = model.operations[number].phase
+                // What finishes by itself does not stay as it is while it executes.
+                if phase == .executing, subjects[number].finish == nil { return false }
+                return subjects[number].operation.isFinished == (phase == .finished)
             }
     }
 

@@ -49,7 +49,7 @@ struct ExplorationTests {
         try explore(
             "4 operations",
             ExplorationScope(
-                operations: 4, kinds: [], widths: Self.widths, mostBarriers: 1, oneIn: isDeep ? 2 : 16))
+                operations: 4, kinds: [], widths: Self.widths, mostBarriers: 1, oneIn: isDeep ? 2 : 40))
     }
 
     @Test("More operations", .enabled(if: exploredOperations != nil), arguments: pairs)
