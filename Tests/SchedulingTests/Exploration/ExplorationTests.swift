@@ -21,12 +21,16 @@ struct ExplorationTests {
     @Test("Two operations, and all that can happen but changes of level, little room and caps")
     func twoOperations() throws {
         let kinds = Set(Self.kinds).subtracting([.levels, .room, .caps])
-        try explore("2 operations, all kinds but levels, room and caps", ExplorationScope(operations: 2, kinds: kinds, oneIn: isDeep ? 1 : 4))
+        try explore(
+            "2 operations, all kinds but levels, room and caps",
+            ExplorationScope(operations: 2, kinds: kinds, oneIn: isDeep ? 1 : 4))
     }
 
     @Test("Two operations, changes of level and something else", arguments: kinds)
     func twoOperationsAndLevels(kind: SmallQueue.Kind) throws {
-        try explore("2 operations, levels, \(kind)", ExplorationScope(operations: 2, kinds: [.levels, kind], oneIn: isDeep ? 1 : 4))
+        try explore(
+            "2 operations, levels, \(kind)",
+            ExplorationScope(operations: 2, kinds: [.levels, kind], oneIn: isDeep ? 1 : 4))
     }
 
     @Test("Two operations, room for one, and something else", arguments: kinds)

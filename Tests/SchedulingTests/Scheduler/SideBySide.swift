@@ -237,7 +237,7 @@ extension SideBySide {
         }
         looks += 1
         // To look into reasons takes longer than all the rest.
-        let violations = state.violations + (looks.isMultiple(of: 8) && state.isPlain ? state.reasonViolations : [])
+        let violations = state.violations + (looks.isMultiple(of: 8) ? state.reasonViolations : [])
         if !violations.isEmpty { throw Disagreement(description: violations.joined(separator: "; ")) }
     }
 
