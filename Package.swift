@@ -79,6 +79,7 @@ let package = Package(
             name: "TaskOperationsTracingTests",
             dependencies: [
                 "TaskOperations", "TaskOperationsTracing", "TaskOperationsTesting", "TaskOperationsExpectations",
+                "MigrationExamplesSupport", "TourKit",
             ],
             swiftSettings: settings),
         .testTarget(

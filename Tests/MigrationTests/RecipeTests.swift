@@ -6,7 +6,7 @@ import TourKit
 
 @Suite("Every recipe, both ways", .timeLimit(.minutes(10)))
 struct RecipeTests {
-    private static let rounds = isDeep ? 3 : 1
+    private static let rounds = isDeep ? 2 : 1
 
     private let temporary: TemporaryFolder
 

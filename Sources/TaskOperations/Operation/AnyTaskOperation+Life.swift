@@ -123,23 +123,22 @@ extension AnyTaskOperation {
             }, isolation: isolation)
     }
 
-    /// Runs the body as the current operation, with the task locals that it was added with.
-    func runWithTaskLocals(on runner: OperationRunner, onMainActor: Bool) async -> Outcome? {
+    /// Runs something with the task locals that the operation was added with.
+    func withTaskLocals(_ run: @Sendable () async -> Outcome?) async -> Outcome? {
         let bindings = record.withLock { $0.links?.bindings ?? [] }
-        return await run(on: runner, within: bindings[...], onMainActor: onMainActor)
+        return await Self.with(bindings[...], run)
     }
 
-    private func run(
-        on runner: OperationRunner, within bindings: ArraySlice<TaskLocalBinding>, onMainActor: Bool
+    private static func with(
+        _ bindings: ArraySlice<TaskLocalBinding>, _ run: @Sendable () async -> Outcome?
     ) async -> Outcome? {
-        guard let binding = bindings.first else {
-            return await onMainActor ? runOnMainActor(runner) : run(on: runner)
-        }
-        return await binding { await run(on: runner, within: bindings.dropFirst(), onMainActor: onMainActor) }
+        guard let binding = bindings.first else { return await run() }
+        return await binding { await with(bindings.dropFirst(), run) }
     }
 
+    /// Runs the body as the current operation, on the main actor.
     @MainActor
-    private func runOnMainActor(_ runner: OperationRunner) async -> Outcome? {
+    func runOnMainActor(_ runner: OperationRunner) async -> Outcome? {
         await Self.$executing.withValue(self) { @MainActor in
             runner.binding = BodyBinding.current
             return await runBody()

@@ -31,7 +31,7 @@ struct BodySurroundings: ~Copyable, Sendable {
 
 extension Scheduler {
     /// Runs a body with what this queue puts around it.
-    nonisolated func run(_ operation: AnyTaskOperation, on runner: OperationRunner) async -> Outcome? {
+    nonisolated func runSurrounded(_ operation: AnyTaskOperation, on runner: OperationRunner) async -> Outcome? {
         guard let surrounding = surroundings.current else { return await runUnsurrounded(operation, on: runner) }
         var outcome: Outcome??
         do {

@@ -241,8 +241,13 @@ extension Scheduler {
         if case .mainActor = place { true } else { false }
     }
 
-    /// Runs a body with the task locals and in the place of this queue.
+    /// Runs a body with the task locals, what is around it, and in the place of this queue.
+    nonisolated func run(_ operation: AnyTaskOperation, on runner: OperationRunner) async -> Outcome? {
+        await operation.withTaskLocals { await runSurrounded(operation, on: runner) }
+    }
+
+    /// Runs a body in the place of this queue.
     nonisolated func runUnsurrounded(_ operation: AnyTaskOperation, on runner: OperationRunner) async -> Outcome? {
-        await operation.runWithTaskLocals(on: runner, onMainActor: runsOnMainActor)
+        await runsOnMainActor ? operation.runOnMainActor(runner) : operation.run(on: runner)
     }
 }

@@ -122,7 +122,7 @@ struct LegacyNodeTests {
 
     @Test("a long chain of operations of Foundation gets its nodes without recursion, from its last one")
     func longChain() async throws {
-        let count = size(5000, deep: 20_000)
+        let count = size(3000, deep: 10_000)
         let runs = ConcurrencyMeter()
         let legacies = (0..<count).map { _ in BlockOperation { runs.enter() } }
         for (first, second) in zip(legacies, legacies.dropFirst()) { second.addDependency(first) }
@@ -179,7 +179,7 @@ struct LegacyRefusalTests {
 
     @Test("of two threads that add one operation, one succeeds, and it runs once")
     func race() async throws {
-        for _ in 0..<size(500, deep: 20_000) {
+        for _ in 0..<size(500, deep: 3000) {
             let runs = ConcurrencyMeter()
             let legacy = BlockOperation { runs.enter() }
             let additions = await withTaskGroup(of: Bool.self) { group in

@@ -64,7 +64,7 @@ struct LegacyOwnCancellationTests {
     @Test("while others add and run: every operation finishes")
     func storm() async throws {
         for queue in queues(isSuspended: false) {
-            for _ in 0..<size(20, deep: 400) {
+            for _ in 0..<size(20, deep: 100) {
                 let operations = (0..<32).map { _ in BlockOperation {} }
                 for (first, second) in zip(operations, operations.dropFirst()) { second.addDependency(first) }
                 async let cancelling: Void = onThread { for operation in operations { operation.cancel() } }

@@ -92,7 +92,7 @@ struct LegacyParityTests {
     @Test(
         "in every order of linking, adding, cancelling and becoming ready", .timeLimit(.minutes(10)), arguments: 0..<8)
     func everyOrder(part: UInt64) async throws {
-        let count = UInt64(size(250, deep: 6000))
+        let count = UInt64(size(150, deep: 1000))
         for seed in part * count..<(part + 1) * count {
             let scenario = Scenario(seed: seed)
             let results = try await [

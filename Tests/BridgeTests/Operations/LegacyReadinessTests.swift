@@ -14,7 +14,7 @@ struct LegacyReadinessTests {
         let runs = ConcurrencyMeter()
         let bridged = PreparingBridgedQueue(name: nil, maxConcurrentOperationCount: 4)
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 4)
-        for _ in 0..<size(100, deep: 1400) {
+        for _ in 0..<size(100, deep: 400) {
             let operations = (0..<50).map { _ in
                 ConditionedOperation(work: { operation in
                     runs.enter()
@@ -31,7 +31,7 @@ struct LegacyReadinessTests {
             }
             for operation in operations { await operation.finished() }
         }
-        #expect(runs.total == size(100, deep: 1400) * 50)
+        #expect(runs.total == size(100, deep: 400) * 50)
     }
 
     @Test("one that is ready while its class evaluates, at once and within the question, starts")

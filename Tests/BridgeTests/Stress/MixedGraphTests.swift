@@ -6,7 +6,7 @@ struct MixedGraphTests {
         "in random graphs every order holds, each body runs at most once, all finish, and none is added twice",
         .timeLimit(.minutes(10)), arguments: 0..<10)
     func randomGraphs(part: UInt64) async throws {
-        let count = UInt64(size(100, deep: 1000))
+        let count = UInt64(size(50, deep: 300))
         for seed in part * count..<(part + 1) * count {
             let graph = MixedGraph(seed: seed)
             try await graph.run()

@@ -6,9 +6,9 @@ import Testing
 /// right one, and the queue gets from it to its end by what is sure to happen.
 ///
 /// The number of states grows with the power of what can happen, so the ordinary run takes few operations with much
-/// happening, and of plans with more operations and little happening one in some. Set TASK_OPERATIONS_DEEP for all of
-/// these at every width, and EXPLORED_OPERATIONS to 3 or 4, in a build with optimisation, for every pair of kinds with
-/// that many.
+/// happening, and of plans with more operations and little happening one in some. Set TASK_OPERATIONS_DEEP for more of
+/// these, at more widths, and EXPLORED_OPERATIONS to 2, 3 or 4, in a build with optimisation, for every plan and pair of
+/// kinds with that many.
 @Suite("SchedulerState, through every order of events", .computing)
 struct ExplorationTests {
     private static let kinds = SmallQueue.Kind.allCases
@@ -16,14 +16,14 @@ struct ExplorationTests {
         kinds[(first + 1)...].map { Set([kinds[first], $0]) }
     }
     private static let exploredOperations = ProcessInfo.processInfo.environment["EXPLORED_OPERATIONS"].flatMap(Int.init)
-    private static let widths = isDeep ? 1...3 : 2...2
+    private static let widths = isDeep ? 1...2 : 2...2
 
     @Test("Two operations, and all that can happen but changes of level, little room and caps")
     func twoOperations() throws {
         let kinds = Set(Self.kinds).subtracting([.levels, .room, .caps])
         try explore(
             "2 operations, all kinds but levels, room and caps",
-            ExplorationScope(operations: 2, kinds: kinds, oneIn: isDeep ? 1 : 4))
+            ExplorationScope(operations: 2, kinds: kinds, oneIn: isDeep ? 2 : 4))
     }
 
     @Test("Two operations, changes of level and something else", arguments: kinds)
@@ -45,7 +45,7 @@ struct ExplorationTests {
             "3 operations, \(kind)",
             ExplorationScope(
                 operations: 3, kinds: [kind], widths: kind == .widths ? 1...3 : Self.widths, levelChanges: 1,
-                oneIn: isDeep ? 1 : 9))
+                oneIn: isDeep ? 4 : 9))
     }
 
     @Test("Four operations, one barrier at most, that are added, start and end")
@@ -53,7 +53,7 @@ struct ExplorationTests {
         try explore(
             "4 operations",
             ExplorationScope(
-                operations: 4, kinds: [], widths: Self.widths, mostBarriers: 1, oneIn: isDeep ? 2 : 40))
+                operations: 4, kinds: [], widths: Self.widths, mostBarriers: 1, oneIn: isDeep ? 16 : 40))
     }
 
     @Test("More operations", .enabled(if: exploredOperations != nil), arguments: pairs)

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("SchedulerState, beside a plain model of it", .computing)
 struct SchedulerStateTests {
-    private static let seeds = isDeep ? 80 : 12
+    private static let seeds = isDeep ? 40 : 12
 
     private static let mixes: [SchedulerProgram.Mix] = [
         SchedulerProgram.Mix(description: "a few operations"),
@@ -36,17 +36,17 @@ struct SchedulerStateTests {
 
     private static let crowdMixes: [SchedulerProgram.Mix] = [
         SchedulerProgram.Mix(
-            description: "changing levels", steps: isDeep ? 2000 : 400, mostOperations: 120, percentBarriers: 2,
+            description: "changing levels", steps: isDeep ? 800 : 400, mostOperations: 120, percentBarriers: 2,
             levels: [.medium, .high], levelChanges: 60, ends: 1, compareEvery: 500),
         SchedulerProgram.Mix(
-            description: "changing readiness", steps: isDeep ? 2000 : 400, mostOperations: 120, percentBarriers: 2,
+            description: "changing readiness", steps: isDeep ? 800 : 400, mostOperations: 120, percentBarriers: 2,
             percentReady: 50, readiness: 60, ends: 1, compareEvery: 500),
         SchedulerProgram.Mix(
-            description: "returning", steps: isDeep ? 2000 : 400, mostOperations: 120, widths: 20...60,
+            description: "returning", steps: isDeep ? 800 : 400, mostOperations: 120, widths: 20...60,
             percentBarriers: 0,
             levels: [.medium, .high], levelChanges: 30, lending: 60, ends: 3, compareEvery: 500),
         SchedulerProgram.Mix(
-            description: "waiting for room", steps: isDeep ? 2000 : 400, mostOperations: 120, percentBarriers: 2,
+            description: "waiting for room", steps: isDeep ? 800 : 400, mostOperations: 120, percentBarriers: 2,
             ends: 3, compareEvery: 500, pendingLimits: 60...100, room: 40),
     ]
 

@@ -59,7 +59,7 @@ struct InlineExecutorTests {
         var next = TaskOperation { depth.measure() }
         let last = next
         var first = next
-        for _ in 0..<(isDeep ? 20_000 : 1000) {
+        for _ in 0..<(isDeep ? 5000 : 1000) {
             let awaited = next
             next = TaskOperation {
                 try await awaited.value

@@ -160,7 +160,7 @@ struct WaitingReasonTests {
     func manyThreads() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 2)
         await concurrentPerform(over: 0..<4, width: 4) { _ in
-            for number in 0..<(isDeep ? 300 : 60) {
+            for number in 0..<(isDeep ? 150 : 60) {
                 let first = queue.addOperation {}
                 let second = queue.addOperation(dependencies: [first]) {}
                 if number.isMultiple(of: 9) { second.cancel() }

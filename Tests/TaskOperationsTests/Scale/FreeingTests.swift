@@ -4,7 +4,7 @@ import TaskOperationsTesting
 import Testing
 
 /// The frames of freeing are small: recursion would get away with half of it.
-private let chainLength = isDeep ? 50_000 : 10_000
+private let chainLength = isDeep ? 30_000 : 10_000
 
 @Suite("Freeing very many operations", .computing, .serialized, .timeLimit(.minutes(10)))
 struct FreeingTests {

@@ -95,9 +95,9 @@ struct GrowthTests {
 // MARK: - What is measured
 
 private enum Size {
-    static let large = isDeep ? 50_000 : 5000
+    static let large = isDeep ? 10_000 : 5000
     static let small = large / 10
-    static let largeCrowd = isDeep ? 20_000 : 8000
+    static let largeCrowd = isDeep ? 12_000 : 8000
     static let smallCrowd = largeCrowd / 40
 }
 

@@ -4,7 +4,7 @@ import TaskOperationsExpectations
 /// and a recursive one overflow the stack of a test that computes at a quarter of it. In debug builds fewer, as a
 /// million operations that depend on each other take more than twenty seconds there.
 #if DEBUG
-    let many = isDeep ? 200_000 : 20_000
+    let many = isDeep ? 60_000 : 20_000
 #else
     let many = 1_000_000
 #endif

@@ -12,7 +12,7 @@ struct GrowthPair: Sendable, CustomTestStringConvertible {
     let run: @Sendable (_ count: Int, _ executor: SeededExecutor) async throws -> Void
 
     init(
-        _ description: String, from smallCount: Int = isDeep ? 400 : 100,
+        _ description: String, from smallCount: Int = isDeep ? 200 : 100,
         _ run: @escaping @Sendable (_ count: Int, _ executor: SeededExecutor) async throws -> Void
     ) {
         testDescription = description
