@@ -4,7 +4,9 @@ extension OperationGraph {
     /// - Parameter follows: Whether to look at the other queues too on which there is what these wait for.
     init(of schedulers: [Scheduler], follows: Bool = false) {
         var schedulers = schedulers
+        var attempts = 0
         while true {
+            attempts += 1
             let instant = ContinuousClock.now
             let captures = QueueCapture.capture(schedulers)
             let others = follows ? captures.flatMap(\.otherSchedulers) : []
@@ -14,24 +16,35 @@ extension OperationGraph {
             if new.isEmpty {
                 var builder = Builder(instant)
                 builder.build(captures)
-                self = builder.graph
-                return
+                if !builder.isTorn || attempts == Self.mostAttempts {
+                    self = builder.graph
+                    return
+                }
             }
             schedulers += new.values.map { $0[0] }
         }
     }
 
+    /// Queues are captured one after the other, as an addition needs no lock. So an operation of the last one may depend
+    /// on one that was added to the first after that was captured. The queues are captured anew then, but not for ever:
+    /// what is missing from them stands apart if that does not end.
+    private static var mostAttempts: Int { 1000 }
+
     fileprivate struct Builder {
         var graph: OperationGraph
         private var indices: [ObjectIdentifier: Int] = [:]
         /// What is waited for and on none of the queues, to be added at the end.
-        private var others: [AnyTaskOperation] = []
+        private var others: [(operation: AnyTaskOperation, detail: OperationDetail)] = []
+        private var schedulers: Set<ObjectIdentifier> = []
+        /// Whether something is waited for that came to one of the queues later.
+        private(set) var isTorn = false
 
         init(_ instant: ContinuousClock.Instant) {
             graph = OperationGraph(instant: instant)
         }
 
         mutating func build(_ captures: [QueueCapture]) {
+            schedulers = Set(captures.map { ObjectIdentifier($0.scheduler) })
             let reasons = captures.map(\.state.allReasons)
             for (capture, reasons) in zip(captures, reasons) { addOperations(of: capture, reasons) }
             for (capture, reasons) in zip(captures, reasons) { addEdges(of: capture, reasons) }
@@ -61,8 +74,7 @@ extension OperationGraph {
         }
 
         private mutating func addOthers() {
-            for operation in others {
-                let detail = OperationDetail(operation)
+            for (operation, detail) in others {
                 graph.operations.append(
                     Operation(
                         label: OperationLabel(operation), queue: nil, number: nil, state: State(detail),
@@ -102,16 +114,20 @@ extension OperationGraph {
             }
         }
 
-        private mutating func add(_ waiter: Int, _ target: Int, _ kind: Edge.Kind) {
-            graph.edges.append(Edge(waiter: waiter, target: target, kind: kind))
+        private mutating func add(_ waiter: Int, _ target: Int?, _ kind: Edge.Kind) {
+            if let target { graph.edges.append(Edge(waiter: waiter, target: target, kind: kind)) }
         }
 
-        private mutating func index(of operation: AnyTaskOperation) -> Int {
+        /// The index of an operation; nil if it was on none of the queues and has finished just now.
+        private mutating func index(of operation: AnyTaskOperation) -> Int? {
             let identity = ObjectIdentifier(operation)
             if let index = indices[identity] { return index }
+            let (host, detail) = OperationDetail.withHost(operation)
+            if let host, schedulers.contains(ObjectIdentifier(host)) { isTorn = true }
+            if detail.phase == .finished { return nil }
             let index = graph.operations.count + others.count
             indices[identity] = index
-            others.append(operation)
+            others.append((operation, detail))
             return index
         }
     }

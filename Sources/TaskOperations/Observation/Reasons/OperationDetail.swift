@@ -15,6 +15,11 @@ struct OperationDetail: Sendable {
         self = operation.record.withLock { OperationDetail($0) }
     }
 
+    /// The same, with what has the operation at that moment.
+    static func withHost(_ operation: AnyTaskOperation) -> (host: (any OperationHost)?, detail: OperationDetail) {
+        operation.record.withLock { ($0.host, OperationDetail($0)) }
+    }
+
     private init(_ record: borrowing OperationRecord) {
         phase = record.phase
         isCancelled = record.isCancelled
