@@ -90,9 +90,13 @@ let package = Package(
             name: "SimulationTests", dependencies: ["Simulation", "TaskOperationsExpectations"], exclude: ["Corpus"],
             swiftSettings: settings),
         .testTarget(
-            name: "StressTests", dependencies: ["TaskOperations", "TaskOperationsTesting"], swiftSettings: settings),
+            name: "StressTests",
+            dependencies: ["TaskOperations", "TaskOperationsTesting", "TaskOperationsExpectations"],
+            swiftSettings: settings),
         .testTarget(
-            name: "ParityTests", dependencies: ["TaskOperations", "TaskOperationsTesting"], swiftSettings: settings),
+            name: "ParityTests",
+            dependencies: ["TaskOperations", "TaskOperationsTesting", "TaskOperationsExpectations"],
+            swiftSettings: settings),
         .testTarget(
             name: "MigrationTests",
             dependencies: [

@@ -1,8 +1,9 @@
+import TaskOperationsExpectations
 import Testing
 
 @testable import benchmark
 
-@Suite("Benchmark: arguments")
+@Suite("Benchmark: arguments", .inTurns)
 struct ArgumentsTests {
     @Test("Without arguments what is quick is measured at its size, in as many rounds as fit")
     func defaults() throws {

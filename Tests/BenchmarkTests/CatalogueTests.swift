@@ -1,9 +1,10 @@
 import Foundation
+import TaskOperationsExpectations
 import Testing
 
 @testable import benchmark
 
-@Suite("Benchmark: cases")
+@Suite("Benchmark: cases", .inTurns)
 struct CatalogueTests {
     @Test("Every case that is claimed is there, in its order")
     func names() {

@@ -1,9 +1,10 @@
 import Foundation
+import TaskOperationsExpectations
 import Testing
 
 @testable import benchmark
 
-@Suite("Benchmark: files")
+@Suite("Benchmark: files", .inTurns)
 struct OutputFileTests {
     private let folder: Folder
 

@@ -7,7 +7,7 @@
 
     /// Each test is a process of its own: a parent that waits for any child would spin while another's has not been
     /// fetched.
-    @Suite("Benchmark: the process", .prompt, .timeLimit(.minutes(10)))
+    @Suite("Benchmark: the process", .inTurns, .prompt, .timeLimit(.minutes(10)))
     struct ProcessTests {
         @Test("A full standard output is an error, whatever is printed")
         func fullOutput() async {

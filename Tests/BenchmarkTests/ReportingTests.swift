@@ -1,4 +1,5 @@
 import Foundation
+import TaskOperationsExpectations
 import Testing
 
 @testable import benchmark
@@ -7,7 +8,7 @@ import Testing
     import FoundationXML
 #endif
 
-@Suite("Benchmark: reports")
+@Suite("Benchmark: reports", .inTurns)
 struct ReportingTests {
     private let figures = [
         Self.figure(.taskOperationQueue, size: 1000, ns: 400), Self.figure(.operationQueue, size: 1000, ns: 40_000),

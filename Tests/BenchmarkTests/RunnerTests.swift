@@ -1,9 +1,10 @@
+import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
 @testable import benchmark
 
-@Suite("Benchmark: measuring")
+@Suite("Benchmark: measuring", .inTurns)
 struct RunnerTests {
     @Test("The figures of a case are there before the next case is measured")
     func oneByOne() async throws {

@@ -1,8 +1,9 @@
+import TaskOperationsExpectations
 import Testing
 
 @testable import benchmark
 
-@Suite("Benchmark: statistics")
+@Suite("Benchmark: statistics", .inTurns)
 struct StatisticsTests {
     @Test("The spread of several values is their middle and their ends")
     func spread() {

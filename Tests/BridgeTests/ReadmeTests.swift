@@ -1,10 +1,11 @@
 import Foundation
 import TaskOperations
 import TaskOperationsBridge
+import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("What README.md shows of the bridge")
+@Suite("What README.md shows of the bridge", .inTurns)
 struct ReadmeTests {
     @Test("both worlds on one graph")
     func oneGraph() async throws {

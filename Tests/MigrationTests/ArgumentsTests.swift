@@ -1,7 +1,8 @@
+import TaskOperationsExpectations
 import Testing
 import TourKit
 
-@Suite("The arguments of the tour")
+@Suite("The arguments of the tour", .inTurns)
 struct ArgumentsTests {
     private func parse(_ arguments: String...) throws(UsageError) -> Arguments {
         try Arguments(parsing: arguments, known: ["one", "two"])

@@ -1,8 +1,9 @@
 import MigrationExamplesSupport
+import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("The signal that tells a legacy side to stop")
+@Suite("The signal that tells a legacy side to stop", .inTurns)
 struct CancellationSignalTests {
     @Test("Handlers are called once each, and at once where the signal was given before")
     func handlers() {

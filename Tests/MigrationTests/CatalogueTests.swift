@@ -1,9 +1,10 @@
 import Foundation
 import MigrationExamplesSupport
+import TaskOperationsExpectations
 import Testing
 import TourKit
 
-@Suite("The catalogue of recipes and its source files")
+@Suite("The catalogue of recipes and its source files", .inTurns)
 struct CatalogueTests {
     private static let legacyFiles = Result { try list("Legacy") }
     private static let portedFiles = Result { try list("Ported") }

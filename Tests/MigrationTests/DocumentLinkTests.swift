@@ -1,7 +1,8 @@
 import Foundation
+import TaskOperationsExpectations
 import Testing
 
-@Suite("Links of the documents")
+@Suite("Links of the documents", .inTurns)
 struct DocumentLinkTests {
     @Test("Every link within the package finds its file and its heading")
     func linksResolve() throws {

@@ -1,7 +1,8 @@
 import MigrationExamplesSupport
+import TaskOperationsExpectations
 import Testing
 
-@Suite("The folder that recipes work on")
+@Suite("The folder that recipes work on", .inTurns)
 struct InputFolderTests {
     private let temporary: TemporaryFolder
 

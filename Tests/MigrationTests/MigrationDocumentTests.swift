@@ -1,11 +1,12 @@
 import Foundation
 import MigrationExamplesSupport
+import TaskOperationsExpectations
 import Testing
 import TourKit
 
 /// Migration.md and the pages of the recipes show regions of sources that compile and run. A comment before a code
 /// block names the region: `<!-- Ported/Operations/Waiting.swift: waiting -->`.
-@Suite("The guide")
+@Suite("The guide", .inTurns)
 struct MigrationDocumentTests {
     private static let sources = MigrationDocument.package.appending(path: "Sources/MigrationExamples")
 

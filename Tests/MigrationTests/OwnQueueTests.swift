@@ -4,7 +4,7 @@
     import Testing
 
     /// What the recipe `sync-on-own-queue` shows with a wait that gives up.
-    @Suite("A Dispatch queue that waits for itself", .prompt, .timeLimit(.minutes(10)))
+    @Suite("A Dispatch queue that waits for itself", .inTurns, .prompt, .timeLimit(.minutes(10)))
     struct OwnQueueTests {
         @Test("Dispatch stops the process")
         func syncOnOwnQueue() async {

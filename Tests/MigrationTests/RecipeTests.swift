@@ -4,7 +4,7 @@ import TaskOperationsExpectations
 import Testing
 import TourKit
 
-@Suite("Every recipe, both ways", .timeLimit(.minutes(10)))
+@Suite("Every recipe, both ways", .inTurns, .timeLimit(.minutes(10)))
 struct RecipeTests {
     private static let rounds = isDeep ? 2 : 1
 
@@ -125,7 +125,7 @@ struct RecipeTests {
     }
 }
 
-@Suite("What the recipes come to", .timeLimit(.minutes(10)))
+@Suite("What the recipes come to", .inTurns, .timeLimit(.minutes(10)))
 struct RecipeResultTests {
     private let temporary: TemporaryFolder
 

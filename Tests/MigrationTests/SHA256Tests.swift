@@ -1,7 +1,8 @@
 import MigrationExamplesSupport
+import TaskOperationsExpectations
 import Testing
 
-@Suite("SHA-256")
+@Suite("SHA-256", .inTurns)
 struct SHA256Tests {
     @Test(
         "Gives the digests that FIPS 180-4 gives as examples",

@@ -1,7 +1,8 @@
 import MigrationExamplesSupport
+import TaskOperationsExpectations
 import Testing
 
-@Suite("Regions of source files")
+@Suite("Regions of source files", .inTurns)
 struct SourceRegionTests {
     @Test("A region is what stands between its comments, without the indentation that its lines share")
     func regions() throws {

@@ -1,10 +1,11 @@
 import Foundation
 import MigrationExamplesSupport
+import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 import TourKit
 
-@Suite("The tour as a command", .timeLimit(.minutes(10)))
+@Suite("The tour as a command", .inTurns, .timeLimit(.minutes(10)))
 struct TourCommandTests {
     private let temporary: TemporaryFolder
     private let output = Recorder<String>()

@@ -8,7 +8,7 @@
 
     /// Each test is a process of its own: two children at once would keep each other's pipes open, and a parent that
     /// waits for any child would spin while another's has not been fetched.
-    @Suite("The tour as a process", .prompt, .timeLimit(.minutes(10)))
+    @Suite("The tour as a process", .inTurns, .prompt, .timeLimit(.minutes(10)))
     struct TourProcessTests {
         @Test("Ctrl-C in the middle of the work ends it with 130, a last line, and JSON all the same")
         func interruption() async {

@@ -1,10 +1,11 @@
 import Dispatch
 import TaskOperations
+import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
 /// Where Foundation on Linux fails, what ours does instead. Nothing here depends on Foundation still failing.
-@Suite("What differs from Foundation on Linux", .timeLimit(.minutes(10)))
+@Suite("What differs from Foundation on Linux", .inTurns, .timeLimit(.minutes(10)))
 struct DifferenceTests {
     /// Foundation leaves the operation waiting for ever: it counts the dependency as unfinished still.
     @Test("An operation starts when its last unfinished dependency is removed")

@@ -1,7 +1,8 @@
+import TaskOperationsExpectations
 import Testing
 
 extension ParityTests {
-    @Suite("Rule 1: every operation ends, and its body runs at most once")
+    @Suite("Rule 1: every operation ends, and its body runs at most once", .inTurns)
     struct Rule01 {
         @Test("Rule 1: of a hundred operations each runs once and is finished")
         func eachRunsOnce() async throws {

@@ -1,8 +1,9 @@
+import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
 extension ParityTests {
-    @Suite("Rule 2: no more bodies execute at once than the width")
+    @Suite("Rule 2: no more bodies execute at once than the width", .inTurns)
     struct Rule02 {
         @Test("Rule 2: as many execute as the width says, and no more")
         func widthIsKept() async throws {

@@ -1,8 +1,9 @@
+import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
 extension ParityTests {
-    @Suite("Rule 3: the higher priority starts first, and equal ones in the order of adding")
+    @Suite("Rule 3: the higher priority starts first, and equal ones in the order of adding", .inTurns)
     struct Rule03 {
         @Test("Rule 3: all priorities, twice each, added to a suspended queue in a mixed order")
         func mixedPriorities() async throws {

@@ -1,8 +1,9 @@
+import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
 extension ParityTests {
-    @Suite("Rule 4: several operations are added in one step")
+    @Suite("Rule 4: several operations are added in one step", .inTurns)
     struct Rule04 {
         @Test("Rule 4: the most urgent of a batch starts first on an idle queue, wherever it stands in it")
         func batch() async throws {

@@ -1,8 +1,9 @@
+import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
 extension ParityTests {
-    @Suite("Rule 5: a dependent starts after all its dependencies are finished")
+    @Suite("Rule 5: a dependent starts after all its dependencies are finished", .inTurns)
     struct Rule05 {
         @Test("Rule 5: across queues, while its own queue goes on with others")
         func acrossQueues() async throws {

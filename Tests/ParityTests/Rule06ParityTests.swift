@@ -1,8 +1,9 @@
+import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
 extension ParityTests {
-    @Suite("Rule 6: cancelling before the start, while executing, twice and afterwards")
+    @Suite("Rule 6: cancelling before the start, while executing, twice and afterwards", .inTurns)
     struct Rule06 {
         @Test("Rule 6: before it is added: the body never runs")
         func beforeAdding() async throws {

@@ -1,8 +1,9 @@
+import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
 extension ParityTests {
-    @Suite("Rule 8: a suspended queue starts nothing")
+    @Suite("Rule 8: a suspended queue starts nothing", .inTurns)
     struct Rule08 {
         @Test("Rule 8: what is added to a suspended queue waits, and starts in order when it is resumed")
         func suspendedFromTheStart() async throws {

@@ -1,8 +1,9 @@
+import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
 extension ParityTests {
-    @Suite("Rule 9: a barrier starts after all before it, runs alone, and holds back all after it")
+    @Suite("Rule 9: a barrier starts after all before it, runs alone, and holds back all after it", .inTurns)
     struct Rule09 {
         @Test("Rule 9: it comes after those before it and before those after it, whatever their priorities")
         func order() async throws {

@@ -1,8 +1,9 @@
+import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
 extension ParityTests {
-    @Suite("Rule 10: a queue that is released finishes what it has, and is deallocated then")
+    @Suite("Rule 10: a queue that is released finishes what it has, and is deallocated then", .inTurns)
     struct Rule10 {
         private struct Held {
             weak var queue: (any AnyObject & Sendable)?

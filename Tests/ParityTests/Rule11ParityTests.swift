@@ -1,8 +1,9 @@
+import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
 extension ParityTests {
-    @Suite("Rule 11: waiting for all returns when the queue is empty")
+    @Suite("Rule 11: waiting for all returns when the queue is empty", .inTurns)
     struct Rule11 {
         @Test("Rule 11: at once on an empty queue")
         func empty() async throws {

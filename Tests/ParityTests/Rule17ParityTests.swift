@@ -1,8 +1,9 @@
+import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
 extension ParityTests {
-    @Suite("Rule 17: completion handlers run once, after the end")
+    @Suite("Rule 17: completion handlers run once, after the end", .inTurns)
     struct Rule17 {
         @Test("Rule 17: after an end by itself, when the operation is finished")
         func completed() async throws {

@@ -1,7 +1,8 @@
+import TaskOperationsExpectations
 import Testing
 
 extension ParityTests {
-    @Suite("Rule 20: the current queue can be asked for inside a body")
+    @Suite("Rule 20: the current queue can be asked for inside a body", .inTurns)
     struct Rule20 {
         @Test("Rule 20: it is the queue of the operation, and there is none outside")
         func currentQueue() async throws {

@@ -1,9 +1,10 @@
 import Foundation
 import Simulation
+import TaskOperationsExpectations
 import Testing
 
 /// What the fuzzer begins with, and what it ever found: see README.md.
-@Suite("The inputs that are kept for fuzzing", .timeLimit(.minutes(10)))
+@Suite("The inputs that are kept for fuzzing", .inTurns, .timeLimit(.minutes(10)))
 struct CorpusTests {
     private static let files: [URL] = {
         let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Corpus")

@@ -1,7 +1,8 @@
 import Simulation
+import TaskOperationsExpectations
 import Testing
 
-@Suite("Shrinking a program that fails", .timeLimit(.minutes(10)))
+@Suite("Shrinking a program that fails", .inTurns, .timeLimit(.minutes(10)))
 struct ShrinkerTests {
     /// Says that a program fails that cancels an operation which depends on another.
     private static func fails(_ program: Program) -> Bool {

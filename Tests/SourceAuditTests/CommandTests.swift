@@ -1,9 +1,10 @@
 import Foundation
+import TaskOperationsExpectations
 import Testing
 
 @testable import SourceAudit
 
-@Suite("The command")
+@Suite("The command", .inTurns)
 struct CommandTests {
     /// A folder of sources that goes away with the test.
     private final class Folder {

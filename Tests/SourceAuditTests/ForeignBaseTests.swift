@@ -1,9 +1,10 @@
 import Foundation
+import TaskOperationsExpectations
 import Testing
 
 @testable import SourceAudit
 
-@Suite("Classes of other packages")
+@Suite("Classes of other packages", .inTurns)
 struct ForeignBaseTests {
     private let sources = CompiledSources()
 

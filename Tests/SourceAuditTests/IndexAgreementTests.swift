@@ -1,4 +1,5 @@
 import Foundation
+import TaskOperationsExpectations
 import Testing
 
 @testable import SourceAudit
@@ -7,7 +8,7 @@ import Testing
 /// there is was found.
 ///
 /// `AUDIT_CODE_BASE=/path swift test --filter IndexAgreement` judges another code base, which has been built.
-@Suite("Names beside the compiler's index")
+@Suite("Names beside the compiler's index", .inTurns)
 struct IndexAgreementTests {
     @Test("Of what is called certain 99 % is right, and of what there is 97 % was found")
     func agreement() throws {

@@ -1,9 +1,10 @@
 import Foundation
+import TaskOperationsExpectations
 import Testing
 
 @testable import SourceAudit
 
-@Suite("Several index stores", .enabled(if: CompiledSources.areWanted))
+@Suite("Several index stores", .inTurns, .enabled(if: CompiledSources.areWanted))
 struct IndexStoresTests {
     private let sources = CompiledSources()
 

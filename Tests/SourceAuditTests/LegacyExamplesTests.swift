@@ -1,10 +1,11 @@
 import Foundation
+import TaskOperationsExpectations
 import Testing
 
 @testable import SourceAudit
 
 /// The sources of the recipes are a code base whose right answers are known: the guide says which is which.
-@Suite("The audit of the recipes' own sources")
+@Suite("The audit of the recipes' own sources", .inTurns)
 struct LegacyExamplesTests {
     @Test("Every recipe's pattern is found in its old source, and leads to its recipe")
     func everyRecipeIsFound() throws {
@@ -39,7 +40,7 @@ struct LegacyExamplesTests {
     }
 }
 
-@Suite("Patterns and the guide")
+@Suite("Patterns and the guide", .inTurns)
 struct GuideTests {
     @Test("Every pattern's recipe is a page, or a heading of one")
     func recipesExist() {

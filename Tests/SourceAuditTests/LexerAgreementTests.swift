@@ -1,4 +1,5 @@
 import Foundation
+import TaskOperationsExpectations
 import Testing
 
 @testable import SourceAudit
@@ -6,7 +7,7 @@ import Testing
 /// The lexer beside a second opinion: the toolchain's own tokens.
 ///
 /// `AUDIT_CODE_BASE=/path TASK_OPERATIONS_DEEP=1 swift test --filter LexerAgreementTests` compares another code base.
-@Suite("The lexer beside the toolchain's")
+@Suite("The lexer beside the toolchain's", .inTurns)
 struct LexerAgreementTests {
     private static let environment = ProcessInfo.processInfo.environment
 

@@ -1,8 +1,9 @@
+import TaskOperationsExpectations
 import Testing
 
 @testable import SourceAudit
 
-@Suite("The lexer")
+@Suite("The lexer", .inTurns)
 struct LexerTests {
     private static func words(_ source: String, _ language: Lexer.Language = .swift) -> [String] {
         texts(source, language) { $0 == .word }

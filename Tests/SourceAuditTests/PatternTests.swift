@@ -1,8 +1,9 @@
+import TaskOperationsExpectations
 import Testing
 
 @testable import SourceAudit
 
-@Suite("Patterns")
+@Suite("Patterns", .inTurns)
 struct PatternTests {
     @Test("Is found where it is, and nowhere else", arguments: PatternExample.all.indices)
     func examples(place: Int) {

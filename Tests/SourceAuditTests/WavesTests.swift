@@ -1,8 +1,9 @@
+import TaskOperationsExpectations
 import Testing
 
 @testable import SourceAudit
 
-@Suite("The order")
+@Suite("The order", .inTurns)
 struct WavesTests {
     @Test("What nothing uses is the first wave, and what uses nothing the first layer")
     func chain() {

@@ -1,10 +1,11 @@
 import TaskOperations
+import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
 /// Captures that call the library as they are freed, in every phase of what captures them, on several threads at once
 /// and under every executor.
-@Suite("Hostile captures and executors", .serialized, .timeLimit(.minutes(10)))
+@Suite("Hostile captures and executors", .inTurns, .serialized, .timeLimit(.minutes(10)))
 struct HostileTests {
     private static let threads = 4
     private static let rounds = 150

@@ -1,5 +1,6 @@
 import Foundation
 import TaskOperations
+import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
@@ -8,7 +9,7 @@ import Testing
 /// `STRESS_OPERATIONS=5000000 swift test --filter SoakTests` runs so many of them, and watches how much memory is
 /// resident. That means something only while nothing else runs, and not under the address sanitizer, which keeps what
 /// is freed for a while.
-@Suite("Soak", .timeLimit(.minutes(600)))
+@Suite("Soak", .inTurns, .timeLimit(.minutes(600)))
 struct SoakTests {
     private static let wanted = ProcessInfo.processInfo.environment["STRESS_OPERATIONS"].flatMap { Int($0) }
     private static let perRound = 10_000

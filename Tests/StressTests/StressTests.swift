@@ -1,10 +1,11 @@
 import Foundation
 import TaskOperations
+import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
 /// Many threads at once on the real pool. Fit for the thread sanitizer and the address sanitizer.
-@Suite("Many threads", .serialized, .timeLimit(.minutes(10)))
+@Suite("Many threads", .inTurns, .serialized, .timeLimit(.minutes(10)))
 struct StressTests {
     private static let perThread = 400
     private static let threads = 8

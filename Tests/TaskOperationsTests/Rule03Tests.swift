@@ -1,8 +1,9 @@
 import TaskOperations
+import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Rule 3: priority, then arrival", .timeLimit(.minutes(10)))
+@Suite("Rule 3: priority, then arrival", .inTurns, .timeLimit(.minutes(10)))
 struct Rule03Tests {
     private static let levels: [TaskPriority] = [.background, .low, .medium, .high, TaskPriority(rawValue: 33)]
 

@@ -1,8 +1,9 @@
 import TaskOperations
+import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Rule 4: a batch is one step", .timeLimit(.minutes(10)))
+@Suite("Rule 4: a batch is one step", .inTurns, .timeLimit(.minutes(10)))
 struct Rule04Tests {
     @Test("Rule 4: the most urgent of a batch starts first, though it stands last and the queue was idle")
     func prioritiesAreWeighedOverTheBatch() async throws {

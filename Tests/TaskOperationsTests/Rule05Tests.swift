@@ -1,8 +1,9 @@
 import TaskOperations
+import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Rule 5: dependencies come first", .timeLimit(.minutes(10)))
+@Suite("Rule 5: dependencies come first", .inTurns, .timeLimit(.minutes(10)))
 struct Rule05Tests {
     @Test("Rule 5: a dependent starts after all its dependencies, not after the first")
     func allDependencies() async throws {

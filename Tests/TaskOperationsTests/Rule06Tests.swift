@@ -1,8 +1,9 @@
 import TaskOperations
+import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Rule 6: cancelling", .timeLimit(.minutes(10)))
+@Suite("Rule 6: cancelling", .inTurns, .timeLimit(.minutes(10)))
 struct Rule06Tests {
     @Test("Rule 6: cancelled before the start, the body never runs")
     func beforeTheStart() async throws {

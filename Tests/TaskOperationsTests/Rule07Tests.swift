@@ -1,8 +1,9 @@
 import TaskOperations
+import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Rule 7: cancelled before the start is finished at once", .timeLimit(.minutes(10)))
+@Suite("Rule 7: cancelled before the start is finished at once", .inTurns, .timeLimit(.minutes(10)))
 struct Rule07Tests {
     @Test("Rule 7: it is finished when cancel() returns, on a suspended queue too")
     func finishedAtOnce() {

@@ -1,8 +1,9 @@
 import TaskOperations
+import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Rule 9: barriers", .timeLimit(.minutes(10)))
+@Suite("Rule 9: barriers", .inTurns, .timeLimit(.minutes(10)))
 struct Rule09Tests {
     @Test("Rule 9: a barrier starts after everything before it, also what waits for a dependency")
     func startsAfterAllBefore() async throws {

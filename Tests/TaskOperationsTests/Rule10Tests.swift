@@ -1,9 +1,10 @@
+import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
 @testable import TaskOperations
 
-@Suite("Rule 10: a queue that is released", .timeLimit(.minutes(10)))
+@Suite("Rule 10: a queue that is released", .inTurns, .timeLimit(.minutes(10)))
 struct Rule10Tests {
     @Test("Rule 10: it still finishes what is pending")
     func finishesWhatIsPending() async throws {

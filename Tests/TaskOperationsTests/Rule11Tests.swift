@@ -1,8 +1,9 @@
 import TaskOperations
+import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Rule 11: waiting for all", .timeLimit(.minutes(10)))
+@Suite("Rule 11: waiting for all", .inTurns, .timeLimit(.minutes(10)))
 struct Rule11Tests {
     @Test("Rule 11: it returns when all are finished, whatever came of them, and the count is 0")
     func returnsWhenEmpty() async throws {

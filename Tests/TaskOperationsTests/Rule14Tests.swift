@@ -1,8 +1,9 @@
 import TaskOperations
+import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Rule 14: misuse is a thrown, typed error", .timeLimit(.minutes(10)))
+@Suite("Rule 14: misuse is a thrown, typed error", .inTurns, .timeLimit(.minutes(10)))
 struct Rule14Tests {
     @Test("Rule 14: adding an operation twice is refused, to the same queue, to another, and after its end")
     func addingTwice() async throws {

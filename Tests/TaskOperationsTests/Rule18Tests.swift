@@ -1,8 +1,9 @@
 import TaskOperations
+import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Rule 18: nothing outlives withTaskOperationQueue", .timeLimit(.minutes(10)))
+@Suite("Rule 18: nothing outlives withTaskOperationQueue", .inTurns, .timeLimit(.minutes(10)))
 struct Rule18Tests {
     @Test("Rule 18: leaving the scope waits for all that was added")
     func leavingWaits() async {

@@ -1,8 +1,9 @@
 import TaskOperations
+import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Rule 19: shutdown", .timeLimit(.minutes(10)))
+@Suite("Rule 19: shutdown", .inTurns, .timeLimit(.minutes(10)))
 struct Rule19Tests {
     @Test("Rule 19: what is added afterwards fails at once, in each way of adding, and nothing runs")
     func whatIsAddedAfterwards() async throws {

@@ -1,8 +1,9 @@
 import TaskOperations
+import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Rule 22: bodies isolated to an actor", .timeLimit(.minutes(10)))
+@Suite("Rule 22: bodies isolated to an actor", .inTurns, .timeLimit(.minutes(10)))
 struct Rule22Tests {
     @Test("Rule 22: a body isolated to the main actor runs there, from queues of every kind")
     func mainActor() async throws {

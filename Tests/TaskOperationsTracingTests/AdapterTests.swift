@@ -77,7 +77,7 @@ extension TaskOperationQueue {
     }
 }
 
-@Suite("Adapters for logging, metrics and distributed tracing", .timeLimit(.minutes(10)))
+@Suite("Adapters for logging, metrics and distributed tracing", .inTurns, .timeLimit(.minutes(10)))
 struct AdapterTests {
     private struct Log: LogHandler {
         let lines = Recorder<String>()

@@ -9,7 +9,7 @@
     import TourKit
 
     /// In a process of their own, as they observe all queues.
-    @Suite("Traces of the recipes of the tour", .prompt, .timeLimit(.minutes(10)))
+    @Suite("Traces of the recipes of the tour", .inTurns, .prompt, .timeLimit(.minutes(10)))
     struct RecipeTraceTests {
         @Test("they keep to the format, and have each start in the order in which an observer saw it")
         func recipes() async {

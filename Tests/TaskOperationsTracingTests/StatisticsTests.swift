@@ -4,7 +4,7 @@ import TaskOperationsTesting
 import TaskOperationsTracing
 import Testing
 
-@Suite("Statistics of queues", .timeLimit(.minutes(10)))
+@Suite("Statistics of queues", .inTurns, .timeLimit(.minutes(10)))
 struct StatisticsTests {
     @Test("every operation is counted once, by what came of it", .seeds(10))
     func counts() async throws {

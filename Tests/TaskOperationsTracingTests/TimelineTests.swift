@@ -1,9 +1,10 @@
 import Foundation
 import TaskOperations
+import TaskOperationsExpectations
 import TaskOperationsTracing
 import Testing
 
-@Suite("Traces that are drawn and explained", .timeLimit(.minutes(10)))
+@Suite("Traces that are drawn and explained", .inTurns, .timeLimit(.minutes(10)))
 struct TimelineTests {
     private let folder: TraceFolder
 

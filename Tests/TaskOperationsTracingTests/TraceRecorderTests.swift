@@ -5,7 +5,7 @@ import TaskOperationsTesting
 import TaskOperationsTracing
 import Testing
 
-@Suite("Traces that are written", .timeLimit(.minutes(10)))
+@Suite("Traces that are written", .inTurns, .timeLimit(.minutes(10)))
 struct TraceRecorderTests {
     private let folder: TraceFolder
 

@@ -1,8 +1,9 @@
 import Foundation
+import TaskOperationsExpectations
 import TaskOperationsTracing
 import Testing
 
-@Suite("Traces that are read")
+@Suite("Traces that are read", .inTurns)
 struct TraceTests {
     private let folder: TraceFolder
 

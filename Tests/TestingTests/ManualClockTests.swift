@@ -1,8 +1,9 @@
 import TaskOperations
+import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("ManualClock", .timeLimit(.minutes(10)))
+@Suite("ManualClock", .inTurns, .timeLimit(.minutes(10)))
 struct ManualClockTests {
     private let clock = ManualClock()
     private let awake = Recorder<Int>()

@@ -3,7 +3,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("SeededExecutor", .timeLimit(.minutes(10)))
+@Suite("SeededExecutor", .inTurns, .timeLimit(.minutes(10)))
 struct SeededExecutorTests {
     /// The order in which six operations of two queues start and finish.
     private func order(seed: UInt64) throws -> [OperationEvent] {

@@ -3,7 +3,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("The trait .seeds", .timeLimit(.minutes(10)))
+@Suite("The trait .seeds", .inTurns, .timeLimit(.minutes(10)))
 struct SeedsTraitTests {
     @Test("a width of 2 is kept, and priorities order what waits", .seeds(50))
     func widthAndOrder() async throws {

@@ -69,19 +69,16 @@ extension LegacyNode {
     }
 
     /// Starts the operation on this thread. Returns false if it turns out not to be ready.
+    ///
+    /// Its observation starts it: it may get a dependency at any moment, and one that is started by hand must be ready.
     private func startHere() throws -> Bool {
+        observe(byBody: apply { $0.life.phase == .begun })
         let (previous, observation) = apply { ($0.life.start(), $0.observation) }
         guard let previous else { return true }
-        if observation == nil, FoundationFields.isQueued(legacy) {
-            throw BridgeError.inOperationQueue(operation: legacy.title)
-        }
-        if let observation {
-            if !observation.start() {
-                apply { $0.life.undoStart(from: previous) }
-                return false
-            }
-        } else {
-            legacy.start()
+        guard let observation else { throw BridgeError.inOperationQueue(operation: legacy.title) }
+        if !observation.start() {
+            apply { $0.life.undoStart(from: previous) }
+            return false
         }
         legacy.tellFinish()
         look()

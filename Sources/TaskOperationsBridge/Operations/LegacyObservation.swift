@@ -16,7 +16,9 @@ internal import TaskOperations
             observations.withLock { $0 = made }
         }
 
+        /// Starts the operation on this thread. Returns false if it is not ready.
         func start() -> Bool {
+            if !legacy.isReady { return false }
             legacy.start()
             return true
         }

@@ -88,8 +88,8 @@ struct LegacyState {
 
     // MARK: Observation
 
-    /// Returns whether the caller is to establish the observation. Once the body has begun only the body does: it may
-    /// be about to start the operation without one.
+    /// Returns whether the caller is to establish the observation. Once the body has begun only the body does, which is
+    /// about to start the operation through it.
     mutating func beginObservation(byBody: Bool = false) -> Bool {
         let isInPhase = byBody ? phase == .begun : phase == .submitted || phase == .abandoned
         guard observation == .none, isInPhase else { return false }

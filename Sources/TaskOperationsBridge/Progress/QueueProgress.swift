@@ -9,6 +9,8 @@ extension TaskOperationQueue {
     /// As the total grows with each operation that is added, it may seem finished before the last one is added: where
     /// the number is known, set `totalUnitCount`, which then no longer changes by itself.
     ///
+    /// It follows the queue: what waits for an operation, or for all, may go on a moment before that is counted.
+    ///
     /// Its counts, `isFinished` and `isIndeterminate` can be read from any thread. `fractionCompleted` cannot without the
     /// Objective-C runtime, neither its own nor a parent's, while operations are added or end: Foundation does not
     /// guard it, may stop the process, and lets nobody override it. Divide the counts, or read it when the queue is empty.

@@ -59,7 +59,7 @@ private final class Pipe: @unchecked Sendable {  // A test closes an end only wh
     }
 }
 
-@Suite("Readiness of descriptors as sequences")
+@Suite("Readiness of descriptors as sequences", .inTurns)
 struct DispatchDescriptorTests {
     private let pipe = Pipe()
 

@@ -1,10 +1,11 @@
 import Dispatch
 import TaskOperations
 import TaskOperationsBridge
+import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Dispatch groups")
+@Suite("Dispatch groups", .inTurns)
 struct DispatchGroupTests {
     @Test("an empty group is finished")
     func empty() async {

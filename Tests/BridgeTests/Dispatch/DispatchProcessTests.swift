@@ -7,7 +7,7 @@ import Testing
 
 /// Each test is a process of its own: the monitor of exit tests waits for any child, and spins while one that is not
 /// its own has exited and was not reaped.
-@Suite("The exit of processes as a sequence", .prompt)
+@Suite("The exit of processes as a sequence", .inTurns, .prompt)
 struct DispatchProcessTests {
     private static let line = Data("\n".utf8)
 

@@ -1,6 +1,7 @@
 import Dispatch
 import TaskOperations
 import TaskOperationsBridge
+import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
@@ -21,7 +22,7 @@ struct MarkedQueue: Sendable {
     static var current: String? { DispatchQueue.getSpecific(key: key) }
 }
 
-@Suite("Dispatch queues")
+@Suite("Dispatch queues", .inTurns)
 struct DispatchQueueTests {
     @Test("a task with a Dispatch queue as its executor runs there, before and after suspending")
     func executor() async {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import TaskOperationsBridge
 
-@Suite("Dispatch semaphores")
+@Suite("Dispatch semaphores", .inTurns)
 struct DispatchSemaphoreTests {
     @Test("a permit that is there is taken at once, each one once")
     func available() async throws {

@@ -7,7 +7,7 @@ import Testing
 
 // Each test has a signal of its own: they belong to the whole process.
 
-@Suite("Signals as sequences")
+@Suite("Signals as sequences", .inTurns)
 struct DispatchSignalTests {
     @Test("a signal that comes once the sequence is there is delivered, and does not end the process")
     func delivered() async {

@@ -1,8 +1,9 @@
+import TaskOperationsExpectations
 import Testing
 
 @testable import TaskOperationsBridge
 
-@Suite("What a sequence of Dispatch events knows")
+@Suite("What a sequence of Dispatch events knows", .inTurns)
 struct DispatchSourceStateTests {
     private typealias State = SourceState<Int, String>
 

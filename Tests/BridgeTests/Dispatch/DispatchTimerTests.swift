@@ -6,7 +6,7 @@ import Testing
 
 @testable import TaskOperationsBridge
 
-@Suite("Timers as sequences")
+@Suite("Timers as sequences", .inTurns)
 struct DispatchTimerTests {
     @Test("ticks are numbered without a gap, and none comes before its deadline")
     func regular() async {

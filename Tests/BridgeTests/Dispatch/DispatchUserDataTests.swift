@@ -1,9 +1,10 @@
 import Dispatch
 import TaskOperationsBridge
+import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Custom data as sequences")
+@Suite("Custom data as sequences", .inTurns)
 struct DispatchUserDataTests {
     @Test("what is added while nobody waits comes as one sum")
     func addMerged() async {

@@ -5,7 +5,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Dispatch work items")
+@Suite("Dispatch work items", .inTurns)
 struct DispatchWorkItemTests {
     private let queue = DispatchQueue(label: "items")
 

@@ -2,10 +2,11 @@ import Dispatch
 import Foundation
 import TaskOperations
 import TaskOperationsBridge
+import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Blocking until an operation is finished")
+@Suite("Blocking until an operation is finished", .inTurns)
 struct BlockingWaitTests {
     private func blockOnPool(_ operation: AnyTaskOperation) throws {
         try operation.waitUntilFinishedBlocking(timeout: .seconds(60))

@@ -1,10 +1,11 @@
 import Foundation
 import TaskOperations
 import TaskOperationsBridge
+import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Subclasses of a bridged queue")
+@Suite("Subclasses of a bridged queue", .inTurns)
 struct BridgedOperationQueueSubclassTests {
     /// A subclass whose `addOperation` calls `addOperations`, the other way round.
     private final class ReversedQueue: BridgedOperationQueue, @unchecked Sendable {  // It has nothing of its own.

@@ -7,7 +7,7 @@ import Testing
 
 @testable import TaskOperationsBridge
 
-@Suite("An OperationQueue driven by a queue of ours")
+@Suite("An OperationQueue driven by a queue of ours", .inTurns)
 struct BridgedOperationQueueTests {
     @Test("every way to add work runs it, in the order of adding at width 1")
     func adding() async throws {

@@ -6,7 +6,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Blocking until a bridged queue is empty")
+@Suite("Blocking until a bridged queue is empty", .inTurns)
 struct BridgedOperationQueueWaitingTests {
     // Neither can be called from an asynchronous context.
 

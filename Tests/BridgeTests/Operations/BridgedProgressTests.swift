@@ -5,7 +5,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Progress of operations over the bridge", .timeLimit(.minutes(10)))
+@Suite("Progress of operations over the bridge", .inTurns, .timeLimit(.minutes(10)))
 struct BridgedProgressTests {
     private let queue = TaskOperationQueue()
 

@@ -1,10 +1,11 @@
 import Dispatch
 import TaskOperations
+import TaskOperationsExpectations
 import Testing
 
 @testable import TaskOperationsBridge
 
-@Suite("Whether a thread is one of the cooperative pool")
+@Suite("Whether a thread is one of the cooperative pool", .inTurns)
 struct CooperativePoolTests {
     @Test("a task is on one, whatever its priority", arguments: [9, 17, 21, 25, 33])
     func tasks(priority: UInt8) async {

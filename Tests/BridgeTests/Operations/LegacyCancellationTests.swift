@@ -1,11 +1,12 @@
 import Foundation
 import TaskOperations
+import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
 @testable import TaskOperationsBridge
 
-@Suite("Cancelling an operation of Foundation on a queue of ours, from either side")
+@Suite("Cancelling an operation of Foundation on a queue of ours, from either side", .inTurns)
 struct LegacyCancellationTests {
     @Test("our side, before the start: main() never runs, both finish, and what depends on either goes on")
     func ourSideBeforeStart() async throws {

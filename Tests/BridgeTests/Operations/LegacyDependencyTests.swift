@@ -1,10 +1,11 @@
 import Foundation
 import TaskOperations
 import TaskOperationsBridge
+import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("An operation of ours depends on one of Foundation, and is depended on")
+@Suite("An operation of ours depends on one of Foundation, and is depended on", .inTurns)
 struct LegacyDependencyTests {
     @Test("it starts after the operation, which an OperationQueue runs")
     func onQueue() async throws {

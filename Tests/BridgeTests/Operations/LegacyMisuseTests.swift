@@ -6,7 +6,7 @@ import Testing
 
 @testable import TaskOperationsBridge
 
-@Suite("Bad use of operations of Foundation is refused by name")
+@Suite("Bad use of operations of Foundation is refused by name", .inTurns)
 struct LegacyMisuseTests {
     @Test("one operation on two queues of ours")
     func twoQueues() async throws {

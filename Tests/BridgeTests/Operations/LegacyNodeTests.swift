@@ -6,7 +6,7 @@ import Testing
 
 @testable import TaskOperationsBridge
 
-@Suite("An operation of Foundation has one node, whatever comes first")
+@Suite("An operation of Foundation has one node, whatever comes first", .inTurns)
 struct LegacyNodeTests {
     private enum Step: CaseIterable {
         case link, depend, add
@@ -135,7 +135,7 @@ struct LegacyNodeTests {
     }
 }
 
-@Suite("A refused operation of Foundation is as if it had never been added")
+@Suite("A refused operation of Foundation is as if it had never been added", .inTurns)
 struct LegacyRefusalTests {
     @Test("after a cycle was refused, each can be added elsewhere once the cycle is open, and nothing leaks")
     func cycle() async throws {

@@ -6,7 +6,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("An operation of Foundation whose own cancel() is called before its start")
+@Suite("An operation of Foundation whose own cancel() is called before its start", .inTurns)
 struct LegacyOwnCancellationTests {
     private func queues(isSuspended: Bool) -> [AnyQueue] {
         let bridged = BridgedOperationQueue()
@@ -77,7 +77,9 @@ struct LegacyOwnCancellationTests {
     }
 }
 
-@Suite("What is cancelled before its start is finished at once, however busy the place is where it would have run")
+@Suite(
+    "What is cancelled before its start is finished at once, however busy the place is where it would have run",
+    .inTurns)
 struct LegacyBusyPlaceTests {
     @Test("behind a serial Dispatch queue that is busy")
     func serialQueue() async throws {

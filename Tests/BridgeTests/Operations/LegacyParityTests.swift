@@ -1,6 +1,7 @@
 import Foundation
 import TaskOperations
 import TaskOperationsBridge
+import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
@@ -87,7 +88,9 @@ private struct Scenario: CustomStringConvertible {
     }
 }
 
-@Suite("Operations as people write them do on a queue of ours and on a bridged one what they do in an OperationQueue")
+@Suite(
+    "Operations as people write them do on a queue of ours and on a bridged one what they do in an OperationQueue",
+    .inTurns)
 struct LegacyParityTests {
     @Test(
         "in every order of linking, adding, cancelling and becoming ready", .timeLimit(.minutes(10)), arguments: 0..<8)

@@ -6,7 +6,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Operations of Foundation that say themselves when they are ready")
+@Suite("Operations of Foundation that say themselves when they are ready", .inTurns)
 struct LegacyReadinessTests {
     /// Conditions are evaluated when they are first asked for, which is while the operation is being added.
     @Test("all start that become ready in the moment in which they are added", .timeLimit(.minutes(10)))
@@ -82,6 +82,19 @@ struct LegacyReadinessTests {
         try await before.value
     }
 
+    @Test("one that gets a dependency after it was found ready, and before it is started, waits for it")
+    func linkedAtTheLastMoment() async throws {
+        let queue = TaskOperationQueue(executor: InlineExecutor())
+        let dependency = BlockOperation {}
+        let runs = Recorder<Bool>()
+        let late = LinkedWhenAsked(dependency) { runs.record(dependency.isFinished) }
+        let node = try queue.addOperation(late)
+        try TaskOperationQueue().addOperation(dependency)
+        try await node.waitUntilFinished()
+        #expect(runs.events == [true])
+        #expect(late.dependencies == [] && late.wasLinked)
+    }
+
     @Test("what it holds up cannot become its dependency")
     func cycle() async throws {
         let queue = TaskOperationQueue()
@@ -107,5 +120,38 @@ struct LegacyReadinessTests {
         OperationQueue().addOperation(dependency)
         await operation.finished()
         #expect(runs.total == 1)
+    }
+}
+
+/// Gets a dependency just after its body has found it ready.
+private final class LinkedWhenAsked: Foundation.Operation, @unchecked Sendable {  // What changes is in locks.
+    private let dependency: Foundation.Operation
+    private let work: @Sendable () -> Void
+    private let looks = Lock(0)
+
+    init(_ dependency: Foundation.Operation, work: @escaping @Sendable () -> Void) {
+        self.dependency = dependency
+        self.work = work
+    }
+
+    var wasLinked: Bool { looks.withLock { $0 >= 2 } }
+
+    override var isReady: Bool {
+        let isReady = super.isReady
+        let look = looks.withLock { looks in
+            looks += 1
+            return looks
+        }
+        // The first look is before a queue gets it.
+        if look == 2 { addDependency(dependency) }
+        return isReady
+    }
+
+    override func main() { work() }
+}
+
+private final class InlineExecutor: TaskExecutor {
+    func enqueue(_ job: consuming ExecutorJob) {
+        UnownedJob(job).runSynchronously(on: asUnownedTaskExecutor())
     }
 }

@@ -1,11 +1,12 @@
 import Foundation
 import TaskOperations
+import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
 @testable import TaskOperationsBridge
 
-@Suite("A queue of ours runs operations of Foundation unchanged")
+@Suite("A queue of ours runs operations of Foundation unchanged", .inTurns)
 struct LegacyRunTests {
     @Test("a block, a synchronous and an asynchronous subclass run once, and finish")
     func kinds() async throws {

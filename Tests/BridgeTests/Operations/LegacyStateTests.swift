@@ -1,8 +1,9 @@
+import TaskOperationsExpectations
 import Testing
 
 @testable import TaskOperationsBridge
 
-@Suite("What a node knows of its operation of Foundation")
+@Suite("What a node knows of its operation of Foundation", .inTurns)
 struct LegacyStateTests {
     /// What can happen, each only where `LegacyNode` would let it.
     private enum Event: CaseIterable {

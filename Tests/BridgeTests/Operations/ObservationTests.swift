@@ -5,7 +5,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("What is observed of operations of Foundation", .timeLimit(.minutes(10)))
+@Suite("What is observed of operations of Foundation", .inTurns, .timeLimit(.minutes(10)))
 struct ObservationTests {
     private final class NeverFinishing: Foundation.Operation, @unchecked Sendable {
         override var isAsynchronous: Bool { true }

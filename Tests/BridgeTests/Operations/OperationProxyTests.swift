@@ -5,7 +5,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("An operation of ours as one of Foundation")
+@Suite("An operation of ours as one of Foundation", .inTurns)
 struct OperationProxyTests {
     @Test("it is always the same one, and that of Foundation where there is one behind it")
     func identity() throws {
@@ -132,7 +132,7 @@ struct OperationProxyTests {
     }
 }
 
-@Suite("An OperationQueue runs operations of ours")
+@Suite("An OperationQueue runs operations of ours", .inTurns)
 struct OperationQueueOfTaskOperationsTests {
     @Test("it counts them in its width until they are finished", arguments: [1, 3])
     func width(width: Int) async throws {

@@ -5,7 +5,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Asynchronous code and an OperationQueue")
+@Suite("Asynchronous code and an OperationQueue", .inTurns)
 struct OperationQueueAsyncTests {
     @Test("waiting for a queue covers what is added meanwhile, and barriers")
     func finished() async throws {

@@ -1,9 +1,10 @@
 import Dispatch
 import Foundation
 import TaskOperationsBridge
+import TaskOperationsExpectations
 import Testing
 
-@Suite("One table of priorities, read in both directions")
+@Suite("One table of priorities, read in both directions", .inTurns)
 struct PriorityTests {
     private static let userInteractive = TaskPriority(rawValue: 33)
 

@@ -6,7 +6,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Operations that block do not starve the cooperative pool")
+@Suite("Operations that block do not starve the cooperative pool", .inTurns)
 struct StarvationTests {
     #if os(Linux) || os(macOS)
         /// What is measured is who waits for whom, not time: the operations block until tasks on the pool have made

@@ -6,7 +6,9 @@ import Testing
 /// queues of Foundation, so that the model is right.
 ///
 /// `BRIDGE_SEEDS=1000000 swift test --filter BridgeSimulationTests` runs more of them, and `BRIDGE_SEED=17` one alone.
-@Suite("Random programs over the bridge, beside a model and beside Foundation", .computing, .timeLimit(.minutes(600)))
+@Suite(
+    "Random programs over the bridge, beside a model and beside Foundation", .inTurns, .computing,
+    .timeLimit(.minutes(600)))
 struct BridgeSimulationTests {
     private static let environment = ProcessInfo.processInfo.environment
     private static let count = environment["BRIDGE_SEEDS"].flatMap { UInt64($0) } ?? 10_000

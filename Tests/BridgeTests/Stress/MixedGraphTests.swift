@@ -1,6 +1,7 @@
+import TaskOperationsExpectations
 import Testing
 
-@Suite("Graphs over both worlds, on three queues of random kinds, with random cancellations")
+@Suite("Graphs over both worlds, on three queues of random kinds, with random cancellations", .inTurns)
 struct MixedGraphTests {
     @Test(
         "in random graphs every order holds, each body runs at most once, all finish, and none is added twice",

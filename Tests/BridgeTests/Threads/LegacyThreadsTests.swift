@@ -6,7 +6,7 @@ import Testing
 
 @testable import TaskOperationsBridge
 
-@Suite("Threads for old code")
+@Suite("Threads for old code", .inTurns)
 struct LegacyThreadsTests {
     private let threads = LegacyThreads()
 

@@ -1,8 +1,9 @@
+import TaskOperationsExpectations
 import Testing
 
 @testable import MigrationExamplesSupport
 
-@Suite("The head of a request")
+@Suite("The head of a request", .inTurns)
 struct RequestHeadTests {
     private func parse(_ text: String) throws -> RequestHead? {
         try RequestHead.parse(Array(text.utf8))

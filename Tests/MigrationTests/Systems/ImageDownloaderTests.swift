@@ -4,7 +4,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("The image downloader, on both sides", .prompt, .timeLimit(.minutes(10)))
+@Suite("The image downloader, on both sides", .inTurns, .prompt, .timeLimit(.minutes(10)))
 struct ImageDownloaderTests {
     private let temporary: TemporaryFolder
     private let server: FileServer

@@ -1,12 +1,13 @@
 import Foundation
 import MigrationExamplesSupport
+import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
 @testable import MigrationExamplesLegacy
 @testable import MigrationExamplesPorted
 
-@Suite("The photo manager, on both sides", .timeLimit(.minutes(10)))
+@Suite("The photo manager, on both sides", .inTurns, .timeLimit(.minutes(10)))
 struct PhotoManagerTests {
     private let temporary: TemporaryFolder
     private let server: FileServer

@@ -4,7 +4,7 @@ import TaskOperationsExpectations
 import Testing
 import TourKit
 
-@Suite("The whole systems over all kinds of folders", .prompt, .timeLimit(.minutes(10)))
+@Suite("The whole systems over all kinds of folders", .inTurns, .prompt, .timeLimit(.minutes(10)))
 struct SystemTests {
     private let temporary: TemporaryFolder
 

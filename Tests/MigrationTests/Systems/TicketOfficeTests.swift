@@ -1,11 +1,12 @@
 import Foundation
 import MigrationExamplesSupport
+import TaskOperationsExpectations
 import Testing
 
 @testable import MigrationExamplesLegacy
 @testable import MigrationExamplesPorted
 
-@Suite("The ticket office, on both sides", .timeLimit(.minutes(10)))
+@Suite("The ticket office, on both sides", .inTurns, .timeLimit(.minutes(10)))
 struct TicketOfficeTests {
     private let temporary: TemporaryFolder
     private let files: [InputFile]

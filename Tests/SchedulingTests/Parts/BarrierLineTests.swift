@@ -4,7 +4,7 @@ import Testing
 
 @testable import TaskOperations
 
-@Suite("BarrierLine, beside naive counting")
+@Suite("BarrierLine, beside naive counting", .inTurns)
 struct BarrierLineTests {
     /// All that has not ended, in the order of arrival.
     private struct Counting {

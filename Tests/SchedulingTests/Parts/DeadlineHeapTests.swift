@@ -1,3 +1,4 @@
+import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
@@ -16,7 +17,7 @@ private final class Target: DeadlineTarget, @unchecked Sendable {  // Used by on
     func deadlinePassed() {}
 }
 
-@Suite("The heap of deadlines")
+@Suite("The heap of deadlines", .inTurns)
 struct DeadlineHeapTests {
     @Test("whatever is added, removed and passes, the earliest comes first", arguments: 0..<20)
     func model(seed: UInt64) {

@@ -1,9 +1,10 @@
+import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
 @testable import TaskOperations
 
-@Suite("DependencyList, beside a plain list")
+@Suite("DependencyList, beside a plain list", .inTurns)
 struct DependencyListTests {
     private struct Pair {
         var list = DependencyList()

@@ -1,9 +1,10 @@
+import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
 @testable import TaskOperations
 
-@Suite("What an operation keeps of itself", .timeLimit(.minutes(10)))
+@Suite("What an operation keeps of itself", .inTurns, .timeLimit(.minutes(10)))
 struct OperationRecordTests {
     @Test("What has ended refers to no queue and no task any more: it does not keep them, and they may be gone")
     func ended() async throws {

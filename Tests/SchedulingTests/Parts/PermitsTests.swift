@@ -3,7 +3,7 @@ import Testing
 
 @testable import TaskOperations
 
-@Suite("Permits")
+@Suite("Permits", .inTurns)
 struct PermitsTests {
     @Test("What is taken is not available, and what is given back is")
     func takingAndGivingBack() {

@@ -1,8 +1,9 @@
+import TaskOperationsExpectations
 import Testing
 
 @testable import TaskOperations
 
-@Suite("PriorityLevel")
+@Suite("PriorityLevel", .inTurns)
 struct PriorityLevelTests {
     @Test("Each level is that of its task priority, in the same order")
     func roundTrip() {

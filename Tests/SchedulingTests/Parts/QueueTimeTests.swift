@@ -1,9 +1,10 @@
+import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
 @testable import TaskOperations
 
-@Suite("Time in a queue")
+@Suite("Time in a queue", .inTurns)
 struct QueueTimeTests {
     @Test("A token bucket counts as one whose tokens are counted one by one", arguments: 1...4)
     func tokens(burst: Int) {

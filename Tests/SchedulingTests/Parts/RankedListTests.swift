@@ -1,9 +1,10 @@
+import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
 @testable import TaskOperations
 
-@Suite("RankedList, beside a sorted array")
+@Suite("RankedList, beside a sorted array", .inTurns)
 struct RankedListTests {
     private typealias Entry = RankedList.Entry
 

@@ -1,9 +1,10 @@
+import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
 @testable import TaskOperations
 
-@Suite("ReadyQueue, beside a plain list")
+@Suite("ReadyQueue, beside a plain list", .inTurns)
 struct ReadyQueueTests {
     private typealias Entry = ReadyQueue.Entry
 

@@ -1,9 +1,10 @@
+import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
 @testable import TaskOperations
 
-@Suite("SemaphoreState, beside a plain list")
+@Suite("SemaphoreState, beside a plain list", .inTurns)
 struct SemaphoreStateTests {
     /// Those who wait, in the order of arrival.
     private struct Naive {

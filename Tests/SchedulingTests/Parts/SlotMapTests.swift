@@ -1,9 +1,10 @@
+import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
 @testable import TaskOperations
 
-@Suite("SlotMap, beside a dictionary")
+@Suite("SlotMap, beside a dictionary", .inTurns)
 struct SlotMapTests {
     @Test("Slots are stable, distinct, and used again")
     func randomUse() {

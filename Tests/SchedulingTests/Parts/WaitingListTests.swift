@@ -1,9 +1,10 @@
+import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
 @testable import TaskOperations
 
-@Suite("WaitingList, beside a plain list")
+@Suite("WaitingList, beside a plain list", .inTurns)
 struct WaitingListTests {
     @Test("What is appended and removed comes out in order", arguments: [3, 200])
     func randomUse(most: Int) {

@@ -1,9 +1,10 @@
+import TaskOperationsExpectations
 import Testing
 
 @testable import TaskOperations
 
 /// What a scheduler's state leaves to be carried out.
-@Suite("SchedulerState says what is to be done")
+@Suite("SchedulerState says what is to be done", .inTurns)
 struct OutboxTests {
     private typealias State = SchedulerState<String, Int>
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import TaskOperations
 
-@Suite("SchedulerState, beside a plain model of it", .computing)
+@Suite("SchedulerState, beside a plain model of it", .inTurns, .computing)
 struct SchedulerStateTests {
     private static let seeds = isDeep ? 40 : 12
 
@@ -71,7 +71,7 @@ struct SchedulerStateTests {
     }
 }
 
-@Suite("SchedulerState, by example")
+@Suite("SchedulerState, by example", .inTurns)
 struct SchedulerStateExampleTests {
     @Test("An operation that changes its level behind a barrier is counted once when the barrier has ended")
     func levelChangeBehindBarrier() {

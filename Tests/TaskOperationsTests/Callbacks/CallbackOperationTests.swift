@@ -5,7 +5,7 @@ import Testing
 
 private struct Refusal: Error, Equatable {}
 
-@Suite("Operations for completion handlers")
+@Suite("Operations for completion handlers", .inTurns)
 struct CallbackOperationTests {
     private let queue = TaskOperationQueue(maxConcurrentOperationCount: 2)
 

@@ -5,7 +5,7 @@ import Testing
 
 private struct Refusal: Error, Equatable {}
 
-@Suite("Completion handlers as async functions")
+@Suite("Completion handlers as async functions", .inTurns)
 struct WithCompletionHandlerTests {
     @Test("values and errors of any type come back")
     func outcomes() async throws {

@@ -7,7 +7,7 @@ import Testing
 
 private struct Refusal: Error, Equatable {}
 
-@Suite("Threads for work that blocks")
+@Suite("Threads for work that blocks", .inTurns)
 struct BlockingExecutorTests {
     @Test("a function's value and error come back")
     func valueAndError() async throws {

@@ -30,7 +30,7 @@ private actor Library {
     }
 }
 
-@Suite("A thread of its own")
+@Suite("A thread of its own", .inTurns)
 struct ThreadExecutorTests {
     @Test("functions, tasks, bodies and an actor all run on the one thread")
     func oneThread() async throws {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import TaskOperations
 
-@Suite("A bounded set of threads")
+@Suite("A bounded set of threads", .inTurns)
 struct WorkerThreadsTests {
     @Test("idle threads end, and work that comes afterwards gets new ones")
     func idleThreadsEnd() async {
@@ -205,7 +205,7 @@ extension WorkerThreadsTests {
     }
 }
 
-@Suite("A line of work")
+@Suite("A line of work", .inTurns)
 struct WorkLineTests {
     @Test("elements leave in the order in which they came, whenever they are asked for")
     func order() {

@@ -1,8 +1,9 @@
 import TaskOperations
+import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("What went wrong elsewhere: dependencies", .timeLimit(.minutes(10)))
+@Suite("What went wrong elsewhere: dependencies", .inTurns, .timeLimit(.minutes(10)))
 struct FailureTestsDependencies {
     @Test("Elsewhere a chain of 30,000 dependencies took 16 s: its cost was the square of its length")
     func longChain() async throws {

@@ -3,7 +3,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("What went wrong elsewhere: the ends of operations", .timeLimit(.minutes(10)))
+@Suite("What went wrong elsewhere: the ends of operations", .inTurns, .timeLimit(.minutes(10)))
 struct FailureTestsEndings {
     @Test("Elsewhere an end before the start, or a second one, crashed")
     func endingBeforeTheStart() async throws {

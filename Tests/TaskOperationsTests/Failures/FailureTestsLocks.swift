@@ -1,10 +1,11 @@
 import TaskOperations
+import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
 /// Elsewhere a lock was held while code of others was called: cancelling, resuming, freeing. Each of these tests has
 /// such code call the library again, which would deadlock or trap.
-@Suite("What went wrong elsewhere: locks held while others are called", .timeLimit(.minutes(10)))
+@Suite("What went wrong elsewhere: locks held while others are called", .inTurns, .timeLimit(.minutes(10)))
 struct FailureTestsLocks {
     @Test("Elsewhere a lock was held while cancelling: a cancellation handler calls the library")
     func cancellationHandlers() async throws {

@@ -1,8 +1,9 @@
 import TaskOperations
+import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Bodies that do what they should not: nothing hangs, nothing is lost", .timeLimit(.minutes(10)))
+@Suite("Bodies that do what they should not: nothing hangs, nothing is lost", .inTurns, .timeLimit(.minutes(10)))
 struct FaultyBodyTests {
     @Test("Bodies that throw")
     func throwing() async throws {

@@ -3,7 +3,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Barriers among other things", .timeLimit(.minutes(10)))
+@Suite("Barriers among other things", .inTurns, .timeLimit(.minutes(10)))
 struct BarrierTests {
     @Test("A cancelled barrier ends at once, and lets go what only it held back")
     func cancelledBarrier() async throws {

@@ -1,8 +1,9 @@
 import TaskOperations
+import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Bodies: several of them, and types", .timeLimit(.minutes(10)))
+@Suite("Bodies: several of them, and types", .inTurns, .timeLimit(.minutes(10)))
 struct BodyTests {
     @Test("Several bodies run at the same time, and count once in the width")
     func severalBodies() async throws {

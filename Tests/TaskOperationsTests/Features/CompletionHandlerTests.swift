@@ -1,8 +1,9 @@
 import TaskOperations
+import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("What completion handlers may do", .timeLimit(.minutes(10)))
+@Suite("What completion handlers may do", .inTurns, .timeLimit(.minutes(10)))
 struct CompletionHandlerTests {
     @Test("A handler may call the library again: add, cancel, attach, suspend")
     func handlersCallBack() async throws {

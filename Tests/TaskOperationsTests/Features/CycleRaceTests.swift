@@ -7,7 +7,7 @@ import Testing
 @testable import TaskOperations
 
 /// An executor is called in the middle of whatever starts a task. So it can do there what another thread might.
-@Suite("Dependency cycles that are closed from two sides at once", .timeLimit(.minutes(10)))
+@Suite("Dependency cycles that are closed from two sides at once", .inTurns, .timeLimit(.minutes(10)))
 struct CycleRaceTests {
     @Test("Where an operation comes to be waited for while it is added behind a barrier that waits, it is refused")
     func behindABarrier() async throws {

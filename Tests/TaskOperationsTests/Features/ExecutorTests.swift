@@ -1,8 +1,9 @@
 import TaskOperations
+import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Where bodies run", .timeLimit(.minutes(10)))
+@Suite("Where bodies run", .inTurns, .timeLimit(.minutes(10)))
 struct ExecutorTests {
     @Test("On a queue with an executor every body runs there, before and after it suspends")
     func executorOfTheQueue() async throws {

@@ -6,7 +6,7 @@ import Testing
 
 /// Nothing here may grow the stack with the number of operations, which is measured, as an overflow depends on the
 /// thread.
-@Suite("An executor that runs jobs inline", .timeLimit(.minutes(10)))
+@Suite("An executor that runs jobs inline", .inTurns, .timeLimit(.minutes(10)))
 struct InlineExecutorTests {
     private static let limit = 250_000
 

@@ -1,8 +1,9 @@
 import TaskOperations
+import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Operations that need the values of others", .timeLimit(.minutes(10)))
+@Suite("Operations that need the values of others", .inTurns, .timeLimit(.minutes(10)))
 struct InputTests {
     @Test("One, two or three inputs of different types arrive typed and in order")
     func inputsOfDifferentTypes() async throws {

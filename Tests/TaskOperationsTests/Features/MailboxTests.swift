@@ -4,7 +4,7 @@ import Testing
 
 @testable import TaskOperations
 
-@Suite("The mailbox that operations are added through", .timeLimit(.minutes(10)))
+@Suite("The mailbox that operations are added through", .inTurns, .timeLimit(.minutes(10)))
 struct MailboxTests {
     @Test("What is put in comes out once, in that order")
     func order() {

@@ -1,8 +1,9 @@
 import TaskOperations
+import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("What is kept, and for how long", .timeLimit(.minutes(10)))
+@Suite("What is kept, and for how long", .inTurns, .timeLimit(.minutes(10)))
 struct MemoryTests {
     @Test("An operation that nobody holds is freed after its end, and its value with it")
     func operationsAreFreed() async throws {

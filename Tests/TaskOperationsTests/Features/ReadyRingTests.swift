@@ -1,10 +1,11 @@
 import Synchronization
+import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
 @testable import TaskOperations
 
-@Suite("A run of what starts next, taken without a lock", .timeLimit(.minutes(10)))
+@Suite("A run of what starts next, taken without a lock", .inTurns, .timeLimit(.minutes(10)))
 struct ReadyRingTests {
     @Test("What is offered is taken once, in that order, and only at its level")
     func order() {

@@ -1,9 +1,10 @@
+import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
 @testable import TaskOperations
 
-@Suite("A queue whose owner is released", .timeLimit(.minutes(10)))
+@Suite("A queue whose owner is released", .inTurns, .timeLimit(.minutes(10)))
 struct ReleasedQueueTests {
     @Test("Bodies that ask for the current queue while its owner is released do no harm")
     func currentWhileReleased() async throws {

@@ -1,7 +1,8 @@
 import Foundation
+import TaskOperationsExpectations
 import Testing
 
-@Suite("The rooms of the library")
+@Suite("The rooms of the library", .inTurns)
 struct RoomsTests {
     /// Each may refer to itself and to those behind it.
     private static let rooms = ["Observation", "Queue", "Running", "Operation", "Scheduling", "Support"]

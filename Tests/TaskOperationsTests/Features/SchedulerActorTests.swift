@@ -1,9 +1,10 @@
+import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
 @testable import TaskOperations
 
-@Suite("The scheduler is an actor that is entered with and without waiting", .timeLimit(.minutes(10)))
+@Suite("The scheduler is an actor that is entered with and without waiting", .inTurns, .timeLimit(.minutes(10)))
 struct SchedulerActorTests {
     @Test("What is awaited takes effect, and what follows is carried out")
     func awaited() async throws {

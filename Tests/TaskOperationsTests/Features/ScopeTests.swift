@@ -3,7 +3,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Scopes: withTaskOperationQueue", .timeLimit(.minutes(10)))
+@Suite("Scopes: withTaskOperationQueue", .inTurns, .timeLimit(.minutes(10)))
 struct ScopeTests {
     @Test("What the body returns or throws comes out, typed")
     func resultOfTheBody() async {

@@ -1,10 +1,11 @@
 import TaskOperations
+import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
 /// Workers take what starts next without a lock. Whatever happens while one operation executes counts all the same
 /// before the next one starts.
-@Suite("What happens in a body counts before anything else starts", .timeLimit(.minutes(10)))
+@Suite("What happens in a body counts before anything else starts", .inTurns, .timeLimit(.minutes(10)))
 struct StartingNextTests {
     private static let count = 24
     private static let all = Array(0..<count)

@@ -1,3 +1,4 @@
+import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
@@ -5,7 +6,7 @@ import Testing
 
 /// A worker takes an operation from a run, and a moment later starts it. What may happen in this moment does, one step
 /// after the other, with a worker moved by hand.
-@Suite("Between taking an operation and starting it", .timeLimit(.minutes(10)))
+@Suite("Between taking an operation and starting it", .inTurns, .timeLimit(.minutes(10)))
 struct TakenOperationTests {
     @Test("One that is cancelled does not start, and the next one does", arguments: [false, true])
     func cancelled(isAsked: Bool) throws {

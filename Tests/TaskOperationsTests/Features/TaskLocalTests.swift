@@ -1,8 +1,9 @@
 import TaskOperations
+import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Task locals that a queue carries", .timeLimit(.minutes(10)))
+@Suite("Task locals that a queue carries", .inTurns, .timeLimit(.minutes(10)))
 struct TaskLocalTests {
     @Test("A body sees the values as they were where its operation was added")
     func carriesValues() async throws {

@@ -3,7 +3,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Waits that end with the task, or when their time is up", .timeLimit(.minutes(10)))
+@Suite("Waits that end with the task, or when their time is up", .inTurns, .timeLimit(.minutes(10)))
 struct WaitLimitTests {
     @Test("A wait for a queue ends when the task is cancelled, before it begins or during it, and the operations go on")
     func cancelledWaitForAQueue() async throws {
@@ -79,7 +79,7 @@ struct WaitLimitTests {
     }
 }
 
-@Suite("Queues that never lend a permit", .timeLimit(.minutes(10)))
+@Suite("Queues that never lend a permit", .inTurns, .timeLimit(.minutes(10)))
 struct StrictlySerialQueueTests {
     @Test("Nothing starts in place of a body that awaits, whatever it awaits")
     func keepsItsPlace() async throws {

@@ -4,7 +4,7 @@ import TaskOperationsTesting
 import Testing
 
 /// In a process of their own, as what observes all queues changes how those of other tests work.
-@Suite("Observers of all queues", .prompt, .timeLimit(.minutes(10)))
+@Suite("Observers of all queues", .inTurns, .prompt, .timeLimit(.minutes(10)))
 struct AllQueuesTests {
     @Test("they learn of scopes, of what is started by hand, and of queues that come later")
     func allQueues() async throws {

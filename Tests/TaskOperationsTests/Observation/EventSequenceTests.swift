@@ -4,7 +4,7 @@ import Testing
 
 @testable import TaskOperations
 
-@Suite("Events of queues as a sequence", .timeLimit(.minutes(10)))
+@Suite("Events of queues as a sequence", .inTurns, .timeLimit(.minutes(10)))
 struct EventSequenceTests {
     @Test("it begins with how everything stands, goes on with what happens, and ends with the queue", .seeds(20))
     func wholeLife() async throws {

@@ -4,7 +4,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Observers learn of everything that happens to operations", .timeLimit(.minutes(10)))
+@Suite("Observers learn of everything that happens to operations", .inTurns, .timeLimit(.minutes(10)))
 struct EventTests {
     @Test("an operation comes through its states, in order", .seeds(20))
     func states() async throws {

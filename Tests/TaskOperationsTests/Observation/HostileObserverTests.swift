@@ -3,7 +3,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Observers under hostile conditions", .timeLimit(.minutes(10)))
+@Suite("Observers under hostile conditions", .inTurns, .timeLimit(.minutes(10)))
 struct HostileObserverTests {
     /// Runs each job in the call that enqueues it.
     private final class InlineExecutor: TaskExecutor {

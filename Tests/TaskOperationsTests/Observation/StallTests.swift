@@ -5,7 +5,7 @@ import TaskOperationsTesting
 import Testing
 
 /// Stalls that are planted, each of which is named with what causes it.
-@Suite("A queue that stands still says what holds it up", .timeLimit(.minutes(10)))
+@Suite("A queue that stands still says what holds it up", .inTurns, .timeLimit(.minutes(10)))
 struct StallTests {
     private let clock = ManualClock()
     private let queue = TaskOperationQueue(name: "queue", maxConcurrentOperationCount: 1)
@@ -211,7 +211,7 @@ struct StallTests {
 }
 
 /// In a process of its own, as it leaves nobody a thread of the pool.
-@Suite("A queue that stands still because the pool is blocked", .prompt, .timeLimit(.minutes(10)))
+@Suite("A queue that stands still because the pool is blocked", .inTurns, .prompt, .timeLimit(.minutes(10)))
 struct BlockedPoolTests {
     @Test("what waits for a thread, and what blocks them all, says that the pool is blocked")
     func blockedPool() async throws {

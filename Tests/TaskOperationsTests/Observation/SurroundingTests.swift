@@ -3,7 +3,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("What is done around bodies", .timeLimit(.minutes(10)))
+@Suite("What is done around bodies", .inTurns, .timeLimit(.minutes(10)))
 struct SurroundingTests {
     @TaskLocal private static var span = "none"
 

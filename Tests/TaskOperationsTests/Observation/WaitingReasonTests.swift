@@ -4,7 +4,7 @@ import Testing
 
 @testable import TaskOperations
 
-@Suite("Operations say what they wait for", .timeLimit(.minutes(10)))
+@Suite("Operations say what they wait for", .inTurns, .timeLimit(.minutes(10)))
 struct WaitingReasonTests {
     @Test("an operation that is on no queue, or is over", .seeds(5))
     func outsideOfQueues() async throws {

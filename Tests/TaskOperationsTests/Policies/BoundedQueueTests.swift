@@ -3,7 +3,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Bounded queues", .timeLimit(.minutes(10)))
+@Suite("Bounded queues", .inTurns, .timeLimit(.minutes(10)))
 struct BoundedQueueTests {
     @Test("What is added to a full queue fails at once, by name, and what is pending is untouched")
     func refusing() async throws {
@@ -131,7 +131,7 @@ struct BoundedQueueTests {
     }
 }
 
-@Suite("Waiting for room", .timeLimit(.minutes(10)))
+@Suite("Waiting for room", .inTurns, .timeLimit(.minutes(10)))
 struct WaitingForRoomTests {
     @Test(
         "A producer that is faster than its consumer has no more pending than may be, and all is done", arguments: 0..<8

@@ -5,7 +5,7 @@ import Testing
 
 private struct Refusal: Error, Equatable {}
 
-@Suite("Concurrent perform")
+@Suite("Concurrent perform", .inTurns)
 struct ConcurrentPerformTests {
     @Test("every element is visited once, whatever the width and the stride", arguments: [1, 2, 7], [1, 3, 64, 1000])
     func everyElement(width: Int, stride: Int) async {

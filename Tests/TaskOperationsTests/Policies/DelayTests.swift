@@ -3,7 +3,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Operations with a delay")
+@Suite("Operations with a delay", .inTurns)
 struct DelayTests {
     private let clock = ManualClock()
     private let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)

@@ -3,7 +3,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Operations that consist of others", .timeLimit(.minutes(10)))
+@Suite("Operations that consist of others", .inTurns, .timeLimit(.minutes(10)))
 struct GroupTests {
     @Test("a group is finished when all within it are, those included that were added while it ran", .seeds(50))
     func finished() async throws {

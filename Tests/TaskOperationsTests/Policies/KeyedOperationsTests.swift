@@ -3,7 +3,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Operations of which there is one for each key", .timeLimit(.minutes(10)))
+@Suite("Operations of which there is one for each key", .inTurns, .timeLimit(.minutes(10)))
 struct KeyedOperationsTests {
     @Test("all that ask for a key share one operation, and each gets its value", .seeds(50))
     func shared() async throws {

@@ -3,7 +3,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Newest first", .timeLimit(.minutes(10)))
+@Suite("Newest first", .inTurns, .timeLimit(.minutes(10)))
 struct OrderTests {
     @Test("Within a priority the last added starts first, and a higher priority still comes before")
     func order() async throws {
@@ -58,7 +58,7 @@ struct OrderTests {
     }
 }
 
-@Suite("Weights", .timeLimit(.minutes(10)))
+@Suite("Weights", .inTurns, .timeLimit(.minutes(10)))
 struct WeightTests {
     @Test("Bodies take no more permits than there are, and one heavier than all runs alone", arguments: [1, 2, 5])
     func permits(width: Int) async throws {

@@ -3,7 +3,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Permits that a body lends itself", .timeLimit(.minutes(10)))
+@Suite("Permits that a body lends itself", .inTurns, .timeLimit(.minutes(10)))
 struct PermitLendingTests {
     @Test("others execute meanwhile, and the body has its permit back before it goes on", .seeds(100))
     func lending() async throws {

@@ -3,7 +3,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Progress of operations", .timeLimit(.minutes(10)))
+@Suite("Progress of operations", .inTurns, .timeLimit(.minutes(10)))
 struct ProgressTests {
     @Test("what a body reports comes, the latest at last, and then that it is finished", .seeds(50))
     func reports() async throws {

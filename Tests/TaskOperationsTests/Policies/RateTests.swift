@@ -3,7 +3,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Rates", .timeLimit(.minutes(10)))
+@Suite("Rates", .inTurns, .timeLimit(.minutes(10)))
 struct RateTests {
     @Test("Starts are spread over time, after a burst")
     func spread() async throws {
@@ -128,7 +128,7 @@ struct RateTests {
     }
 }
 
-@Suite("Ageing", .timeLimit(.minutes(10)))
+@Suite("Ageing", .inTurns, .timeLimit(.minutes(10)))
 struct AgeingTests {
     @Test("An operation comes one priority higher for each interval, and then by arrival")
     func order() async throws {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TaskOperations
 
-@Suite("Operations that are repeated", .timeLimit(.minutes(10)))
+@Suite("Operations that are repeated", .inTurns, .timeLimit(.minutes(10)))
 struct RepetitionTests {
     private let clock = ManualClock()
     private let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
@@ -162,7 +162,7 @@ struct RepetitionTests {
     }
 }
 
-@Suite("Bad values of a repetition stop with a message", .prompt, .timeLimit(.minutes(10)))
+@Suite("Bad values of a repetition stop with a message", .inTurns, .prompt, .timeLimit(.minutes(10)))
 struct RepetitionBadValueTests {
     @Test("intervals and numbers of rounds")
     func values() async {

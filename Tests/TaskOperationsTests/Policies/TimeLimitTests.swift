@@ -3,7 +3,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Operations with limited time", .timeLimit(.minutes(10)))
+@Suite("Operations with limited time", .inTurns, .timeLimit(.minutes(10)))
 struct TimeLimitTests {
     private let clock = ManualClock()
     private let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
@@ -203,7 +203,7 @@ func timedOut<Success>(_ operation: TaskOperation<Success>) async -> Duration? {
     }
 }
 
-@Suite("Bad values of time limits stop with a message", .prompt, .timeLimit(.minutes(10)))
+@Suite("Bad values of time limits stop with a message", .inTurns, .prompt, .timeLimit(.minutes(10)))
 struct TimeLimitBadValueTests {
     @Test("negative limits")
     func negative() async {

@@ -8,7 +8,9 @@ import Testing
 /// A cost is the processor time of one thread, on which a seeded executor runs every task of what is measured: what
 /// other tests do meanwhile does not count. It is the best of several attempts at both sizes, as others still share
 /// the caches.
-@Suite("Growth: work is linear, and nothing is linear in the number waiting", .computing, .timeLimit(.minutes(10)))
+@Suite(
+    "Growth: work is linear, and nothing is linear in the number waiting", .inTurns, .computing,
+    .timeLimit(.minutes(10)))
 struct GrowthTests {
     @Test("An operation of ten times as many costs about the same", arguments: Workload.all)
     func workIsLinear(workload: Workload) throws {

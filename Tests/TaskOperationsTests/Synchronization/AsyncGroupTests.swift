@@ -3,7 +3,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Async groups")
+@Suite("Async groups", .inTurns)
 struct AsyncGroupTests {
     @Test("an empty group is not waited for")
     func empty() async throws {

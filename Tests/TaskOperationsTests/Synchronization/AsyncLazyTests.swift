@@ -8,7 +8,7 @@ private struct Refusal: Error, Equatable {
     var attempt = 1
 }
 
-@Suite("Values computed once")
+@Suite("Values computed once", .inTurns)
 struct AsyncLazyTests {
     @Test("the computation runs once for all that ask, during it and after it")
     func computedOnce() async throws {

@@ -3,7 +3,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("AsyncSemaphore under cancellation", .timeLimit(.minutes(10)))
+@Suite("AsyncSemaphore under cancellation", .inTurns, .timeLimit(.minutes(10)))
 struct AsyncSemaphoreCancellationTests {
     @Test("Cancelled while it waits, a task gives its place up at once, and throws")
     func cancelledWhileWaiting() async throws {

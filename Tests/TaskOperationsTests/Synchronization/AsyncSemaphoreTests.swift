@@ -3,7 +3,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("AsyncSemaphore", .timeLimit(.minutes(10)))
+@Suite("AsyncSemaphore", .inTurns, .timeLimit(.minutes(10)))
 struct AsyncSemaphoreTests {
     @Test("Those who wait are served by priority, then in the order in which they came")
     func priorityThenArrival() async throws {

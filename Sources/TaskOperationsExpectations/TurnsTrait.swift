@@ -1,0 +1,27 @@
+internal import Foundation
+internal import TaskOperations
+package import Testing
+
+/// Has only some tests run at once.
+///
+/// Hundreds at once take a third more processor time than one after the other: they poll for each other's turn on the
+/// threads of the pool, and share its caches.
+package struct TurnsTrait: TestTrait, SuiteTrait, TestScoping {
+    /// Enough that tests that wait leave no processor idle.
+    private static let turns = AsyncSemaphore(capacity: 3 * ProcessInfo.processInfo.activeProcessorCount)
+
+    /// A suite that has the trait passes it on to its tests.
+    package var isRecursive: Bool { true }
+
+    package func provideScope(
+        for test: Test, testCase: Test.Case?, performing function: @concurrent @Sendable () async throws -> Void
+    ) async throws {
+        if testCase == nil { return try await function() }
+        try await Self.turns.withPermit { try await function() }
+    }
+}
+
+extension Trait where Self == TurnsTrait {
+    /// Has a test wait until few others run.
+    package static var inTurns: Self { Self() }
+}
