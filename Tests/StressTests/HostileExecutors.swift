@@ -1,5 +1,6 @@
 import Foundation
 import TaskOperations
+import TaskOperationsExpectations
 import TaskOperationsTesting
 
 /// Executors that run jobs when a library would rather not have it.
@@ -23,12 +24,6 @@ enum ExecutorKind: CaseIterable, Sendable {
         case .random: ThreadsExecutor(threads: 3, batch: 1) { jobs, random in random.number(below: jobs.count) }
         case .oneThread: ThreadsExecutor(threads: 1, batch: 1) { _, _ in 0 }
         }
-    }
-}
-
-private final class InlineExecutor: TaskExecutor {
-    func enqueue(_ job: consuming ExecutorJob) {
-        UnownedJob(job).runSynchronously(on: asUnownedTaskExecutor())
     }
 }
 

@@ -23,6 +23,26 @@ struct Rule11Tests {
         }
     }
 
+    /// The wait goes on in the very call that ends the last operation.
+    @Test(
+        "Rule 11: what depends on the operations on other queues is ready when it returns",
+        arguments: [false, true], [false, true])
+    func dependentsAreReady(isCancelled: Bool, hasHandler: Bool) async throws {
+        let (queue, other) = (TaskOperationQueue(), TaskOperationQueue(isSuspended: true))
+        let gate = Gate()
+        let last = queue.addOperation(dependencies: isCancelled ? [TaskOperation {}] : []) { await gate.pass() }
+        if hasHandler, !isCancelled { last.addCompletionHandler {} }
+        let dependent = other.addOperation(dependencies: [last]) {}
+        let wait = Task(executorPreference: InlineExecutor()) {
+            try await queue.waitUntilAllOperationsAreFinished()
+            return dependent.waitingReasons
+        }
+        if isCancelled { last.cancel() } else { gate.open() }
+        let reasons = try await wait.value
+        #expect(reasons.count == 1 && reasons.allSatisfy { if case .suspended = $0 { true } else { false } })
+        other.cancelAllOperations()
+    }
+
     @Test("Rule 11: it does not return while one is unfinished: executing, pending, or suspended")
     func doesNotReturnEarly() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 2)

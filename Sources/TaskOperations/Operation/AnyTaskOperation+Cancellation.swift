@@ -9,7 +9,11 @@ extension AnyTaskOperation {
 
     /// Ends the operation where it has not started. Cancels its task if it has, and this is a cancellation.
     func endBeforeStart(_ failure: any Error, isCancellation: Bool) {
-        let effect = inOneStepWithHost { record in record.end(failure, isCancellation: isCancellation) }
+        let effect = inOneStepWithHost { record in
+            record.end(failure, isCancellation: isCancellation)
+        } then: { effect in
+            if case .end(let ending, _) = effect { letDependentsGoOn(endedUnstarted: ending) }
+        }
         switch effect {
         case .none: break
         case .cancel(let runner): runner?.cancel()
@@ -19,21 +23,37 @@ extension AnyTaskOperation {
 
     /// Ends the operation, if it has not started, in one step with its leaving the host.
     ///
-    /// - Parameter end: Called under the operation's lock.
-    func inOneStepWithHost<Result: Sendable>(_ end: @escaping (inout OperationRecord) -> Result) -> Result {
+    /// - Parameters:
+    ///   - end: Called under the operation's lock.
+    ///   - follow: Called with no lock held, before anything that waits for the host to be empty goes on.
+    func inOneStepWithHost<Result: Sendable>(
+        _ end: @escaping (inout OperationRecord) -> Result, then follow: (Result) -> Void
+    ) -> Result {
         while true {
             guard let host = record.withLock({ $0.host }) else {
                 // It may be added meanwhile.
-                if let result = record.withLock({ $0.host == nil ? end(&$0) : nil }) { return result }
+                if let result = record.withLock({ $0.host == nil ? end(&$0) : nil }) {
+                    follow(result)
+                    return result
+                }
                 continue
             }
             let result = host.inOneStep(with: self) { [self] in
                 record.withLock { $0.host === host ? end(&$0) : nil }
+            } then: { result in
+                if let result { follow(result) }
             }
             if let result { return result }
         }
     }
 
+    /// Dependents of an operation that has ended without having started go on now, if no handlers come before them.
+    func letDependentsGoOn(endedUnstarted ending: OperationEnding) {
+        if !ending.hasHandlers { letDependentsGoOn(ending) }
+    }
+
+    /// Does what is left, once dependents that need not wait for handlers have gone on.
+    ///
     /// Handlers are called on a task of their own, as whoever cancels may hold a lock that they want too; what waits for
     /// the operation goes on after them, as ever.
     func carryOutUnstarted(_ ending: OperationEnding, _ host: (any OperationHost)?) {
@@ -46,15 +66,19 @@ extension AnyTaskOperation {
                 letOthersGoOn(ending)
             }
         } else {
-            letOthersGoOn(ending)
+            ending.resumeWaiters()
         }
     }
 
     func letOthersGoOn(_ ending: OperationEnding) {
+        letDependentsGoOn(ending)
+        ending.resumeWaiters()
+    }
+
+    private func letDependentsGoOn(_ ending: OperationEnding) {
         ending.forEachDependent { dependent in
             if case .elsewhere(let host) = dependent.dependencyFinished(self) { host.readinessChanged(of: dependent) }
         }
-        ending.resumeWaiters()
     }
 }
 

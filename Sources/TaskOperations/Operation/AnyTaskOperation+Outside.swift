@@ -38,6 +38,8 @@ extension AnyTaskOperation {
             if record.phase >= .executing { return nil }
             let host = record.host
             return (record.end(nil), host)
+        } then: { ended in
+            if let (ending, _) = ended { letDependentsGoOn(endedUnstarted: ending) }
         }
         if let (ending, host) = ended { carryOutUnstarted(ending, host) }
     }

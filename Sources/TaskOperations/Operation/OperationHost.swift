@@ -17,8 +17,12 @@ protocol OperationHost: AnyObject, Sendable {
     /// Ends an operation that may not have started, and takes it out if it has not, in one step: nobody finds it finished
     /// and still counted.
     ///
-    /// - Parameter end: Ends it under its lock.
-    func inOneStep<Result: Sendable>(with operation: AnyTaskOperation, _ end: @escaping () -> Result) -> Result
+    /// - Parameters:
+    ///   - end: Ends it under its lock.
+    ///   - follow: Called with no lock held, before anything that waits for the queue to be empty goes on.
+    func inOneStep<Result: Sendable>(
+        with operation: AnyTaskOperation, _ end: @escaping () -> Result, then follow: (Result) -> Void
+    ) -> Result
 
     /// Why an operation that is ready has not started, in words.
     func reasonToWait(of operation: AnyTaskOperation) -> String

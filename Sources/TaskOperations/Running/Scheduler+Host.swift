@@ -9,9 +9,10 @@ extension Scheduler {
     }
 
     nonisolated func inOneStep<Result: Sendable>(
-        with operation: AnyTaskOperation, _ end: @escaping () -> Result
+        with operation: AnyTaskOperation, _ end: @escaping () -> Result, then follow: (Result) -> Void
     ) -> Result {
-        apply((operation, end)) { scheduler, input in
+        var (input, departure) = ((operation, end), Departure())
+        let result = enter(with: &input, &departure) { scheduler, input in
             // If it is not here yet, it is found finished when it comes.
             let slot = scheduler.slot(of: input.0)
             let isObserved = scheduler.state.isObserved && !input.0.isCancelled
@@ -20,6 +21,9 @@ extension Scheduler {
             if slot != nil, input.0.isFinished { _ = scheduler.removeUnstarted(input.0) }
             return result
         }
+        follow(result)
+        if let outbox = departure.outbox.take() { carryOut(outbox) }
+        return result
     }
 
     // MARK: Priorities

@@ -62,7 +62,7 @@ extension Scheduler {
         turn.mustYield = isSliceOver
         turn.ended = turn.operation.take()
         turn.outcome = outcome
-        apply(to: &turn) { scheduler, turn in scheduler.end(&turn) }
+        applyEnd(to: &turn) { scheduler, turn in scheduler.end(&turn) }
         if let ending = turn.ending.take() { carryOut(ending, &turn) }
         // Not freed while the scheduler is entered.
         turn.ended = nil
@@ -110,14 +110,25 @@ extension Scheduler {
         if ending.hasHandlers {
             ending.callHandlers(turn.ended!)
             turn.ending = ending
-            apply(to: &turn) { scheduler, turn in scheduler.leave(turn.ending!, &turn) }
+            applyEnd(to: &turn) { scheduler, turn in scheduler.leave(turn.ending!, &turn) }
             turn.ending = nil
         }
+        ending.resumeWaiters()
+    }
+
+    /// Enters for the end of an operation. Other queues learn of what it has made ready before anything that waits for this
+    /// one to be empty goes on.
+    @inline(__always)
+    private nonisolated func applyEnd(
+        to turn: inout Turn, _ event: @escaping (isolated Scheduler, inout Turn) -> Void
+    ) {
+        var departure = Departure()
+        enter(with: &turn, &departure, event)
         if !turn.readiedElsewhere.isEmpty {
             for (dependent, host) in turn.readiedElsewhere { host.readinessChanged(of: dependent) }
             turn.readiedElsewhere = []
         }
-        ending.resumeWaiters()
+        if let outbox = departure.outbox.take() { carryOut(outbox) }
     }
 }
 

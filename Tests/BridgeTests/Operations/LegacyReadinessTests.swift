@@ -149,9 +149,3 @@ private final class LinkedWhenAsked: Foundation.Operation, @unchecked Sendable {
 
     override func main() { work() }
 }
-
-private final class InlineExecutor: TaskExecutor {
-    func enqueue(_ job: consuming ExecutorJob) {
-        UnownedJob(job).runSynchronously(on: asUnownedTaskExecutor())
-    }
-}

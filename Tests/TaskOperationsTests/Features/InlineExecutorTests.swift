@@ -108,13 +108,6 @@ private final class StackDepth: Sendable {
     var range: UInt { addresses.withLock { $0.values.map { $0.highest - $0.lowest }.max() ?? 0 } }
 }
 
-/// Runs every job in the call that hands it over.
-private final class InlineExecutor: TaskExecutor {
-    func enqueue(_ job: consuming ExecutorJob) {
-        UnownedJob(job).runSynchronously(on: asUnownedTaskExecutor())
-    }
-}
-
 extension AnyTaskOperation {
     fileprivate func end() async { try? await waitUntilFinished() }
 }

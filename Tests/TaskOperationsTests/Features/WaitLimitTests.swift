@@ -124,19 +124,19 @@ struct StrictlySerialQueueTests {
         #expect(try await Set(through.value) == ["outer", "between", "inner"])
     }
 
-    @Test("An operation that would hang a body that awaits already is refused as it is added")
+    @Test("An operation that would hang a body that awaits already is refused as it is added", .seeds(10))
     func refusesTheAddition() async throws {
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, lendsPermits: false)
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, lendsPermits: false, executor: .seeded)
         let gate = Gate()
         let awaited = TaskOperation(name: "awaited") {}
         let body = queue.addOperation(name: "body") {
             gate.open()
             try await awaited.value
         }
+        // On one thread, the body goes on to its wait before anything else does.
         await gate.pass()
-        await until { body.debugDescription.contains("awaits") }
         #expect(throws: TaskOperationError.self) { try queue.addOperation(awaited) }
-        try awaited.start()
+        try TaskOperationQueue(executor: .seeded).addOperation(awaited)
         try await body.value
     }
 }

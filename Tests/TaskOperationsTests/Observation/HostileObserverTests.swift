@@ -6,11 +6,6 @@ import Testing
 @Suite("Observers under hostile conditions", .inTurns, .timeLimit(.minutes(10)))
 struct HostileObserverTests {
     /// Runs each job in the call that enqueues it.
-    private final class InlineExecutor: TaskExecutor {
-        func enqueue(_ job: consuming ExecutorJob) {
-            UnownedJob(job).runSynchronously(on: asUnownedTaskExecutor())
-        }
-    }
 
     /// Calls the library when it is freed.
     private final class CallingWitness: Sendable {

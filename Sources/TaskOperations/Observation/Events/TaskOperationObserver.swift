@@ -3,8 +3,9 @@
 /// For each queue it is called in the order of the events, and by one thread at a time; an observer of several queues can
 /// be called for two of them at once. It is called with no lock held, by whatever thread has changed a queue, after what
 /// follows from the change is under way. So it may do anything with operations and queues. While it is slow, others do
-/// not wait for it: what they do is told later, by the thread that it holds up. Once thousands of events are left to tell,
-/// each call that changes the queue gives it some microseconds to catch up.
+/// not wait for it: what they do is told later, by the thread that it holds up. If that thread is a worker of the queue, the
+/// operation that it has just taken waits too, with its permit: an observer must not wait for operations. Once thousands of
+/// events are left to tell, each call that changes the queue gives it some microseconds to catch up.
 public protocol TaskOperationObserver: AnyObject, Sendable {
     /// Something happened to an operation.
     func operationChanged(_ event: TaskOperationEvent)
