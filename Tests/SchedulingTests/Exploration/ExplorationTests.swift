@@ -45,7 +45,7 @@ struct ExplorationTests {
             "3 operations, \(kind)",
             ExplorationScope(
                 operations: 3, kinds: [kind], widths: kind == .widths ? 1...3 : Self.widths, levelChanges: 1,
-                oneIn: isDeep ? 4 : 9))
+                oneIn: isDeep ? 6 : 12))
     }
 
     @Test("Four operations, one barrier at most, that are added, start and end")
@@ -53,7 +53,7 @@ struct ExplorationTests {
         try explore(
             "4 operations",
             ExplorationScope(
-                operations: 4, kinds: [], widths: Self.widths, mostBarriers: 1, oneIn: isDeep ? 16 : 40))
+                operations: 4, kinds: [], widths: Self.widths, mostBarriers: 1, oneIn: isDeep ? 24 : 48))
     }
 
     @Test("More operations", .enabled(if: exploredOperations != nil), arguments: pairs)

@@ -119,7 +119,7 @@ struct RepetitionTests {
         await #expect(processExitsWith: .success) {
             let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
             var growths: [Int] = []
-            for _ in 0..<5 {
+            for _ in 0..<3 {
                 let before = heapInUse ?? 0
                 try await queue.addRepeating(every: .nanoseconds(1), times: 5000) {}.value
                 growths.append((heapInUse ?? 0) - before)
