@@ -5,7 +5,7 @@ package import Testing
 /// Has only some tests run at once.
 ///
 /// Hundreds at once take a third more processor time than one after the other: they poll for each other's turn on the
-/// threads of the pool, and share its caches.
+/// threads of the pool, and share its caches. What computes on threads of its own takes turns there.
 package struct TurnsTrait: TestTrait, SuiteTrait, TestScoping {
     /// Enough that tests that wait leave no processor idle.
     private static let turns = AsyncSemaphore(capacity: 3 * ProcessInfo.processInfo.activeProcessorCount)

@@ -7,7 +7,7 @@ import Testing
 ///
 /// `SIMULATION_SEEDS=1000000 swift test --filter SimulationTests` runs more of them, and `SIMULATION_SEED=17` one
 /// alone, of which it prints all that happens.
-@Suite("Random programs, beside a model", .inTurns, .computing, .timeLimit(.minutes(600)))
+@Suite("Random programs, beside a model", .computing, .timeLimit(.minutes(600)))
 struct SimulationTests {
     private static let environment = ProcessInfo.processInfo.environment
     private static let one = environment["SIMULATION_SEED"].flatMap { UInt64($0) }

@@ -5,7 +5,7 @@ import Testing
 @testable import SourceAudit
 
 /// A source can be anything: nothing may end the audit, nor make it slow.
-@Suite("Hostile sources", .inTurns, .computing)
+@Suite("Hostile sources", .computing)
 struct HostileSourceTests {
     /// Pieces that, many times over, are what a lexer or a scan for brackets stumbles over.
     private static let pieces = [

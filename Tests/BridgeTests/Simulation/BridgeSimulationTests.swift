@@ -7,7 +7,7 @@ import Testing
 ///
 /// `BRIDGE_SEEDS=1000000 swift test --filter BridgeSimulationTests` runs more of them, and `BRIDGE_SEED=17` one alone.
 @Suite(
-    "Random programs over the bridge, beside a model and beside Foundation", .inTurns, .computing,
+    "Random programs over the bridge, beside a model and beside Foundation", .computing,
     .timeLimit(.minutes(600)))
 struct BridgeSimulationTests {
     private static let environment = ProcessInfo.processInfo.environment

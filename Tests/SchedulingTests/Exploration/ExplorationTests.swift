@@ -9,7 +9,7 @@ import Testing
 /// happening, and of plans with more operations and little happening one in some. Set TASK_OPERATIONS_DEEP for more of
 /// these, at more widths, and EXPLORED_OPERATIONS to 2, 3 or 4, in a build with optimisation, for every plan and pair of
 /// kinds with that many.
-@Suite("SchedulerState, through every order of events", .inTurns, .computing)
+@Suite("SchedulerState, through every order of events", .computing)
 struct ExplorationTests {
     private static let kinds = SmallQueue.Kind.allCases
     private static let pairs = kinds.indices.flatMap { first in

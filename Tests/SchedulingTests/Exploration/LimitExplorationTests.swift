@@ -1,7 +1,7 @@
 import TaskOperationsExpectations
 import Testing
 
-@Suite("Limits of operations, through every order of events", .inTurns, .computing)
+@Suite("Limits of operations, through every order of events", .computing)
 struct LimitExplorationTests {
     private static let plans: [SmallLimits.Plan] = [
         .init(operations: [(0, [0]), (1, [0]), (0, [0])]),

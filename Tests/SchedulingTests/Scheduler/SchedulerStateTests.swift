@@ -3,7 +3,7 @@ import Testing
 
 @testable import TaskOperations
 
-@Suite("SchedulerState, beside a plain model of it", .inTurns, .computing)
+@Suite("SchedulerState, beside a plain model of it", .computing)
 struct SchedulerStateTests {
     private static let seeds = isDeep ? 40 : 12
 

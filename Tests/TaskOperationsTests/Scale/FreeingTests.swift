@@ -6,7 +6,7 @@ import Testing
 /// The frames of freeing are small: recursion would get away with half of it.
 private let chainLength = isDeep ? 30_000 : 10_000
 
-@Suite("Freeing very many operations", .inTurns, .computing, .serialized, .timeLimit(.minutes(10)))
+@Suite("Freeing very many operations", .computing, .serialized, .timeLimit(.minutes(10)))
 struct FreeingTests {
     @Test("A very long chain that has run is freed from either end")
     func chainThatHasRun() async throws {

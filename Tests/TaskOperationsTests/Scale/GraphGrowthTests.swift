@@ -7,7 +7,7 @@ import Testing
 /// these compare the time for some with the time for eight times as many: about 8 times as long where a step is
 /// constant or logarithmic, 64 times where it has to search what is there, and 512 where it does so for each of them.
 @Suite(
-    "Growth: graphs take time in proportion to their size", .inTurns, .computing, .serialized, .timeLimit(.minutes(10)))
+    "Growth: graphs take time in proportion to their size", .computing, .serialized, .timeLimit(.minutes(10)))
 struct GraphGrowthTests {
     @Test("Adding operations")
     func adding() {

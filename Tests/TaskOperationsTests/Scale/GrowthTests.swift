@@ -9,7 +9,7 @@ import Testing
 /// other tests do meanwhile does not count. It is the best of several attempts at both sizes, as others still share
 /// the caches.
 @Suite(
-    "Growth: work is linear, and nothing is linear in the number waiting", .inTurns, .computing,
+    "Growth: work is linear, and nothing is linear in the number waiting", .computing,
     .timeLimit(.minutes(10)))
 struct GrowthTests {
     @Test("An operation of ten times as many costs about the same", arguments: Workload.all)

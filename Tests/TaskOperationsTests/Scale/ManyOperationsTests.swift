@@ -5,7 +5,7 @@ import Testing
 
 // The suites with very many operations run one test at a time: together they would only wait for each other.
 
-@Suite("Very many operations", .inTurns, .computing, .serialized, .timeLimit(.minutes(10)))
+@Suite("Very many operations", .computing, .serialized, .timeLimit(.minutes(10)))
 struct ManyOperationsTests {
     @Test("Very many operations in one queue")
     func inOneQueue() async throws {

@@ -3,7 +3,7 @@ import Testing
 
 /// Compares the processor time for so many of both with that for eight times as many: about 8 times as long where each
 /// costs the same however many there are of the other, and 64 times where each has to look at them.
-@Suite("Growth: many of these beside many of those", .inTurns, .computing, .timeLimit(.minutes(10)))
+@Suite("Growth: many of these beside many of those", .computing, .timeLimit(.minutes(10)))
 struct PairGrowthTests {
     @Test("Many of both take time in proportion to their number", arguments: GrowthPair.all)
     func manyOfBoth(pair: GrowthPair) throws {
