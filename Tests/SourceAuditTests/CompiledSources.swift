@@ -1,11 +1,12 @@
 import Foundation
+import TaskOperationsExpectations
 
 /// Sources in a folder of their own, which the compiler indexes.
 struct CompiledSources {
     let folder = FileManager.default.temporaryDirectory.appending(path: "audit-\(UUID().uuidString)")
 
     /// Whether tests may take the time to compile.
-    static let areWanted = ProcessInfo.processInfo.environment["TASK_OPERATIONS_DEEP"] != nil
+    static let areWanted = isDeep
 
     func remove() { try? FileManager.default.removeItem(at: folder) }
 

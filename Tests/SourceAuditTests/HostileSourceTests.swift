@@ -92,7 +92,7 @@ struct HostileSourceTests {
             _ = Self.audit(bytes, "a.swift")
             return Self.processorTime - began
         }
-        let least = Self.isDeep ? 200 : 100
+        let least = isDeep ? 200 : 100
         var (small, large) = (Int.max / 100, Int.max / 100)
         for _ in 0..<10 {
             (small, large) = (min(small, time(least)), min(large, time(8 * least)))
@@ -100,8 +100,6 @@ struct HostileSourceTests {
         }
         #expect(large < small * 24 + 2_000_000, "\(piece): \(small) ns, then \(large) ns")
     }
-
-    private static let isDeep = ProcessInfo.processInfo.environment["TASK_OPERATIONS_DEEP"] != nil
 
     @Test("A line of 10 MB is audited to its end", .enabled(if: isDeep))
     func longLine() {

@@ -133,11 +133,11 @@ extension LegacyNode {
 
     /// Undoes a claim.
     fileprivate func refuse() {
-        wasRefused()
-        let operation = apply { state in
+        let (operation, readiness) = apply { state in
             state.life.refuse()
-            return state.kept.take()
+            return (state.kept.take(), state.readiness.take())
         }
+        if let readiness { try? operation?.removeDependency(readiness) }
         operation?.closeToQueues()
         watch()
     }

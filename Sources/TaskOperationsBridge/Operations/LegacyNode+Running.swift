@@ -127,12 +127,6 @@ extension LegacyNode {
         look()
     }
 
-    /// No queue has the operation after all.
-    func wasRefused() {
-        guard let readiness = apply({ $0.readiness.take() }) else { return }
-        try? knownOperation?.removeDependency(readiness)
-    }
-
     private func observe(byBody: Bool = false) {
         guard apply({ $0.life.beginObservation(byBody: byBody) }) else { return }
         let observation =

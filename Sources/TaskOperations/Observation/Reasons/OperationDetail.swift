@@ -15,7 +15,7 @@ struct OperationDetail: Sendable {
         self = operation.record.withLock { OperationDetail($0) }
     }
 
-    /// The same, with what has the operation at that moment.
+    /// The same, with the host of the operation at that moment.
     static func withHost(_ operation: AnyTaskOperation) -> (host: (any OperationHost)?, detail: OperationDetail) {
         operation.record.withLock { ($0.host, OperationDetail($0)) }
     }
