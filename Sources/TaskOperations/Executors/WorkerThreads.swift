@@ -42,7 +42,7 @@ package final class WorkerThreads: Sendable {
         self.state = Monitor(state)
     }
 
-    /// How many threads there are.
+    /// How many threads there are, including those that are about to be started.
     package var count: Int { state.withLock { $0.existing } }
 
     /// Whether the calling thread is one of these.

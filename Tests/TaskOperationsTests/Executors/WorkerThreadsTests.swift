@@ -99,12 +99,19 @@ extension WorkerThreadsTests {
             return isFirst ? SystemThread.start(name: "only", body: body) : 11
         }
         let done = Gate()
+        let workers = Recorder<ObjectIdentifier>()
         #expect(threads.submit { block(on: semaphore) })
-        for _ in 0..<100 { #expect(threads.submit { Task { await done.pass() } }) }
-        #expect(threads.count == 1)
+        for _ in 0..<100 {
+            let isTaken = threads.submit {
+                workers.record(currentThreadIdentity())
+                Task { await done.pass() }
+            }
+            #expect(isTaken)
+        }
         semaphore.signal()
         await done.waitForArrivals(100)
         done.open()
+        #expect(Set(workers.events).count == 1)
         threads.close()
     }
 
