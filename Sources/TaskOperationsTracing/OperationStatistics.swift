@@ -36,7 +36,7 @@ public final class OperationStatistics: TaskOperationObserver {
         var started: [UInt64: Int] = [:]
     }
 
-    private let start = ContinuousClock.now
+    private let start = Moment.now
     private let entries = Lock<[Int: Entry]>([:])
 
     public init() {}
@@ -47,15 +47,15 @@ public final class OperationStatistics: TaskOperationObserver {
     }
 
     public func operationChanged(_ event: TaskOperationEvent) {
-        let time = nanoseconds(event.instant)
+        let time = nanoseconds(event.moment)
         entries.withLock { entries in
             let new = Entry(statistics: Queue(name: event.queue.name ?? "unnamed queue \(event.queue.number)"))
             entries[event.queue.number, default: new].note(event, at: time)
         }
     }
 
-    private func nanoseconds(_ instant: ContinuousClock.Instant) -> Int {
-        let (seconds, attoseconds) = start.duration(to: instant).components
+    private func nanoseconds(_ moment: Moment) -> Int {
+        let (seconds, attoseconds) = (moment - start).components
         return max(0, Int(seconds) * 1_000_000_000 + Int(attoseconds / 1_000_000_000))
     }
 }

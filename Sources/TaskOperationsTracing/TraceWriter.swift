@@ -11,7 +11,7 @@ struct TraceWriter: ~Copyable, Sendable {
     }
 
     private var file: TraceFile
-    private let start = ContinuousClock.now
+    private let start = Moment.now
     private var queues: [TraceQueue] = []
     private var labels: [(label: QueueLabel, width: Int?)] = []
     /// The places of queues, by their numbers.
@@ -68,7 +68,7 @@ struct TraceWriter: ~Copyable, Sendable {
 
     private mutating func record(_ event: TaskOperationEvent, at place: Int) {
         if file.isFull { rotate() }
-        let time = nanoseconds(event.instant)
+        let time = nanoseconds(event.moment)
         // Taken out, so that it is changed where it is.
         var queue = TraceQueue(process: 0)
         swap(&queue, &queues[place])
@@ -77,8 +77,8 @@ struct TraceWriter: ~Copyable, Sendable {
         swap(&queue, &queues[place])
     }
 
-    private func nanoseconds(_ instant: ContinuousClock.Instant) -> Int {
-        let (seconds, attoseconds) = start.duration(to: instant).components
+    private func nanoseconds(_ moment: Moment) -> Int {
+        let (seconds, attoseconds) = (moment - start).components
         // What was stamped before the recorder began, by another thread, counts as the beginning.
         return max(0, Int(seconds) * 1_000_000_000 + Int(attoseconds / 1_000_000_000))
     }

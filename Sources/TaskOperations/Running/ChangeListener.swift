@@ -26,9 +26,8 @@ struct LoggedChange: Sendable {
     let operation: AnyTaskOperation
     let arrival: UInt64
     let kind: ChangeKind
-    /// How many operations were ever added to the queue, and how many of them have not ended, after this change.
-    let counts: (added: Int, unfinished: Int)
-    let instant: ContinuousClock.Instant
+    let counts: ChangeCounts
+    let moment: Moment
     var detail = Detail.none
     /// Whether it happened before the listener came.
     var isReplayed = false
@@ -36,13 +35,14 @@ struct LoggedChange: Sendable {
 
 extension LoggedChange {
     /// Looks at the operation of a change that has just happened, before it goes on.
-    init(_ change: Scheduler.State.Change, at instant: ContinuousClock.Instant) {
+    @inline(__always)
+    init(_ change: ChangeList<AnyTaskOperation>.Change, at moment: Moment) {
         number = change.number
         operation = change.element
         arrival = change.arrival
         kind = change.kind
-        counts = (change.counts.added, change.counts.unfinished)
-        self.instant = instant
+        counts = change.counts
+        self.moment = moment
         switch change.kind {
         case .started:
             let dependencies = change.element.dependencies

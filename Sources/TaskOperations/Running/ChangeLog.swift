@@ -25,19 +25,18 @@ struct ChangeLog: ~Copyable, Sendable {
     fileprivate struct State: Sendable {
         var changes: [LoggedChange] = []
         var turns: [Turn] = []
-        /// The thread that delivers has them meanwhile.
-        var members: [Member] = []
-        /// The thread that delivers; 0 if none does.
+        /// What is delivered next; nil while a thread has it.
+        var delivery: Delivery? = Delivery()
+        /// The thread that delivers, if one does.
         var deliverer: UInt = 0
     }
 
     private let state = Lock(State())
 
     /// Appends changes. To be called while the scheduler is entered.
-    func append(_ changes: [Scheduler.State.Change], at instant: ContinuousClock.Instant) {
-        state.withLock { state in
-            for change in changes { state.changes.append(LoggedChange(change, at: instant)) }
-        }
+    @inline(__always)
+    func append(_ append: (inout [LoggedChange]) -> Void) {
+        state.withLock { append(&$0.changes) }
     }
 
     /// A listener comes. To be called while the scheduler is entered.
@@ -60,45 +59,38 @@ struct ChangeLog: ~Copyable, Sendable {
 
     /// Delivers all that was appended, unless another thread does. To be called with no lock held.
     func deliver() {
-        guard var delivery = state.withLock({ $0.begin(on: currentThread) }) else { return letCatchUp() }
-        while !delivery.isEmpty {
-            delivery.carryOut()
-            let done = delivery
-            delivery = state.withLock { $0.next(keeping: done.members) }
-            extendLifetime(done)
+        switch state.withLock({ $0.begin(on: currentThread) }) {
+        case .deliver(var delivery):
+            repeat { delivery.carryOut() } while state.withLock { $0.goOn(with: &delivery) }
+        case .leave(let isBehind):
+            if isBehind { letCatchUp() }
         }
     }
 
-    /// Gives the thread that delivers a moment if it is far behind: threads that are faster would otherwise have what is to
+    /// Gives the thread that delivers a moment, as it is far behind: threads that are faster would otherwise have what is to
     /// be delivered grow without a bound. No more than a moment, as a listener may wait for the caller.
     private func letCatchUp() {
         for _ in 0..<100 {
-            if !state.withLock({ $0.isBehind(for: currentThread) }) { return }
             yieldThread()
+            if !state.withLock({ $0.isBehind(for: currentThread) }) { return }
         }
     }
 
     deinit {
         deliver()
-        for member in state.withLock({ $0.members }) { member.listener.queueWasReleased() }
+        guard let members = state.withLock({ $0.delivery?.members }) else { return }
+        for member in members { member.listener.queueWasReleased() }
     }
 }
 
 extension ChangeLog {
     /// What one thread delivers at a time.
     fileprivate struct Delivery: Sendable {
-        fileprivate var members: [Member]
-        private let changes: [LoggedChange]
-        private let turns: [Turn]
+        fileprivate var members: [Member] = []
+        fileprivate var changes: [LoggedChange] = []
+        fileprivate var turns: [Turn] = []
 
-        fileprivate init(members: [Member], changes: [LoggedChange], turns: [Turn]) {
-            self.members = members
-            self.changes = changes
-            self.turns = turns
-        }
-
-        var isEmpty: Bool { changes.isEmpty && turns.isEmpty }
-
+        /// Tells everything, and lets go of it. Lists of usual length keep their memory.
         mutating func carryOut() {
             var position = 0
             for turn in turns {
@@ -107,10 +99,13 @@ extension ChangeLog {
                 take(turn.kind)
             }
             tell(changes[position...])
+            changes.removeAll(keepingCapacity: changes.count <= 256)
+            turns = []
         }
 
         private func tell(_ changes: ArraySlice<LoggedChange>) {
-            guard let first = changes.first?.number else { return }
+            if changes.isEmpty { return }
+            let first = changes[changes.startIndex].number
             for member in members {
                 // What it was told as the state that it found.
                 let new = member.last < first ? changes : changes.drop { $0.number <= member.last }
@@ -128,32 +123,44 @@ extension ChangeLog {
             }
         }
     }
+
+    /// What a thread does that comes to deliver.
+    fileprivate enum Beginning: Sendable {
+        case deliver(Delivery)
+        /// Another one does, or there is nothing to do.
+        case leave(isBehind: Bool)
+    }
 }
 
 extension ChangeLog.State {
-    /// Begins to deliver; nil if there is nothing to do, or another thread does.
-    fileprivate mutating func begin(on thread: UInt) -> ChangeLog.Delivery? {
-        if deliverer != 0 || (changes.isEmpty && turns.isEmpty) { return nil }
+    private var isEmpty: Bool { changes.isEmpty && turns.isEmpty }
+
+    fileprivate mutating func begin(on thread: UInt) -> ChangeLog.Beginning {
+        guard !isEmpty, var delivery = delivery.take() else { return .leave(isBehind: isBehind(for: thread)) }
         deliverer = thread
-        let delivery = next(keeping: members)
-        members = []
-        return delivery
+        exchange(with: &delivery)
+        return .deliver(delivery)
+    }
+
+    /// Has a thread that has delivered what it had go on. Returns false if there is nothing left.
+    fileprivate mutating func goOn(with delivery: inout ChangeLog.Delivery) -> Bool {
+        if isEmpty {
+            self.delivery = delivery
+            delivery = ChangeLog.Delivery()
+            return false
+        }
+        exchange(with: &delivery)
+        return true
+    }
+
+    /// Hands over what is to be told, for lists that are empty.
+    private mutating func exchange(with delivery: inout ChangeLog.Delivery) {
+        swap(&changes, &delivery.changes)
+        swap(&turns, &delivery.turns)
     }
 
     /// Whether another thread delivers, and much is left.
     fileprivate func isBehind(for thread: UInt) -> Bool {
-        deliverer != 0 && deliverer != thread && changes.count > 4096
-    }
-
-    /// Goes on, or ends if there is nothing left.
-    fileprivate mutating func next(keeping members: [ChangeLog.Member]) -> ChangeLog.Delivery {
-        let delivery = ChangeLog.Delivery(members: members, changes: changes, turns: turns)
-        if delivery.isEmpty {
-            deliverer = 0
-            self.members = members
-        }
-        changes = []
-        turns = []
-        return delivery
+        delivery == nil && deliverer != thread && changes.count > 4096
     }
 }

@@ -4,7 +4,7 @@ extension Scheduler {
         let scheduler: Scheduler
         let state: State
         /// When operations started, by their arrivals, as far as anything learned of that.
-        let startTimes: [UInt64: ContinuousClock.Instant]
+        let startTimes: [UInt64: Moment]
     }
 
     /// Looks at several queues at one moment: all of them stand still while a function is called with how they stand.

@@ -9,7 +9,7 @@ extension Scheduler {
         if outbox.isOver { scopeWorkers?.end() }
         if let delay = outbox.wakeDelay { clock!.wake(self, after: delay) }
         // Last, as a listener is the user's, and may take long.
-        if !outbox.changes.isEmpty { changeLog.deliver() }
+        if outbox.hasChanges { changeLog.deliver() }
     }
 
     /// Ends an operation that cannot start.

@@ -20,8 +20,8 @@ extension Scheduler {
         if listeners.contains(listener.identity) { return }
         listeners.append(listener.identity)
         state.setObserved(true)
-        let now = ContinuousClock.now
-        changeLog.join(listener, after: state.changeCount, replaying: presentChanges(at: now))
+        let now = Moment.now
+        changeLog.join(listener, after: state.changes.lastNumber, replaying: presentChanges(at: now))
     }
 
     private func leave(_ identity: ObjectIdentifier) {
@@ -36,23 +36,33 @@ extension Scheduler {
 
     /// Moves what the state has told to the log, on leaving.
     @inline(never)
-    func logChanges(of departure: inout Departure) {
-        guard let changes = departure.outbox?.changes, !changes.isEmpty else { return }
-        let now = ContinuousClock.now
-        for change in changes {
-            switch change.kind {
-            case .started: startTimes[change.arrival] = now
-            case .finished: startTimes[change.arrival] = nil
-            default: break
+    func logChanges() {
+        if state.changes.isEmpty { return }
+        let now = Moment.now
+        changeLog.append { log in
+            for index in state.changes.changes.indices {
+                let change = LoggedChange(state.changes.changes[index], at: now)
+                noteTime(of: change.kind, change.arrival, now)
+                log.append(change)
             }
+            // Nothing is freed by that: the log has it too, and is locked.
+            state.removeChanges()
         }
-        changeLog.append(changes, at: now)
+    }
+
+    @inline(__always)
+    private func noteTime(of kind: ChangeKind, _ arrival: UInt64, _ now: Moment) {
+        switch kind {
+        case .started: startTimes[arrival] = now
+        case .finished: startTimes[arrival] = nil
+        default: break
+        }
     }
 
     /// What would have been told of the operations that have not ended, had anyone listened before.
-    private func presentChanges(at instant: ContinuousClock.Instant) -> [LoggedChange] {
+    private func presentChanges(at moment: Moment) -> [LoggedChange] {
         state.presentChanges { $0.isCancelled }.map { change in
-            var change = LoggedChange(change, at: instant)
+            var change = LoggedChange(change, at: moment)
             change.isReplayed = true
             return change
         }
@@ -60,7 +70,7 @@ extension Scheduler {
 
     nonisolated func noteAttempt(_ number: Int, of operation: AnyTaskOperation) {
         apply((number, operation)) { scheduler, input in
-            guard scheduler.state.isObserved, let slot = scheduler.slot(of: input.1) else { return }
+            guard scheduler.state.changes.isObserved, let slot = scheduler.slot(of: input.1) else { return }
             scheduler.state.tell(.attempt(input.0), slot)
         }
     }

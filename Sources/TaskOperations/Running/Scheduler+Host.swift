@@ -15,7 +15,7 @@ extension Scheduler {
         let result = enter(with: &input, &departure) { scheduler, input in
             // If it is not here yet, it is found finished when it comes.
             let slot = scheduler.slot(of: input.0)
-            let isObserved = scheduler.state.isObserved && !input.0.isCancelled
+            let isObserved = scheduler.state.changes.isObserved && !input.0.isCancelled
             let result = input.1()
             if isObserved, let slot, input.0.isCancelled { scheduler.state.tell(.cancelled, slot) }
             if slot != nil, input.0.isFinished { _ = scheduler.removeUnstarted(input.0) }

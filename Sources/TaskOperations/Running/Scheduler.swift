@@ -61,7 +61,7 @@ actor Scheduler: OperationHost {
     /// What learns of the number of operations, if anything does.
     @exclusivity(unchecked) var countListener: (any ChangeListener)?
     /// When operations started that execute, as far as anything learned of that.
-    @exclusivity(unchecked) var startTimes: [UInt64: ContinuousClock.Instant] = [:]
+    @exclusivity(unchecked) var startTimes: [UInt64: Moment] = [:]
     /// All that learns of changes.
     @exclusivity(unchecked) var listeners: [ObjectIdentifier] = []
     /// What is suspended with the queue.
@@ -201,7 +201,7 @@ extension Scheduler {
             keptAlive = self
         }
         state.handOver(to: &departure.outbox)
-        if state.isObserved { logChanges(of: &departure) }
+        if state.changes.isObserved { logChanges() }
     }
 
     private func admitProducers() {

@@ -15,12 +15,12 @@ extension SchedulerState {
         var newFloors: [Element] = []
         /// After which time the queue is to be woken.
         var wakeDelay: Duration?
-        /// What happened to operations, in order; nothing if nobody listens.
-        var changes: [Change] = []
+        /// Whether there are changes of operations to tell.
+        var hasChanges = false
 
         var isEmpty: Bool {
             workers.isEmpty && resumed.isEmpty && rejected.isEmpty && removed.isEmpty && newFloors.isEmpty
-                && changes.isEmpty && !isOver && wakeDelay == nil
+                && !hasChanges && !isOver && wakeDelay == nil
         }
 
         mutating func takeNewFloors() -> [Element] {
@@ -45,27 +45,6 @@ extension SchedulerState {
         let element: Element
         let reason: Reason
     }
-
-    /// One change of one operation. Numbers are given without a gap from 1 on.
-    struct Change: Sendable {
-        typealias Kind = ChangeKind
-
-        let number: UInt64
-        let element: Element
-        /// The number of the operation: the first that was added has 1.
-        let arrival: UInt64
-        let kind: Kind
-        /// How many operations were ever added, and how many of them have not ended, after this change.
-        let counts: Counts
-    }
-
-    /// How many operations were ever added, and how many of them have not ended.
-    struct Counts: Hashable, Sendable {
-        let added: Int
-        let unfinished: Int
-    }
-
-    var counts: Counts { Counts(added: Int(arrivals), unfinished: count) }
 }
 
 // MARK: - Urgency
@@ -92,29 +71,10 @@ extension SchedulerState {
     /// begins; what comes before its level cannot wait for that.
     func urgency(offering offered: PriorityLevel?) -> Urgency {
         // For ageing, when an operation came has to be known.
-        if !intake.takes || isObserved || room.isLimited || ages != nil { return .everything }
+        if !intake.takes || changes.isObserved || room.isLimited || ages != nil { return .everything }
         if let offered { return order.servesNewcomersLast ? .above(offered) : .from(offered) }
         if permits.available == 0 || isHalted { return .nothing }
         if starting.count < min(permits.available, workerLimit) { return .everything }
         return .above(starting.highest!)
     }
-}
-
-/// What happened to an operation. On its own, as a type within a generic one is looked up at each use.
-enum ChangeKind: Hashable, Sendable {
-    case added
-    /// Its dependencies are finished.
-    case ready
-    case started
-    /// It has lent its permit out.
-    case lent
-    /// It goes on after it had lent its permit out.
-    case returned
-    /// It was cancelled; it ends at once if it has not started.
-    case cancelled
-    /// It has another level.
-    case levelChanged(PriorityLevel)
-    /// Its body runs again, for the so many-th time.
-    case attempt(Int)
-    case finished
 }

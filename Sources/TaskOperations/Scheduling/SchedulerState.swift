@@ -31,10 +31,7 @@ struct SchedulerState<Element: Sendable, Waiter: Sendable>: Sendable {
     /// Workers of each level that were started and have not begun.
     private(set) var starting = LevelCounts()
 
-    /// Whether changes of operations are told.
-    private(set) var isObserved = false
-    /// The number of the last change that was told.
-    private(set) var changeCount: UInt64 = 0
+    private(set) var changes = ChangeList<Element>()
     /// Whether an end makes room for the next start, whatever that is. Unset for good when an operation takes more than one
     /// permit, or the queue is asked for anything beside its order.
     private(set) var isPlain = true
@@ -81,7 +78,7 @@ extension SchedulerState {
             element, at: slot, level: level, isReady: isReady, isBarrier: isBarrier, weight: weight, &outbox.newFloors)
         if room.drops { room.enter(operations.entry(slot)) }
         if ages != nil { ages!.arrive(slot, at: time.now) }
-        if isObserved {
+        if changes.isObserved {
             tell(.added, element, operations.arrivals)
             if isReady { tell(.ready, element, operations.arrivals) }
         }
@@ -110,7 +107,7 @@ extension SchedulerState {
             // It may be dropped.
             if !operations.ending.isEmpty, operations.ending.contains(slot) { return }
             operations.makeReady(slot)
-            if isObserved { tell(.ready, slot) }
+            if changes.isObserved { tell(.ready, slot) }
         case (.ready, false):
             operations.makeWait(slot)
         case (.waiting, false), (.ready, true), (.executing, _), (.lent, _), (.returning, _):
@@ -122,7 +119,7 @@ extension SchedulerState {
         let former = records[slot].level
         if former == level { return }
         operations.setLevel(slot, level, &outbox.newFloors)
-        if isObserved { tell(.levelChanged(level), slot) }
+        if changes.isObserved { tell(.levelChanged(level), slot) }
         switch records[slot].status {
         case .waiting, .ready, .lent: break
         case .executing: lending.move(records[slot].weight, from: former, to: level)
@@ -134,7 +131,7 @@ extension SchedulerState {
     /// `end` says, but counts no longer.
     mutating func beginEnding(_ slot: Slot) {
         operations.beginEnding(slot)
-        if isObserved { tell(.finished, slot) }
+        if changes.isObserved { tell(.finished, slot) }
     }
 
     /// An operation has ended, whether it started or not. The caller keeps the element until the lock is left. Constant
@@ -149,7 +146,7 @@ extension SchedulerState {
         case .returning: freeReturn(record.arrival, slot, record.level)
         }
         if !isPlain { leavePolicies(slot, record.status) }
-        if isObserved, !wasEnding { tell(.finished, record.element, record.arrival) }
+        if changes.isObserved, !wasEnding { tell(.finished, record.element, record.arrival) }
         if isEmpty, intake == .closing, room.producers.isEmpty { intake = .shut }
         return record.element
     }
@@ -252,9 +249,6 @@ extension SchedulerState {
         if !self.intake.takes { refuseProducers() }
     }
 
-    /// Changes of operations are told from now on, or no longer.
-    mutating func setObserved(_ isObserved: Bool) { self.isObserved = isObserved }
-
     /// A task waits until the queue is empty.
     ///
     /// - Parameter number: A number for the wait, which no other has.
@@ -323,7 +317,7 @@ extension SchedulerState {
 
     /// What `nextStart` gave has begun to execute.
     mutating func noteStart(_ slot: Slot) {
-        if isObserved { tell(.started, slot) }
+        if changes.isObserved { tell(.started, slot) }
     }
 
     /// Takes back the permits that `nextStart` gave, as the operation turned out to be waiting after all.
@@ -405,7 +399,7 @@ extension SchedulerState {
         switch status {
         case .executing:
             lending.giveBack(weight, at: level)
-            if isObserved { tell(.lent, slot) }
+            if changes.isObserved { tell(.lent, slot) }
         case .returning: freeReturn(arrival, slot, level)
         case .lent: break
         case .waiting, .ready: preconditionFailure("an operation that is \(status) began a wait")
@@ -434,7 +428,7 @@ extension SchedulerState {
         }
         operations.update(slot) { $0.status = .executing }
         outbox.resumed.append(waiter)
-        if isObserved { tell(.returned, slot) }
+        if changes.isObserved { tell(.returned, slot) }
         return slot
     }
 
@@ -504,20 +498,29 @@ extension SchedulerState {
         starting.add(count, at: level)
         for _ in 0..<count { outbox.workers.append(level) }
     }
+}
+
+// MARK: - Changes
+
+extension SchedulerState {
+    /// Changes of operations are told from now on, or no longer.
+    mutating func setObserved(_ isObserved: Bool) { changes.isObserved = isObserved }
 
     /// The one place at which a change of an operation is told. Callers ask `isObserved` first, which is all that it costs
     /// if nobody listens.
     @inline(never)
-    private mutating func tell(_ kind: Change.Kind, _ element: Element, _ arrival: UInt64) {
-        changeCount += 1
-        outbox.changes.append(
-            Change(number: changeCount, element: element, arrival: arrival, kind: kind, counts: counts))
+    private mutating func tell(_ kind: ChangeKind, _ element: Element, _ arrival: UInt64) {
+        changes.append(kind, element, arrival: arrival, counts)
+        outbox.hasChanges = true
     }
 
     /// Tells a change of an operation that is in the queue. After the end nothing is told: an abandoned body may go on.
     @inline(never)
-    mutating func tell(_ kind: Change.Kind, _ slot: Slot) {
+    mutating func tell(_ kind: ChangeKind, _ slot: Slot) {
         if kind != .finished, operations.ending.contains(slot) { return }
         tell(kind, records[slot].element, records[slot].arrival)
     }
+
+    /// Forgets the changes that were told.
+    mutating func removeChanges() { changes.removeAll() }
 }

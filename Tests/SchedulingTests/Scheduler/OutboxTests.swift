@@ -101,7 +101,7 @@ struct OutboxTests {
     func changes() {
         var state = State(width: 1)
         _ = state.add("unobserved", isReady: true)
-        #expect(state.settled().changes.isEmpty)
+        #expect(!state.settled().hasChanges && state.changes.isEmpty)
         state.setObserved(true)
         let (early, late) = (state.add("early", level: .high, isReady: true)!, state.add("late")!)
         _ = state.nextStart(at: .high)
@@ -109,11 +109,14 @@ struct OutboxTests {
         state.beginWait(early)
         state.setReady(late, true)
         state.endWait(early, 1)
-        let first = state.settled().changes
+        let first = state.changes.changes
+        #expect(state.settled().hasChanges)
+        state.removeChanges()
         state.beginEnding(early)
         state.remove(early)
         state.remove(late)
-        let changes = first + state.settled().changes
+        let changes = first + state.changes.changes
+        #expect(state.settled().hasChanges)
         #expect(changes.map(\.number) == Array(1...9))
         #expect(
             changes.map { "\($0.element) \($0.kind)" } == [

@@ -102,5 +102,5 @@ struct EventSequenceTests {
 }
 
 extension TaskOperationQueue {
-    fileprivate var isObserved: Bool { scheduler.apply { $0.state.isObserved } }
+    fileprivate var isObserved: Bool { scheduler.apply { $0.state.changes.isObserved } }
 }

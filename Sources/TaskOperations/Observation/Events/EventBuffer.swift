@@ -116,7 +116,7 @@ final class BufferListener: ChangeListener {
     var identity: ObjectIdentifier { ObjectIdentifier(buffer) }
 
     func receive(_ changes: ArraySlice<LoggedChange>) {
-        for change in changes { buffer.append(TaskOperationEvent(change, in: queue)) }
+        for index in changes.indices { buffer.append(TaskOperationEvent(changes[index], in: queue)) }
     }
 
     func queueWasReleased() { buffer.sourceEnded() }

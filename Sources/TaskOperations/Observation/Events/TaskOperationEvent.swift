@@ -18,7 +18,8 @@ public struct TaskOperationEvent: Sendable {
         /// It was cancelled. It ends at once if it has not started; otherwise its body decides.
         case cancelled
         /// It has another priority, its own or one that it inherits. May come again.
-        case priorityChanged(TaskPriority)
+        // Indirect, as the compiler does not know the layout of a priority, and would not know that of an event then.
+        indirect case priorityChanged(TaskPriority)
         /// Its body runs again after it has failed, as its `RetryPolicy` says: the number of the attempt, from 2.
         case attempt(Int)
         /// It has ended.
@@ -37,8 +38,7 @@ public struct TaskOperationEvent: Sendable {
 
     /// The number of the event in its queue. Events are counted as long as anything observes the queue.
     public let number: UInt64
-    /// When it happened. What happened in one step has the same instant.
-    public let instant: ContinuousClock.Instant
+    package let moment: Moment
     public let kind: Kind
     public let operation: AnyTaskOperation
     /// The number of the operation in its queue: the first that was added has 1.
@@ -49,12 +49,16 @@ public struct TaskOperationEvent: Sendable {
     public let isReplayed: Bool
     /// How many events were dropped just before this one, as they came faster than they were taken from a bounded buffer.
     public internal(set) var missedCount = 0
+
+    /// When it happened. What happened in one step has the same instant.
+    public var instant: ContinuousClock.Instant { moment.instant }
 }
 
 extension TaskOperationEvent {
+    @inline(__always)
     init(_ logged: LoggedChange, in queue: QueueLabel) {
         number = logged.number
-        instant = logged.instant
+        moment = logged.moment
         kind = Kind(logged)
         operation = logged.operation
         operationNumber = logged.arrival
@@ -64,41 +68,43 @@ extension TaskOperationEvent {
 }
 
 extension TaskOperationEvent.Kind {
+    @inline(__always)
     fileprivate init(_ logged: LoggedChange) {
         self =
             switch logged.kind {
             case .added: .added
             case .ready: .ready
-            case .started: .started(dependencies: logged.dependencies)
+            case .started: .started(dependencies: logged.detail.dependencies)
             case .lent: .lent
             case .returned: .returned
             case .cancelled: .cancelled
             case .levelChanged(let level): .priorityChanged(level.taskPriority)
             case .attempt(let number): .attempt(number)
-            case .finished: .init(end: logged)
+            case .finished: .init(logged.detail, endOf: logged.operation)
             }
     }
 
-    private init(end logged: LoggedChange) {
-        if case .outcome(let outcome) = logged.detail {
-            self = .finished(.init(outcome, isCancelled: logged.operation.isCancelled))
+    private init(_ detail: LoggedChange.Detail, endOf operation: AnyTaskOperation) {
+        if case .outcome(let outcome) = detail {
+            self = .finished(.init(outcome, of: operation))
         } else {
             self = .withdrawn
         }
     }
 }
 
-extension LoggedChange {
+extension LoggedChange.Detail {
     fileprivate var dependencies: [AnyTaskOperation] {
-        if case .dependencies(let dependencies) = detail { dependencies } else { [] }
+        if case .dependencies(let dependencies) = self { dependencies } else { [] }
     }
 }
 
 extension TaskOperationEvent.Outcome {
-    fileprivate init(_ outcome: Outcome?, isCancelled: @autoclosure () -> Bool) {
+    fileprivate init(_ outcome: Outcome?, of operation: AnyTaskOperation) {
         switch outcome?.result {
         case nil, .success: self = .succeeded
-        case .failure(let error): self = error is CancellationError && isCancelled() ? .cancelled : .failed(error)
+        case .failure(let error as CancellationError): self = operation.isCancelled ? .cancelled : .failed(error)
+        case .failure(let error): self = .failed(error)
         }
     }
 }

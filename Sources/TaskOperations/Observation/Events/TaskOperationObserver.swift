@@ -53,7 +53,7 @@ private final class ObserverListener: ChangeListener {
     var identity: ObjectIdentifier { ObjectIdentifier(observer) }
 
     func receive(_ changes: ArraySlice<LoggedChange>) {
-        for change in changes { observer.operationChanged(TaskOperationEvent(change, in: queue)) }
+        for index in changes.indices { observer.operationChanged(TaskOperationEvent(changes[index], in: queue)) }
     }
 
     func queueWasReleased() {}

@@ -2,7 +2,7 @@
 struct QueueCapture: Sendable {
     let scheduler: Scheduler
     let state: Scheduler.State
-    private let startTimes: [UInt64: ContinuousClock.Instant]
+    private let startTimes: [UInt64: Moment]
     /// By slots: of all operations, or of those that were asked for.
     private(set) var details: [Int: OperationDetail] = [:]
     let queue: QueueLabel
@@ -49,8 +49,12 @@ struct QueueCapture: Sendable {
         state.permitHolders.map { slot in
             let record = state.records[slot]
             return PermitHolder(
-                operation: OperationLabel(record.element), weight: record.weight, since: startTimes[record.arrival])
+                operation: OperationLabel(record.element), weight: record.weight, since: startTime(of: slot))
         }
+    }
+
+    private func startTime(of slot: Int) -> ContinuousClock.Instant? {
+        startTimes[state.records[slot].arrival]?.instant
     }
 
     /// Why an operation does not execute, or what its body awaits.
@@ -63,7 +67,7 @@ struct QueueCapture: Sendable {
         switch state.records[slot].status {
         case .executing, .lent:
             let waits = detail.bodyWaits.map(WaitingReason.body)
-            return waits.isEmpty ? [.execution(since: startTimes[state.records[slot].arrival])] : waits
+            return waits.isEmpty ? [.execution(since: startTime(of: slot))] : waits
         case .waiting, .ready, .returning:
             return reasons.flatMap { translate($0, slot, detail, holders) }
         }

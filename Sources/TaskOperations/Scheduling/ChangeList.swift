@@ -1,0 +1,53 @@
+/// What happened to the operations of a queue since the list was last emptied, in order; nothing if nobody listens.
+struct ChangeList<Element: Sendable>: Sendable {
+    /// One change of one operation. Numbers are given without a gap from 1 on.
+    struct Change: Sendable {
+        let number: UInt64
+        let element: Element
+        /// The number of the operation: the first that was added has 1.
+        let arrival: UInt64
+        let kind: ChangeKind
+        let counts: ChangeCounts
+    }
+
+    /// Whether changes are told.
+    var isObserved = false
+    /// The number of the last change.
+    private(set) var lastNumber: UInt64 = 0
+    private(set) var changes: [Change] = []
+
+    var isEmpty: Bool { changes.isEmpty }
+
+    mutating func append(_ kind: ChangeKind, _ element: Element, arrival: UInt64, _ counts: ChangeCounts) {
+        lastNumber += 1
+        changes.append(Change(number: lastNumber, element: element, arrival: arrival, kind: kind, counts: counts))
+    }
+
+    /// Empties the list. It keeps its memory, unless there was a burst.
+    mutating func removeAll() { changes.removeAll(keepingCapacity: changes.count <= 64) }
+}
+
+/// How many operations were ever added, and how many of them have not ended, after a change.
+struct ChangeCounts: Hashable, Sendable {
+    let added: Int
+    let unfinished: Int
+}
+
+/// What happened to an operation. On its own, as a type within a generic one is looked up at each use.
+enum ChangeKind: Hashable, Sendable {
+    case added
+    /// Its dependencies are finished.
+    case ready
+    case started
+    /// It has lent its permit out.
+    case lent
+    /// It goes on after it had lent its permit out.
+    case returned
+    /// It was cancelled; it ends at once if it has not started.
+    case cancelled
+    /// It has another level.
+    case levelChanged(PriorityLevel)
+    /// Its body runs again, for the so many-th time.
+    case attempt(Int)
+    case finished
+}
