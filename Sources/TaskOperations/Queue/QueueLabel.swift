@@ -1,14 +1,18 @@
 /// How a queue is called in events and reports, which must not keep the queue itself.
 public struct QueueLabel: Hashable, Sendable, Codable, CustomStringConvertible {
-    /// The queue's name; nil if it has none.
+    /// The queue's name when it was asked; nil if it had none.
     public let name: String?
 
     /// A number that no other queue of the process has or had.
     public let number: Int
 
+    init(_ identity: QueueIdentity) {
+        name = identity.name
+        number = identity.number
+    }
+
     init(_ scheduler: Scheduler) {
-        name = scheduler.queueName
-        number = scheduler.queueNumber
+        self.init(scheduler.identity)
     }
 
     /// The name in quotation marks, as in `queue "images"`.

@@ -113,8 +113,11 @@ public final class TaskOperationQueue: Sendable {
         scheduler.ownerWasReleased()
     }
 
-    /// What the queue is called in messages and descriptions.
-    public var name: String? { scheduler.queueName }
+    /// What the queue is called in messages, descriptions and events from now on; nil if it has no name.
+    public var name: String? {
+        get { scheduler.identity.name }
+        set { scheduler.identity.name = newValue }
+    }
 
     /// The queue of the main actor: its bodies run there, one at a time.
     public static let main = TaskOperationQueue(

@@ -22,9 +22,7 @@ actor Scheduler: OperationHost {
 
     // In front, away from the mailbox, which others write while workers look whether a run is open.
     nonisolated let run = ReadyRing()
-    nonisolated let queueName: String?
-    /// A number that no other queue of the process has or had.
-    nonisolated let queueNumber: Int
+    nonisolated let identity: QueueIdentity
     nonisolated let place: Place
     nonisolated let taskLocals: [InheritedTaskLocal]
     /// Makes the workers of a scope's queue; nil if the queue outlives every scope.
@@ -77,8 +75,7 @@ actor Scheduler: OperationHost {
         scopeWorkers: ScopeWorkers? = nil, clock: QueueClock? = nil
     ) {
         self.clock = clock
-        self.queueName = queueName
-        queueNumber = Rank.next()
+        identity = QueueIdentity(name: queueName)
         self.scopeWorkers = scopeWorkers
         self.permit = permit
         self.place = place
@@ -93,6 +90,11 @@ actor Scheduler: OperationHost {
     }
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+    nonisolated var queueName: String? { identity.name }
+
+    /// A number that no other queue of the process has or had.
+    nonisolated var queueNumber: Int { identity.number }
 
     /// Names the object that owns the queue. To be called by its initialiser only.
     nonisolated func setOwner(_ owner: AnyObject) {

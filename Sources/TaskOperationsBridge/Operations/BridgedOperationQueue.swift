@@ -124,7 +124,10 @@ open class BridgedOperationQueue: OperationQueue, @unchecked Sendable {  // All 
 
     open override var name: String? {
         get { settings.withLock { $0.name } }
-        set { settings.withLock { $0.name = newValue ?? "" } }
+        set {
+            settings.withLock { $0.name = newValue ?? "" }
+            taskQueue.name = newValue
+        }
     }
 
     /// What a block gets that is added to the queue, as its priority.

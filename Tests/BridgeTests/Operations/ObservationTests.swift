@@ -61,6 +61,18 @@ struct ObservationTests {
         #expect(await eventually { names.events.contains("block succeeded") }, "\(names.events)")
     }
 
+    @Test("a name that a queue gets after an observer is that of what is told from then on")
+    func lateName() async {
+        let queue = BridgedOperationQueue()
+        var events = queue.taskQueue.events.makeAsyncIterator()
+        for name in [nil, "late"] {
+            queue.name = name
+            queue.addOperation {}
+            for _ in 0..<4 { #expect(await events.next()?.queue.name == name) }
+        }
+        #expect(queue.name == "late" && queue.taskQueue.name == "late")
+    }
+
     private final class NameObserver: TaskOperationObserver {
         private let names: Recorder<String>
 

@@ -106,16 +106,17 @@ extension EventBuffer.State {
 /// Puts the changes of one queue into a buffer.
 final class BufferListener: ChangeListener {
     private let buffer: EventBuffer
-    private let queue: QueueLabel
+    private let queueIdentity: QueueIdentity
 
     init(_ buffer: EventBuffer, of scheduler: Scheduler) {
         self.buffer = buffer
-        queue = QueueLabel(scheduler)
+        queueIdentity = scheduler.identity
     }
 
     var identity: ObjectIdentifier { ObjectIdentifier(buffer) }
 
     func receive(_ changes: ArraySlice<LoggedChange>) {
+        let queue = QueueLabel(queueIdentity)
         for index in changes.indices { buffer.append(TaskOperationEvent(changes[index], in: queue)) }
     }
 

@@ -43,16 +43,17 @@ extension TaskOperationQueue {
 /// Tells an observer of the changes of a queue.
 private final class ObserverListener: ChangeListener {
     private let observer: any TaskOperationObserver
-    private let queue: QueueLabel
+    private let queueIdentity: QueueIdentity
 
     init(_ observer: any TaskOperationObserver, of scheduler: Scheduler) {
         self.observer = observer
-        queue = QueueLabel(scheduler)
+        queueIdentity = scheduler.identity
     }
 
     var identity: ObjectIdentifier { ObjectIdentifier(observer) }
 
     func receive(_ changes: ArraySlice<LoggedChange>) {
+        let queue = QueueLabel(queueIdentity)
         for index in changes.indices { observer.operationChanged(TaskOperationEvent(changes[index], in: queue)) }
     }
 

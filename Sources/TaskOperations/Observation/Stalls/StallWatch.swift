@@ -8,7 +8,7 @@ final class StallWatch: ChangeListener {
     }
 
     private weak let scheduler: Scheduler?
-    private let queue: QueueLabel
+    private let queueIdentity: QueueIdentity
     private let limit: Duration
     private let clock: ClockFace
     /// Whether the clock's time is the system's, so that the thread can wait for it.
@@ -26,7 +26,7 @@ final class StallWatch: ChangeListener {
         self.clock = ClockFace(clock)
         isSystemClock = clock is ContinuousClock || clock is SuspendingClock
         self.send = send
-        queue = QueueLabel(scheduler)
+        queueIdentity = scheduler.identity
     }
 
     /// Begins to watch. Returns the task that does.
@@ -97,6 +97,7 @@ final class StallWatch: ChangeListener {
     private func report(lasting duration: Duration) -> StallReport? {
         guard let scheduler else { return nil }
         let graph = OperationGraph(of: [scheduler], follows: true)
+        let queue = QueueLabel(queueIdentity)
         let search = StallSearch(graph, from: queue)
         guard var culprit = search.culprit else { return nil }
         let isPoolBlocked = isPoolBlocked(at: search.lastPriority)
