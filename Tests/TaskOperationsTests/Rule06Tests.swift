@@ -90,6 +90,7 @@ struct Rule06Tests {
         #expect(!ended.isCancelled)
         #expect(try await ended.value == 1)
         _ = await pending.result
+        await until { calls.events.count >= 2 }
         await letOthersRun()
         #expect(calls.events.sorted() == ["ended", "pending"])
     }

@@ -61,6 +61,7 @@ struct Rule12Tests {
         let urgent = queue.addOperation(priority: .high) { order.record("starts") }
         awaited.open()
         try await outer.awaited.value
+        await until { queue.returningCount == 1 }
         await letOthersRun()
         #expect(order.events == [])
         blocking.open()

@@ -20,6 +20,7 @@ struct Rule17Tests {
         cancelled.cancel()
         queue.isSuspended = false
         for operation in [succeeding, failing, cancelled] { _ = await operation.result }
+        await until { calls.events.count >= 3 }
         await letOthersRun()
         #expect(calls.events.sorted() == ["cancelled finished", "failing finished", "succeeding finished"])
     }

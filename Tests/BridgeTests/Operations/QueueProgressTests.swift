@@ -82,6 +82,35 @@ struct QueueProgressTests {
         #expect(progress.totalUnitCount == 4000)
     }
 
+    @Test("its counts can be read by any thread while they change, also under a parent, and only grow")
+    func reading() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 8)
+        let progress = queue.progress
+        let parent = Progress.discreteProgress(totalUnitCount: 1)
+        parent.addChild(progress, withPendingUnitCount: 1)
+        let count = size(2000, deep: 20_000)
+        await withTaskGroup { group in
+            for _ in 0..<2 {
+                group.addTask { for _ in 0..<count / 2 { queue.addOperation { await Task.yield() } } }
+                group.addTask {
+                    var last = (completed: Int64(0), total: Int64(0))
+                    while last.completed < count {
+                        // In this order: an operation is counted as added before it is as ended.
+                        let completed = progress.completedUnitCount
+                        let total = progress.totalUnitCount
+                        #expect(completed >= last.completed && total >= last.total && completed <= total)
+                        #expect(total == 0 || !progress.isIndeterminate)
+                        last = (completed, total)
+                        await Task.yield()
+                    }
+                    #expect(progress.isFinished)
+                }
+            }
+        }
+        #expect(progress.totalUnitCount == count)
+        await until { parent.isFinished }
+    }
+
     @Test("it does not keep the queue")
     func release() {
         let progress = TaskOperationQueue().progress

@@ -106,7 +106,7 @@ struct LendingTests {
         await blocking.waitForArrivals(1)
         awaited.open()
         for operation in elsewhere { try await operation.value }
-        await letOthersRun()
+        await until { queue.returningCount == 3 }
         blocking.open()
         try await queue.waitUntilAllOperationsAreFinished()
         #expect(order.events == [.high, .medium, .low])

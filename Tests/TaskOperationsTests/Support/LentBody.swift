@@ -1,7 +1,8 @@
-import TaskOperations
 import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
+
+@testable import TaskOperations
 
 /// A body that has lent its permit, and awaits an operation of another queue until a gate is opened.
 struct LentBody {
@@ -27,4 +28,9 @@ struct LentBody {
         try await need.value
         (self.body, self.awaited) = (body, awaited)
     }
+}
+
+extension TaskOperationQueue {
+    /// How many bodies want their permits back.
+    var returningCount: Int { scheduler.apply { $0.state.returning.count } }
 }
