@@ -28,7 +28,7 @@ final class OperationRunner: Sendable {
             let wrapped = State(task: task)
             state.withLock { $0 = wrapped }
             await work()
-            await leave()
+            if isUsedAtEnd() { await waitUntilUnused() }
         }
     }
 
@@ -57,13 +57,15 @@ final class OperationRunner: Sendable {
         leaving?.resume()
     }
 
-    /// Returns once nobody uses the task any more, and nobody can begin to.
-    private func leave() async {
-        let isUsed = state.withLock { state in
+    /// Nobody can begin to use the task from now on. Returns whether somebody uses it still.
+    private func isUsedAtEnd() -> Bool {
+        state.withLock { state in
             state.task = nil
             return state.users > 0
         }
-        guard isUsed else { return }
+    }
+
+    private func waitUntilUnused() async {
         await withCheckedContinuation { continuation in
             let isUsed = state.withLock { state in
                 if state.users > 0 { state.leaving = continuation }

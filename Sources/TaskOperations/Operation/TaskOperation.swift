@@ -163,7 +163,7 @@ extension TaskOperation {
     public var value: Success {
         get async throws {
             try await waitUntilFinished()
-            return try outcome!.get()
+            return try finishedValue()
         }
     }
 
@@ -175,7 +175,7 @@ extension TaskOperation {
     /// - Throws: As `value`; `WaitTimeoutError` when the time is up before the operation is finished. It goes on.
     public func value<C: Clock>(timeout: C.Duration, clock: C = .continuous) async throws -> Success {
         try await waitUntilFinished(timeout: timeout, clock: clock)
-        return try outcome!.get()
+        return try finishedValue()
     }
 
     /// Waits for the end, unless that takes longer than a limit or the task is cancelled, and returns the outcome.
@@ -206,6 +206,12 @@ extension TaskOperation {
                 return .failure(error)
             }
         }
+    }
+
+    /// The value of an operation that is finished, without a `Result` of its type, which is looked up at each use.
+    private func finishedValue() throws -> Success {
+        guard let outcome = record.withLock({ $0.outcome }) else { return () as! Success }
+        return try outcome.result.get() as! Success
     }
 
     /// Has a handler called once with the outcome, after the operation has finished in whatever way. When and
