@@ -66,9 +66,10 @@ extension Case {
                 let queue = TaskOperationQueue(
                     maxConcurrentOperationCount: 2, rate: .perSecond(1000, burst: 10), isSuspended: true)
                 for _ in 0..<count { queue.addOperation { lateness.noteStart() } }
+                let start = ContinuousClock.now
                 queue.isSuspended = false
                 try await queue.waitUntilAllOperationsAreFinished()
-                return lateness.mean
+                return lateness.mean(since: start)
             },
             // Not a sleep between two starts, whose lateness would add up.
             Subject(.task) { count in
@@ -77,7 +78,7 @@ extension Case {
                     try await Task.sleep(until: start + Lateness.offset(number))
                     await Task { lateness.noteStart() }.value
                 }
-                return lateness.mean
+                return lateness.mean(since: start)
             },
         ])
 }
@@ -94,10 +95,11 @@ private final class Lateness: Sendable {
         starts.withLock { $0.append(now) }
     }
 
-    var mean: Measurement {
+    /// - Parameter beginning: When the first start ought to come.
+    func mean(since beginning: ContinuousClock.Instant) -> Measurement {
         let starts = starts.withLock { $0 }
         let late = starts.enumerated().reduce(Duration.zero) { sum, start in
-            sum + starts[0].duration(to: start.element) - Self.offset(start.offset)
+            sum + beginning.duration(to: start.element) - Self.offset(start.offset)
         }
         return Measurement(late, operations: starts.count)
     }
