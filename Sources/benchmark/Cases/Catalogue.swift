@@ -28,6 +28,7 @@ enum Catalogue {
         .semaphoreCancelled,
         .keyedBurst,
         .keyedCallers,
+        .newestFirst,
         .boundedAdd,
         .sharedLimit,
         .startRate,
