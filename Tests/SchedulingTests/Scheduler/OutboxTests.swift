@@ -109,14 +109,14 @@ struct OutboxTests {
         state.beginWait(early)
         state.setReady(late, true)
         state.endWait(early, 1)
-        let first = state.changes.changes
         #expect(state.settled().hasChanges)
+        let first = state.changes.changes
         state.removeChanges()
         state.beginEnding(early)
         state.remove(early)
         state.remove(late)
-        let changes = first + state.changes.changes
         #expect(state.settled().hasChanges)
+        let changes = first + state.changes.changes
         #expect(changes.map(\.number) == Array(1...9))
         #expect(
             changes.map { "\($0.element) \($0.kind)" } == [
