@@ -18,11 +18,11 @@ struct ExplorationTests {
     private static let exploredOperations = ProcessInfo.processInfo.environment["EXPLORED_OPERATIONS"].flatMap(Int.init)
     private static let widths = isDeep ? 1...2 : 2...2
 
-    @Test("Two operations, and all that can happen but changes of level, little room and caps")
+    @Test("Two operations, and all that can happen but changes of level, little room, caps, and time")
     func twoOperations() throws {
-        let kinds = Set(Self.kinds).subtracting([.levels, .room, .caps])
+        let kinds = Set(Self.kinds).subtracting([.levels, .room, .caps, .rate, .ageing])
         try explore(
-            "2 operations, all kinds but levels, room and caps",
+            "2 operations, all kinds but levels, room, caps and time",
             ExplorationScope(operations: 2, kinds: kinds, oneIn: isDeep ? 2 : 4))
     }
 

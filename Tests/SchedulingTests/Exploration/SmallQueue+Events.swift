@@ -29,6 +29,8 @@ extension SmallQueue {
         case beginWait(Int, Int)
         case endWait(Int, Int)
         case shutDown(whenEmpty: Bool)
+        /// Time passes.
+        case pass
     }
 }
 
@@ -37,7 +39,7 @@ extension SmallQueue: Explorable {
 
     func isProgress(_ event: Event) -> Bool {
         switch event {
-        case .add, .look, .start, .begin, .leave, .endWait, .endDropped, .setSuspended(false), .setCap(2): true
+        case .add, .look, .start, .begin, .leave, .endWait, .endDropped, .setSuspended(false), .setCap(2), .pass: true
         // A body that ends before its own waits have is possible, but nothing to rely on.
         case .finish(let number): status(number) == .executing
         case .take, .cancel, .setSuspended, .setWidth, .setCap, .drain, .setLevel, .depend, .undepend, .beginWait,
@@ -71,6 +73,7 @@ extension SmallQueue: Explorable {
         if plan.kinds.contains(.caps) {
             for cap in 0...2 where cap != mediumCap { events.append(.setCap(cap)) }
         }
+        if tokens < Self.burst || operations.contains(where: canAge) { events.append(.pass) }
         if plan.kinds.contains(.shuttingDown), state.intake != .shut {
             events.append(.shutDown(whenEmpty: false))
             if state.intake == .open { events.append(.shutDown(whenEmpty: true)) }
@@ -154,6 +157,7 @@ extension SmallQueue: Explorable {
             operations[number].dependencies.remove(other)
         case .beginWait(let number, let other): beginWait(number, other)
         case .endWait(let number, let other): endWait(number, other)
+        case .pass: pass()
         }
         admit()
         takeReturns()
@@ -214,14 +218,15 @@ extension SmallQueue: Explorable {
     }
 
     private mutating func start() {
+        checkStart()
         let slot = state.nextStart(at: state.nextLevel!)!
         let number = state.records[slot].element
-        if operations[number].phase == .finished {
-            leave(number)
-        } else if isReady(number) {
+        if isReady(number) {
             operations[number].phase = .executing
+            if plan.kinds.contains(.rate) { tokens -= 1 }
         } else {
             state.refuseStart(slot)
+            if operations[number].phase == .finished { leave(number) }
         }
     }
 

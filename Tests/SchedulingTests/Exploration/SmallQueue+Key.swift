@@ -30,6 +30,7 @@ extension SmallQueue {
         key.add(added, bits: 3)
         key.add(edgeChanges, bits: 3)
         key.add(waits, bits: 3)
+        key.add(tokens, bits: 2)
         for operation in operations { add(operation, to: &key) }
         addEntries(to: &key)
         return key
@@ -40,6 +41,7 @@ extension SmallQueue {
         key.add(operation.dependencies.bits, bits: operations.count)
         key.add(operation.awaited.bits, bits: operations.count)
         key.add(operation.levelChanges, bits: 2)
+        key.add(operation.age, bits: 2)
         guard let slot = operation.slot else { return key.add(0, bits: 3) }
         let record = state.records[slot]
         key.add(record.status.number, bits: 3)

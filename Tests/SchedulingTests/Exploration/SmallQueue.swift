@@ -10,7 +10,7 @@ import TaskOperationsExpectations
 struct SmallQueue {
     /// What can happen besides adding, starting and ending.
     enum Kind: CaseIterable, Sendable {
-        case cancelling, suspending, widths, levels, edges, waits, shuttingDown, room, caps
+        case cancelling, suspending, widths, levels, edges, waits, shuttingDown, room, caps, rate, ageing
     }
 
     final class Plan: Sendable {
@@ -48,7 +48,10 @@ struct SmallQueue {
         func mayDepend(_ number: Int, on other: Int) -> Bool { other < number || !kinds.contains(.room) }
 
         var policies: QueuePolicies {
-            QueuePolicies(pendingLimit: kinds.contains(.room) ? 1 : .max, overflow: overflow)
+            QueuePolicies(
+                pendingLimit: kinds.contains(.room) ? 1 : .max, overflow: overflow,
+                rate: kinds.contains(.rate) ? .one(per: SmallQueue.step, burst: SmallQueue.burst) : nil,
+                ageing: kinds.contains(.ageing) ? .raise(after: SmallQueue.step) : nil)
         }
     }
 
@@ -75,7 +78,16 @@ struct SmallQueue {
         /// Where the queue has it; nil before it is added and after the queue has learnt of its end.
         var slot: Int?
         var levelChanges: Int
+        /// For how many steps of time it is in the queue, as far as that makes a difference.
+        var age = 0
     }
+
+    /// How much time passes at once: a start becomes possible by it, and an operation rises by a level.
+    static let step = Duration.seconds(1)
+    /// How many starts are saved up.
+    static let burst = 2
+    /// After so many steps an operation of the levels that there are is as urgent as can be.
+    static let oldest = 2
 
     let plan: Plan
     var state: SchedulerState<Int, Int>
@@ -84,13 +96,15 @@ struct SmallQueue {
     var added = 0
     var edgeChanges: Int
     var waits: Int
+    /// How many operations the rate lets start now.
+    var tokens = SmallQueue.burst
     /// Decisions that were wrong.
     var faults: [String] = []
 
     /// Whether the state is asked why operations wait, which takes longer than all the rest.
     private let asksForReasons: Bool
 
-    var violations: [String] { faults + state.violations + (asksForReasons ? state.reasonViolations : []) }
+    var violations: [String] { faults + timeViolations + state.violations + (asksForReasons ? state.reasonViolations : []) }
 
     init(_ plan: Plan, asksForReasons: Bool = isDeep) {
         self.asksForReasons = asksForReasons

@@ -1,0 +1,53 @@
+@testable import TaskOperations
+
+// What rates and ages do, told as simply as can be.
+
+extension SmallQueue {
+    mutating func pass() {
+        state.advance(to: state.time.now + Self.step)
+        tokens = min(tokens + 1, Self.burst)
+        for number in operations.indices where canAge(operations[number]) { operations[number].age += 1 }
+    }
+
+    /// Whether time makes a difference to an operation.
+    func canAge(_ operation: Operation) -> Bool {
+        plan.kinds.contains(.ageing) && operation.slot != nil && operation.age < Self.oldest
+    }
+
+    /// Something is about to start.
+    mutating func checkStart() {
+        if tokens == 0 { faults.append("a start though the rate allows none") }
+        guard plan.kinds.contains(.ageing), !plan.kinds.contains(.caps) else { return }
+        let ready = operations.indices.filter { status($0) == .ready && barriers(before: $0).isEmpty }
+        let first = ready.min { agedLevel($0) == agedLevel($1) ? $0 < $1 : agedLevel($0) > agedLevel($1) }
+        let next = state.selection.map { state.records[$0.slot].element }
+        if next != first { faults.append("\(next, default: "nothing") starts, not \(first, default: "nothing")") }
+    }
+
+    private func agedLevel(_ number: Int) -> UInt8 {
+        let operation = operations[number]
+        let level = state.records[operation.slot!].level.rawValue + UInt8(operation.age)
+        return min(level, PriorityLevel.userInteractive.rawValue)
+    }
+
+    /// What is wrong with what the state knows of time, in words.
+    var timeViolations: [String] {
+        guard let rate = state.rate else { return [] }
+        var violations: [String] = []
+        let count = rate.count(at: state.time.now, atMost: .max)
+        if count != tokens { violations.append("the rate allows \(count) starts, not \(tokens)") }
+        var settled = state
+        settled.settle()
+        let delay = settled.takeOutbox().wakeDelay
+        let isHeldUp = tokens == 0 && state.isStartable
+        if isHeldUp, delay != Self.step { violations.append("the queue is woken after \(delay, default: "nothing")") }
+        return violations
+    }
+}
+
+extension SchedulerState {
+    /// Whether something is ready, and nothing but the rate keeps it from starting.
+    fileprivate var isStartable: Bool {
+        !ready.isEmpty && !isHalted && !lending.isAwaitedBack && permits.available > 0
+    }
+}
