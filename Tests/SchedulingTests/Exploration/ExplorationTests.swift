@@ -39,6 +39,13 @@ struct ExplorationTests {
             "2 operations, room, \(kind)", ExplorationScope(operations: 2, kinds: [.room, kind], oneIn: isDeep ? 1 : 3))
     }
 
+    @Test("Two operations, a rate, ageing and something else", arguments: kinds)
+    func twoOperationsAndTime(kind: SmallQueue.Kind) throws {
+        try explore(
+            "2 operations, time, \(kind)",
+            ExplorationScope(operations: 2, kinds: [.rate, .ageing, kind], oneIn: isDeep ? 1 : 8))
+    }
+
     @Test("Three operations, and one kind of thing that can happen", arguments: kinds)
     func threeOperations(kind: SmallQueue.Kind) throws {
         try explore(

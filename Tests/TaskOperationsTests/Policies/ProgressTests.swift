@@ -118,6 +118,22 @@ struct ProgressTests {
         #expect(last?.fraction == 1)
     }
 
+    @Test("an operation that its group refuses counts neither as added nor as ended", .seeds(10))
+    func refused() async throws {
+        let queue = TaskOperationQueue(executor: .seeded)
+        let group = queue.addGroup { group in
+            let operation = TaskOperation {}
+            try group.addOperation(operation)
+            #expect(refusal { try group.addOperation(operation) } != nil)
+            try await operation.value
+            let own = try #require(AnyTaskOperation.current)
+            await until { own.currentProgress.completedUnitCount == 1 }
+            #expect(own.currentProgress.totalUnitCount == 1)
+            #expect(own.currentProgress.fraction == 1)
+        }
+        try await group.value
+    }
+
     @Test("those who share an operation by a key see its progress until they leave", .seeds(30))
     func keys() async throws {
         let queue = TaskOperationQueue(executor: .seeded)
