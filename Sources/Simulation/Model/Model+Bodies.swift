@@ -1,3 +1,5 @@
+import TaskOperations
+
 // What happens by itself, and whether it may.
 
 extension Model {
@@ -32,9 +34,14 @@ extension Model {
             .min { precedes($0, $1, levels) }
     }
 
+    /// Whether one operation of a queue comes before another.
     private func precedes(_ left: Int, _ right: Int, _ levels: [Int]) -> Bool {
-        levels[left] == levels[right]
-            ? operations[left].arrival < operations[right].arrival : levels[left] > levels[right]
+        if levels[left] != levels[right] { return levels[left] > levels[right] }
+        let isOlder = operations[left].arrival < operations[right].arrival
+        switch queues[operations[left].queue!].order {
+        case .firstInFirstOut: return isOlder
+        case .lastInFirstOut: return !isOlder
+        }
     }
 
     private mutating func checkBarriers(of queue: Int) {

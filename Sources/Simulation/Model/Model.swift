@@ -1,3 +1,5 @@
+import TaskOperations
+
 /// What the library has to do, told as simply as can be: every list is searched from its start, and nothing is cached.
 ///
 /// Everything in it happens as it is told. What it does not know is which ready operation starts when, and when a body
@@ -68,11 +70,18 @@ struct Model {
     struct Queue {
         var width: Int
         var isSuspended: Bool
+        let order: OperationOrder
         var intake = Intake.open
         /// What is added is cancelled at once.
         var cancelsAdded = false
         /// The scope whose queue it is waits for its end, which nothing may hold up.
         var isClosing = false
+
+        init(_ queue: Program.Queue) {
+            width = queue.width
+            isSuspended = queue.isSuspended
+            order = queue.order
+        }
     }
 
     var operations: [Operation]
@@ -86,7 +95,7 @@ struct Model {
             let dependencies = (operation.input.map { [$0] } ?? []) + operation.dependencies
             return Operation(level: operation.level, dependencies: dependencies, input: operation.input)
         }
-        queues = program.queues.map { Queue(width: $0.width, isSuspended: $0.isSuspended) }
+        queues = program.queues.map { Queue($0) }
     }
 
     /// What ought to have been otherwise, in words.

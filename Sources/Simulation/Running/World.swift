@@ -38,8 +38,8 @@ final class World: @unchecked Sendable {
     private func made(_ number: Int) -> TaskOperationQueue {
         let queue = program.queues[number]
         let made = TaskOperationQueue(
-            name: "\(number)", maxConcurrentOperationCount: queue.width, isSuspended: queue.isSuspended,
-            executor: executor)
+            name: "\(number)", maxConcurrentOperationCount: queue.width, order: queue.order,
+            isSuspended: queue.isSuspended, executor: executor)
         observe(made)
         return made
     }

@@ -1,3 +1,5 @@
+import TaskOperations
+
 // What a program can be without one thing or another.
 
 extension Program {
@@ -21,6 +23,7 @@ extension Program {
         for queue in queues.indices {
             add { $0.queues[queue].isSuspended = false }
             add { $0.queues[queue].width = 1 }
+            add { $0.queues[queue].order = .firstInFirstOut }
         }
         if queues.count > 1 { add { $0.removeLastQueue() } }
         return smaller
