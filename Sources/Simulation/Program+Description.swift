@@ -32,6 +32,7 @@ extension Program.Queue: CustomStringConvertible {
 extension Program.Operation: CustomStringConvertible {
     public var description: String {
         var parts = ["level \(level)"]
+        if weight != 1 { parts.append("weight \(weight)") }
         if !dependencies.isEmpty { parts.append("after \(dependencies)") }
         if let input { parts.append("needs \(input)") }
         if hasHandler { parts.append("has a handler") }

@@ -8,6 +8,16 @@ extension Program {
         for queue in queues.indices {
             queues[queue].order = choices.picks(percent: 40) ? .lastInFirstOut : .firstInFirstOut
         }
+        if choices.picks(percent: 40) {
+            for number in operations.indices { operations[number].weight = choices.weight() }
+        }
+    }
+}
+
+extension Choices {
+    /// Mostly 1, and seldom more than the width of any queue.
+    fileprivate mutating func weight() -> Int {
+        pick([(5, { _ in 1 }), (3, { _ in 2 }), (1, { _ in 3 }), (1, { _ in 5 })])
     }
 }
 

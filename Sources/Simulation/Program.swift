@@ -17,6 +17,7 @@ public struct Program: Hashable, Sendable {
     public struct Operation: Hashable, Sendable {
         /// From 0, background, to 4, user-interactive.
         public var level = 2
+        public var weight = 1
         public var dependencies: [Int] = []
         /// The operation whose value it needs.
         public var input: Int?

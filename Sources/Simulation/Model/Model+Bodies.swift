@@ -20,8 +20,8 @@ extension Model {
         let isFirst = first == nil || first == number || precedes(number, first!, levels)
         check(isFirst, "operation \(number) began before \(first ?? -1), levels \(levels)")
         operations[number].phase = .executing
-        let count = executingCount(in: queue)
-        check(count <= queues[queue].width, "\(count) execute in queue \(queue) of width \(queues[queue].width)")
+        check(queues[queue].width > 0, "operation \(number) began on queue \(queue) of width 0")
+        checkPermits(of: queue, width: queues[queue].width)
         checkBarriers(of: queue)
     }
 
@@ -42,6 +42,15 @@ extension Model {
         case .firstInFirstOut: return isOlder
         case .lastInFirstOut: return !isOlder
         }
+    }
+
+    /// What executes has no more permits than there are, or is one that is too heavy and executes alone.
+    private func checkPermits(of queue: Int, width: Int) {
+        let holders = holders(in: queue)
+        let weight = holders.reduce(0) { $0 + operations[$1].weight }
+        check(
+            weight <= width || holders.count == 1,
+            "\(holders) of weight \(weight) execute in queue \(queue), whose width is \(width) at most")
     }
 
     private mutating func checkBarriers(of queue: Int) {
@@ -67,6 +76,14 @@ extension Model {
         check(mayLack || mayFail, "operation \(number) came to \(outcome) without its input")
         check(isReady(number), "operation \(number) failed before \(unfinishedDependencies(of: number))")
         finish(number, outcome)
+    }
+
+    /// Nothing is left to run.
+    func checkIdle(_ queue: Int, levels: [Int]) {
+        if queues[queue].isSuspended || queues[queue].width == 0 { return }
+        if operations.contains(where: { $0.queue == queue && $0.phase == .executing }) { return }
+        let first = firstInLine(of: queue, levels: levels)
+        check(first == nil, "nothing executes in queue \(queue), and \(first ?? -1) does not begin")
     }
 
     mutating func handlerCalled(of number: Int) {
@@ -100,8 +117,7 @@ extension Model {
         guard ended.isLending, !operations[number].waits.contains(where: \.isLending),
             let queue = operations[number].queue
         else { return }
-        let (count, most) = (executingCount(in: queue), max(1, ended.highestWidth))
-        check(count <= most, "\(count) execute in queue \(queue), whose width was \(most) at most")
+        checkPermits(of: queue, width: max(1, ended.highestWidth))
     }
 
     /// What began as a wait was refused.

@@ -51,6 +51,7 @@ struct Model {
         var arrival = 0
         var isBarrier = false
         var level: Int
+        let weight: Int
         var dependencies: [Int]
         var input: Int?
         var isCancelled = false
@@ -93,7 +94,8 @@ struct Model {
     init(_ program: Program) {
         operations = program.operations.map { operation in
             let dependencies = (operation.input.map { [$0] } ?? []) + operation.dependencies
-            return Operation(level: operation.level, dependencies: dependencies, input: operation.input)
+            return Operation(
+                level: operation.level, weight: operation.weight, dependencies: dependencies, input: operation.input)
         }
         queues = program.queues.map { Queue($0) }
     }
@@ -166,8 +168,12 @@ extension Model {
         return heldBack(by: queue, before: operation.arrival, isBarrier: operation.isBarrier)
     }
 
-    /// How many bodies of a queue surely hold a permit.
-    func executingCount(in queue: Int) -> Int {
-        operations.count { $0.queue == queue && $0.phase == .executing && !$0.waits.contains(where: \.isLending) }
+    /// The operations of a queue whose bodies surely hold their permits.
+    func holders(in queue: Int) -> [Int] {
+        operations.indices.filter { number in
+            let operation = operations[number]
+            return operation.queue == queue && operation.phase == .executing
+                && !operation.waits.contains(where: \.isLending)
+        }
     }
 }

@@ -136,6 +136,7 @@ extension World {
         note("nothing is left to run")
         let before = model.blocks
         for queue in queues.indices where queues[queue] != nil {
+            model.checkIdle(queue, levels: orderLevels)
             if model.queues[queue].isSuspended { perform(.setSuspended(queue, false)) }
             if model.queues[queue].width == 0 { perform(.setWidth(queue, 1)) }
         }

@@ -9,7 +9,7 @@ extension World {
     /// The body of an operation.
     func run(_ number: Int) async throws -> Int {
         note("begin \(number)")
-        model.begin(number, levels: operations.map { Int($0.orderPriority.rawValue) })
+        model.begin(number, levels: orderLevels)
         look()
         model.check(TaskOperation.current === operations[number], "another operation than \(number) is the current one")
         do {

@@ -49,6 +49,12 @@ final class World: @unchecked Sendable {
     }
 
     private func made(_ number: Int) -> TaskOperation<Int> {
+        let made = madePlain(number)
+        made.weight = program.operations[number].weight
+        return made
+    }
+
+    private func madePlain(_ number: Int) -> TaskOperation<Int> {
         let operation = program.operations[number]
         let (name, priority) = ("\(number)", TaskPriority.levels[operation.level])
         let dependencies = operation.dependencies.map { operations[$0] as AnyTaskOperation }
@@ -63,6 +69,9 @@ final class World: @unchecked Sendable {
             try await run(number)
         }
     }
+
+    /// The priorities that order operations, as the library has them.
+    var orderLevels: [Int] { operations.map { Int($0.orderPriority.rawValue) } }
 
     /// Takes down what the program left, so that nothing keeps anything.
     func dismantle() {

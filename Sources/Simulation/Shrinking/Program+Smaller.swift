@@ -73,6 +73,9 @@ extension Program.Operation {
         plain.hasHandler = false
         if plain != self { smaller.append(plain) }
         plain = self
+        plain.weight = 1
+        if plain != self { smaller.append(plain) }
+        plain = self
         plain.level = 2
         if plain != self { smaller.append(plain) }
         return smaller
