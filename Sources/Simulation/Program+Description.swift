@@ -23,6 +23,8 @@ extension Program.Queue: CustomStringConvertible {
     public var description: String {
         var parts = ["width \(width)"]
         if order == .lastInFirstOut { parts.append("newest first") }
+        if pendingLimit != .max { parts.append("\(pendingLimit) pending") }
+        if overflow != .refuse { parts.append("\(overflow)") }
         if isSuspended { parts.append("suspended") }
         if isScope { parts.append("of a scope") }
         return parts.joined(separator: ", ")
@@ -48,7 +50,7 @@ extension Step {
         switch self {
         case .children(let lists): lists
         case .scope(_, let steps): [steps]
-        case .yield, .call, .await, .awaitAll, .checkCancellation, .fail: []
+        case .yield, .call, .await, .addWaiting, .awaitAll, .checkCancellation, .fail: []
         }
     }
 
@@ -60,7 +62,7 @@ extension Step {
             case .scope(let queue, let steps):
                 [indent + "scope of queue \(queue)"] + lines(steps, indent: indent + "  ")
             case .call(let call): [indent + "\(call)"]
-            case .yield, .await, .awaitAll, .checkCancellation, .fail: [indent + "\(step)"]
+            case .yield, .await, .addWaiting, .awaitAll, .checkCancellation, .fail: [indent + "\(step)"]
             }
         }
     }

@@ -8,8 +8,61 @@ extension Program {
         for queue in queues.indices {
             queues[queue].order = choices.picks(percent: 40) ? .lastInFirstOut : .firstInFirstOut
         }
+        if choices.picks(percent: 50) { boundQueues(from: &choices) }
         if choices.picks(percent: 40) {
             for number in operations.indices { operations[number].weight = choices.weight() }
+        }
+    }
+}
+
+// MARK: - Bounded queues
+
+extension Program {
+    private mutating func boundQueues(from choices: inout some Choices) {
+        for queue in queues.indices where choices.picks(percent: 70) {
+            queues[queue].pendingLimit = 1 + choices.number(below: 3)
+            queues[queue].overflow = choices.pick([
+                (1, { _ in .refuse }), (1, { _ in .dropOldest }), (1, { _ in .dropNewest }),
+            ])
+        }
+        if choices.picks(percent: 50) { waitForRoom(from: &choices) }
+        if choices.picks(percent: 30) {
+            let call = Call.setPendingLimit(choices.number(below: queues.count), 1 + choices.number(below: 4))
+            steps.insert(.call(call), at: choices.number(below: steps.count + 1))
+        }
+    }
+
+    /// Has the program add most operations waiting for room.
+    ///
+    /// Whether such an addition closes a cycle is found only when there is room. So nothing awaits queues or stands
+    /// behind a barrier then, and scopes do not count.
+    private mutating func waitForRoom(from choices: inout some Choices) {
+        removeWaitsForQueues()
+        for index in steps.indices {
+            guard case .call(.add(let numbers, let queue)) = steps[index], numbers.count == 1,
+                !queues[queue].isScope, choices.picks(percent: 80)
+            else { continue }
+            steps[index] = .addWaiting(numbers[0], to: queue)
+        }
+    }
+
+    private mutating func removeWaitsForQueues() {
+        steps = steps.map(\.withoutWaitForQueue)
+        for number in operations.indices {
+            operations[number].steps = operations[number].steps.map(\.withoutWaitForQueue)
+        }
+    }
+}
+
+extension Step {
+    /// The step, or what stands for it if operations of a queue would wait for others of it, or something for all.
+    fileprivate var withoutWaitForQueue: Step {
+        switch self {
+        case .call(.addBarrier(let number, let queue)): .call(.add([number], to: queue))
+        case .awaitAll: .yield
+        case .children(let lists): .children(lists.map { $0.map(\.withoutWaitForQueue) })
+        case .scope(let queue, let steps): .scope(queue, steps.map(\.withoutWaitForQueue))
+        case .yield, .call, .await, .addWaiting, .checkCancellation, .fail: self
         }
     }
 }

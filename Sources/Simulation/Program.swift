@@ -10,6 +10,9 @@ public struct Program: Hashable, Sendable {
         public var width = 1
         public var isSuspended = false
         public var order = OperationOrder.firstInFirstOut
+        /// How many operations may be pending.
+        public var pendingLimit = Int.max
+        public var overflow = QueueOverflow.refuse
         /// It is made by a step `.scope`, and gone at the end of that.
         public var isScope = false
     }
@@ -39,6 +42,8 @@ public indirect enum Step: Hashable, Sendable {
     case call(Call)
     /// Awaits an operation, and fails where that failed if it insists.
     case await(Int, insists: Bool)
+    /// Adds an operation as soon as there is room for it: see `waitForRoom`.
+    case addWaiting(Int, to: Int)
     /// Awaits that a queue is empty.
     case awaitAll(Int)
     /// Child tasks, one for each list, and a wait for all of them.
@@ -58,6 +63,7 @@ public enum Call: Hashable, Sendable {
     case cancelAll(Int)
     case setSuspended(Int, Bool)
     case setWidth(Int, Int)
+    case setPendingLimit(Int, Int)
     case setLevel(Int, Int)
     case depend(Int, on: Int)
     case undepend(Int, on: Int)

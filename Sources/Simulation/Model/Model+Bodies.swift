@@ -20,6 +20,7 @@ extension Model {
         let isFirst = first == nil || first == number || precedes(number, first!, levels)
         check(isFirst, "operation \(number) began before \(first ?? -1), levels \(levels)")
         operations[number].phase = .executing
+        useRoom(of: queue)
         check(queues[queue].width > 0, "operation \(number) began on queue \(queue) of width 0")
         checkPermits(of: queue, width: queues[queue].width)
         checkBarriers(of: queue)

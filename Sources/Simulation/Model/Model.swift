@@ -23,6 +23,10 @@ struct Model {
         /// The dependency on an input was removed, and its turn came before the end of that.
         case notReady
         case queueShutDown
+        /// It was added to a queue that was full.
+        case queueFull
+        /// It gave way to one that was added later.
+        case dropped
         /// The body threw the refusal of a wait.
         case waitCycle
     }
@@ -72,6 +76,10 @@ struct Model {
         var width: Int
         var isSuspended: Bool
         let order: OperationOrder
+        var pendingLimit: Int
+        let overflow: QueueOverflow
+        /// Operations that are added as soon as there is room, in this order.
+        var waitingForRoom: [Int] = []
         var intake = Intake.open
         /// What is added is cancelled at once.
         var cancelsAdded = false
@@ -82,6 +90,8 @@ struct Model {
             width = queue.width
             isSuspended = queue.isSuspended
             order = queue.order
+            pendingLimit = queue.pendingLimit
+            overflow = queue.overflow
         }
     }
 

@@ -53,7 +53,8 @@ extension World {
         for number in operations.indices {
             let (expected, real) = (model.operations[number], operations[number])
             let outcome = Model.Outcome(of: real)
-            model.check(outcome == expected.outcome, "\(real) came to \(outcome), in the model \(expected.outcome!)")
+            let came = expected.outcome.map { "\($0)" } ?? "nothing"
+            model.check(outcome == expected.outcome, "\(real) came to \(outcome), in the model \(came)")
             model.check(!expected.awaitsHandler, "the handler of \(real) was not called")
             model.check(real.dependencies.isEmpty, "\(real) keeps its dependencies")
         }
@@ -107,6 +108,8 @@ extension Model.Outcome {
         case TaskOperationError.dependencyFailed: self = .dependencyFailed
         case TaskOperationError.notReady: self = .notReady
         case TaskOperationError.queueShutDown: self = .queueShutDown
+        case TaskOperationError.queueFull: self = .queueFull
+        case TaskOperationError.dropped: self = .dropped
         case TaskOperationError.waitCycle: self = .waitCycle
         default: self = .failure
         }

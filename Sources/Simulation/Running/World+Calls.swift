@@ -23,6 +23,10 @@ extension World {
             guard let real = queues[queue] else { return }
             real.maxConcurrentOperationCount = width
             model.setWidth(queue, width)
+        case .setPendingLimit(let queue, let limit):
+            guard let real = queues[queue] else { return }
+            real.maxPendingOperationCount = limit
+            model.setPendingLimit(queue, limit)
         case .setLevel(let number, let level):
             operations[number].priority = TaskPriority.levels[level]
             model.setLevel(number, level)
@@ -61,6 +65,10 @@ extension World {
     /// Handlers come after that: one that was cancelled before would have its handler called off the executor.
     private func wereAdded(_ numbers: [Int], to queue: Int, isBarrier: Bool) {
         model.add(numbers, to: queue, isBarrier: isBarrier)
+        addHandlers(to: numbers)
+    }
+
+    func addHandlers(to numbers: [Int]) {
         for number in numbers where program.operations[number].hasHandler {
             if model.operations[number].phase == .finished { continue }
             model.addHandler(to: number)
@@ -139,6 +147,7 @@ extension World {
             model.checkIdle(queue, levels: orderLevels)
             if model.queues[queue].isSuspended { perform(.setSuspended(queue, false)) }
             if model.queues[queue].width == 0 { perform(.setWidth(queue, 1)) }
+            if !model.queues[queue].waitingForRoom.isEmpty { perform(.setPendingLimit(queue, .max)) }
         }
         for number in operations.indices where model.operations[number].phase == .created {
             perform(.add([number], to: 0))
@@ -151,6 +160,7 @@ extension World {
 extension Model {
     /// How many things there are that the program has to bring about.
     fileprivate var blocks: Int {
-        queues.count { $0.isSuspended || $0.width == 0 } + operations.count { $0.phase == .created }
+        queues.count { $0.isSuspended || $0.width == 0 || !$0.waitingForRoom.isEmpty }
+            + operations.count { $0.phase == .created }
     }
 }

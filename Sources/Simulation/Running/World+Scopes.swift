@@ -11,7 +11,8 @@ extension World {
         if let number, model.operations[number].isCancelled { model.cancelAll(queue, andAdded: true) }
         defer { leaveScope(queue, scope, of: number) }
         try await withTaskOperationQueue(
-            name: "\(queue)", maxConcurrentOperationCount: made.width, order: made.order, executor: executor
+            name: "\(queue)", maxConcurrentOperationCount: made.width, order: made.order,
+            maxPendingOperationCount: made.pendingLimit, overflow: made.overflow, executor: executor
         ) { real in
             queues[queue] = real
             observe(real)

@@ -50,6 +50,7 @@ extension World {
                 try await operations[other].waitToTheEnd()
             }
             if insists, operations[other].failure != nil { throw StepFailure() }
+        case .addWaiting(let other, let queue): try await addWaiting(other, to: queue)
         case .awaitAll(let queue):
             guard let real = queues[queue] else { return }
             try await wait(for: .queue(queue), in: number) { () async throws(TaskOperationError) in

@@ -39,7 +39,8 @@ final class World: @unchecked Sendable {
         let queue = program.queues[number]
         let made = TaskOperationQueue(
             name: "\(number)", maxConcurrentOperationCount: queue.width, order: queue.order,
-            isSuspended: queue.isSuspended, executor: executor)
+            maxPendingOperationCount: queue.pendingLimit, overflow: queue.overflow, isSuspended: queue.isSuspended,
+            executor: executor)
         observe(made)
         return made
     }
@@ -131,7 +132,8 @@ extension World {
                 }
             model.check(isRight, "\(real) is \(expected.phase) in the model")
             model.check(real.isCancelled == expected.isCancelled, "\(real) is marked otherwise in the model")
-            if let complaint = eventCheck?.check(number, real) { model.check(false, complaint) }
+            let complaint = eventCheck?.check(number, real, waitsForRoom: model.waitsForRoom(number))
+            if let complaint { model.check(false, complaint) }
         }
         for complaint in eventCheck?.complaints ?? [] { model.check(false, complaint) }
     }
