@@ -8,6 +8,7 @@ extension Program: CustomStringConvertible {
         for (number, queue) in queues.enumerated() {
             lines.append("queue \(number): \(queue)")
         }
+        for (number, capacity) in semaphores.enumerated() { lines.append("semaphore \(number): capacity \(capacity)") }
         for (number, operation) in operations.enumerated() { lines.append("operation \(number): \(operation)") }
         return (lines + ["main:"] + Step.lines(steps)).joined(separator: "\n")
     }
@@ -35,6 +36,7 @@ extension Program.Operation: CustomStringConvertible {
     public var description: String {
         var parts = ["level \(level)"]
         if weight != 1 { parts.append("weight \(weight)") }
+        if !limits.isEmpty { parts.append("limits \(limits)") }
         if !dependencies.isEmpty { parts.append("after \(dependencies)") }
         if let input { parts.append("needs \(input)") }
         if hasHandler { parts.append("has a handler") }

@@ -12,6 +12,18 @@ extension Program {
         if choices.picks(percent: 40) {
             for number in operations.indices { operations[number].weight = choices.weight() }
         }
+        if choices.picks(percent: 40) { shareLimits(from: &choices) }
+    }
+}
+
+// MARK: - Shared limits
+
+extension Program {
+    private mutating func shareLimits(from choices: inout some Choices) {
+        for _ in 0...choices.number(below: 2) { semaphores.append(1 + choices.number(below: 2)) }
+        for number in operations.indices {
+            operations[number].limits = semaphores.indices.filter { _ in choices.picks(percent: 50) }
+        }
     }
 }
 

@@ -21,6 +21,8 @@ public struct Program: Hashable, Sendable {
         /// From 0, background, to 4, user-interactive.
         public var level = 2
         public var weight = 1
+        /// The semaphores of each of which it needs a permit.
+        public var limits: [Int] = []
         public var dependencies: [Int] = []
         /// The operation whose value it needs.
         public var input: Int?
@@ -30,6 +32,8 @@ public struct Program: Hashable, Sendable {
 
     public var queues: [Queue] = []
     public var operations: [Operation] = []
+    /// How many permits each semaphore has that operations share.
+    public var semaphores: [Int] = []
     /// What the program does outside of bodies.
     public var steps: [Step] = []
     /// The seed of the executor.

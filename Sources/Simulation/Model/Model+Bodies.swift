@@ -16,7 +16,8 @@ extension Model {
         check(!lacksInput(number), "operation \(number) began without its input")
         check(heldBack(number).isEmpty, "operation \(number) overtook a barrier: \(heldBack(number))")
         check(!queues[queue].isSuspended, "operation \(number) began on suspended queue \(queue)")
-        let first = firstInLine(of: queue, levels: levels)
+        // Those with other limits may have to wait for these.
+        let first = firstInLine(of: queue, levels: levels) { $0.isEmpty || $0 == operation.limits }
         let isFirst = first == nil || first == number || precedes(number, first!, levels)
         check(isFirst, "operation \(number) began before \(first ?? -1), levels \(levels)")
         operations[number].phase = .executing
@@ -24,13 +25,15 @@ extension Model {
         check(queues[queue].width > 0, "operation \(number) began on queue \(queue) of width 0")
         checkPermits(of: queue, width: queues[queue].width)
         checkBarriers(of: queue)
+        for limit in operation.limits { checkLimit(limit) }
     }
 
-    private func firstInLine(of queue: Int, levels: [Int]) -> Int? {
+    /// The first operation of a queue that may begin, of those whose limits are as they have to be.
+    private func firstInLine(of queue: Int, levels: [Int], limits: ([Int]) -> Bool) -> Int? {
         operations.indices
             .filter { number in
                 operations[number].queue == queue && operations[number].phase == .submitted && isSurelyReady(number)
-                    && heldBack(number).isEmpty
+                    && heldBack(number).isEmpty && limits(operations[number].limits)
             }
             .min { precedes($0, $1, levels) }
     }
@@ -83,7 +86,7 @@ extension Model {
     func checkIdle(_ queue: Int, levels: [Int]) {
         if queues[queue].isSuspended || queues[queue].width == 0 { return }
         if operations.contains(where: { $0.queue == queue && $0.phase == .executing }) { return }
-        let first = firstInLine(of: queue, levels: levels)
+        let first = firstInLine(of: queue, levels: levels) { $0.allSatisfy(hasRoom) }
         check(first == nil, "nothing executes in queue \(queue), and \(first ?? -1) does not begin")
     }
 

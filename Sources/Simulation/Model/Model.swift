@@ -56,6 +56,7 @@ struct Model {
         var isBarrier = false
         var level: Int
         let weight: Int
+        let limits: [Int]
         var dependencies: [Int]
         var input: Int?
         var isCancelled = false
@@ -97,6 +98,8 @@ struct Model {
 
     var operations: [Operation]
     var queues: [Queue]
+    /// How many permits each semaphore has.
+    var semaphores: [Int]
     /// How many operations were added, and how many waits began.
     var (arrivals, waits) = (0, 0)
     private let complaints = Complaints()
@@ -105,8 +108,10 @@ struct Model {
         operations = program.operations.map { operation in
             let dependencies = (operation.input.map { [$0] } ?? []) + operation.dependencies
             return Operation(
-                level: operation.level, weight: operation.weight, dependencies: dependencies, input: operation.input)
+                level: operation.level, weight: operation.weight, limits: operation.limits, dependencies: dependencies,
+                input: operation.input)
         }
+        semaphores = program.semaphores
         queues = program.queues.map { Queue($0) }
     }
 

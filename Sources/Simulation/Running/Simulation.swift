@@ -58,6 +58,11 @@ extension World {
             model.check(!expected.awaitsHandler, "the handler of \(real) was not called")
             model.check(real.dependencies.isEmpty, "\(real) keeps its dependencies")
         }
+        for (number, semaphore) in semaphores.enumerated() {
+            let missing = semaphore.capacity - semaphore.available
+            model.check(missing == 0, "\(missing) permits of semaphore \(number) were not given back")
+        }
+        for case let queue? in queues { model.check(queue.claimCount == 0, "\(queue) still claims limits") }
     }
 
     /// Takes everything down, and looks whether anything is left.

@@ -12,6 +12,7 @@ final class World: @unchecked Sendable {
     let executor: SeededExecutor
     private(set) var operations: [TaskOperation<Int>] = []
     var queues: [TaskOperationQueue?] = []
+    let semaphores: [AsyncSemaphore]
     var model: Model
     /// The waits for what is left in the queues of scopes.
     var closing: [Int: Int] = [:]
@@ -29,6 +30,7 @@ final class World: @unchecked Sendable {
         self.keepsTrace = keepsTrace
         self.eventsBetweenLooks = eventsBetweenLooks
         model = Model(program)
+        semaphores = program.semaphores.map { AsyncSemaphore(capacity: $0) }
         let isObserved = program.schedule.isMultiple(of: 2)
         eventCheck = isObserved ? EventCheck(operationCount: program.operations.count) : nil
         for (number, queue) in program.queues.enumerated() { queues.append(queue.isScope ? nil : made(number)) }
@@ -52,6 +54,7 @@ final class World: @unchecked Sendable {
     private func made(_ number: Int) -> TaskOperation<Int> {
         let made = madePlain(number)
         made.weight = program.operations[number].weight
+        made.limits = program.operations[number].limits.map { semaphores[$0] }
         return made
     }
 

@@ -27,6 +27,7 @@ extension Program {
             add { $0.queues[queue].pendingLimit = .max }
             add { $0.queues[queue].overflow = .refuse }
         }
+        if !semaphores.isEmpty { add { $0.removeLastSemaphore() } }
         if queues.count > 1 { add { $0.removeLastQueue() } }
         return smaller
     }
@@ -48,6 +49,11 @@ extension Program {
     private mutating func hoistSteps(of number: Int) {
         steps += operations[number].steps
         operations[number].steps = []
+    }
+
+    private mutating func removeLastSemaphore() {
+        semaphores.removeLast()
+        for index in operations.indices { operations[index].limits.removeAll { $0 == semaphores.count } }
     }
 
     private mutating func removeLastQueue() {
@@ -73,6 +79,9 @@ extension Program.Operation {
         if plain != self { smaller.append(plain) }
         plain = self
         plain.hasHandler = false
+        if plain != self { smaller.append(plain) }
+        plain = self
+        plain.limits = []
         if plain != self { smaller.append(plain) }
         plain = self
         plain.weight = 1
