@@ -13,6 +13,7 @@ extension Program {
             for number in operations.indices { operations[number].weight = choices.weight() }
         }
         if choices.picks(percent: 40) { shareLimits(from: &choices) }
+        if choices.picks(percent: 30) { capLevels(from: &choices) }
     }
 }
 
@@ -23,6 +24,21 @@ extension Program {
         for _ in 0...choices.number(below: 2) { semaphores.append(1 + choices.number(below: 2)) }
         for number in operations.indices {
             operations[number].limits = semaphores.indices.filter { _ in choices.picks(percent: 50) }
+        }
+    }
+}
+
+// MARK: - Caps
+
+extension Program {
+    /// Limits levels, most of them before anything is added.
+    private mutating func capLevels(from choices: inout some Choices) {
+        for _ in 0...choices.number(below: 3) {
+            let queue = choices.number(below: queues.count)
+            let level = choices.happens(percent: 50) ? 2 : choices.number(below: 5)
+            let count = choices.pick([(6, { _ in 1 }), (3, { _ in 2 }), (1, { _ in 0 })])
+            let call = Call.setCap(queue, level: level, count)
+            steps.insert(.call(call), at: choices.picks(percent: 30) ? choices.number(below: steps.count + 1) : 0)
         }
     }
 }

@@ -68,6 +68,8 @@ public enum Call: Hashable, Sendable {
     case setSuspended(Int, Bool)
     case setWidth(Int, Int)
     case setPendingLimit(Int, Int)
+    /// How many permits the operations of a level take at once.
+    case setCap(Int, level: Int, Int)
     case setLevel(Int, Int)
     case depend(Int, on: Int)
     case undepend(Int, on: Int)

@@ -16,24 +16,28 @@ extension Model {
         check(!lacksInput(number), "operation \(number) began without its input")
         check(heldBack(number).isEmpty, "operation \(number) overtook a barrier: \(heldBack(number))")
         check(!queues[queue].isSuspended, "operation \(number) began on suspended queue \(queue)")
-        // Those with other limits may have to wait for these.
-        let first = firstInLine(of: queue, levels: levels) { $0.isEmpty || $0 == operation.limits }
+        let first = firstInLine(of: queue, levels: levels) { other in
+            // Others may have to wait for their limits, or for room at their level.
+            let hasLimits = !operations[other].limits.isEmpty && operations[other].limits != operation.limits
+            return !hasLimits && (levels[other] == levels[number] || !mayBeFull(queue, levels[other], levels))
+        }
         let isFirst = first == nil || first == number || precedes(number, first!, levels)
         check(isFirst, "operation \(number) began before \(first ?? -1), levels \(levels)")
         operations[number].phase = .executing
         useRoom(of: queue)
         check(queues[queue].width > 0, "operation \(number) began on queue \(queue) of width 0")
         checkPermits(of: queue, width: queues[queue].width)
+        checkCap(of: queue, levels[number], levels)
         checkBarriers(of: queue)
         for limit in operation.limits { checkLimit(limit) }
     }
 
-    /// The first operation of a queue that may begin, of those whose limits are as they have to be.
-    private func firstInLine(of queue: Int, levels: [Int], limits: ([Int]) -> Bool) -> Int? {
+    /// The first operation of a queue that may begin, of those that are asked.
+    private func firstInLine(of queue: Int, levels: [Int], where isAsked: (Int) -> Bool) -> Int? {
         operations.indices
             .filter { number in
                 operations[number].queue == queue && operations[number].phase == .submitted && isSurelyReady(number)
-                    && heldBack(number).isEmpty && limits(operations[number].limits)
+                    && heldBack(number).isEmpty && isAsked(number)
             }
             .min { precedes($0, $1, levels) }
     }
@@ -86,7 +90,9 @@ extension Model {
     func checkIdle(_ queue: Int, levels: [Int]) {
         if queues[queue].isSuspended || queues[queue].width == 0 { return }
         if operations.contains(where: { $0.queue == queue && $0.phase == .executing }) { return }
-        let first = firstInLine(of: queue, levels: levels) { $0.allSatisfy(hasRoom) }
+        let first = firstInLine(of: queue, levels: levels) { number in
+            operations[number].limits.allSatisfy(hasRoom) && !mayBeFull(queue, levels[number], levels)
+        }
         check(first == nil, "nothing executes in queue \(queue), and \(first ?? -1) does not begin")
     }
 
@@ -139,6 +145,7 @@ extension Model {
     mutating func closeScope(_ queue: Int) {
         queues[queue].isClosing = true
         queues[queue].isSuspended = false
+        queues[queue].caps = queues[queue].caps.mapValues { max(1, $0) }
         setWidth(queue, queues[queue].width)
         if queues[queue].intake == .open { queues[queue].intake = isEmpty(queue) ? .shut : .openUntilEmpty }
     }

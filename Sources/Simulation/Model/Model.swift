@@ -79,6 +79,8 @@ struct Model {
         let order: OperationOrder
         var pendingLimit: Int
         let overflow: QueueOverflow
+        /// How many permits operations of a priority take at once, where that is limited.
+        var caps: [Int: Int] = [:]
         /// Operations that are added as soon as there is room, in this order.
         var waitingForRoom: [Int] = []
         var intake = Intake.open

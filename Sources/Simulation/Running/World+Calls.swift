@@ -27,6 +27,10 @@ extension World {
             guard let real = queues[queue] else { return }
             real.maxPendingOperationCount = limit
             model.setPendingLimit(queue, limit)
+        case .setCap(let queue, let level, let count):
+            guard let real = queues[queue] else { return }
+            real.setMaxConcurrentOperationCount(count, for: TaskPriority.levels[level])
+            model.setCap(queue, Int(TaskPriority.levels[level].rawValue), count)
         case .setLevel(let number, let level):
             operations[number].priority = TaskPriority.levels[level]
             model.setLevel(number, level)
@@ -147,6 +151,9 @@ extension World {
             model.checkIdle(queue, levels: orderLevels)
             if model.queues[queue].isSuspended { perform(.setSuspended(queue, false)) }
             if model.queues[queue].width == 0 { perform(.setWidth(queue, 1)) }
+            for level in TaskPriority.levels.indices where isClosed(level, of: queue) {
+                perform(.setCap(queue, level: level, 1))
+            }
             if !model.queues[queue].waitingForRoom.isEmpty { perform(.setPendingLimit(queue, .max)) }
         }
         for number in operations.indices where model.operations[number].phase == .created {
@@ -154,6 +161,10 @@ extension World {
             if model.operations[number].phase == .created { perform(.cancel(number)) }
         }
         return before > 0 || raiseLimits()
+    }
+
+    private func isClosed(_ level: Int, of queue: Int) -> Bool {
+        model.queues[queue].caps[Int(TaskPriority.levels[level].rawValue)] == 0
     }
 
     /// A body that has limits must not await an operation that has any, and some do. Returns whether that held it up.
@@ -171,7 +182,9 @@ extension World {
 extension Model {
     /// How many things there are that the program has to bring about.
     fileprivate var blocks: Int {
-        queues.count { $0.isSuspended || $0.width == 0 || !$0.waitingForRoom.isEmpty }
+        queues.count {
+            $0.isSuspended || $0.width == 0 || !$0.waitingForRoom.isEmpty || $0.caps.values.contains(0)
+        }
             + operations.count { $0.phase == .created }
     }
 }

@@ -168,7 +168,7 @@ private struct Renumbering {
         case .depend(let number, let other): return both(number, other).map { .depend($0.0, on: $0.1) }
         case .undepend(let number, let other): return both(number, other).map { .undepend($0.0, on: $0.1) }
         case .cancelAll(let queue), .setSuspended(let queue, _), .setWidth(let queue, _),
-            .setPendingLimit(let queue, _), .shutDown(let queue, _):
+            .setPendingLimit(let queue, _), .setCap(let queue, level: _, _), .shutDown(let queue, _):
             return queue == removedQueue ? nil : call
         }
     }
