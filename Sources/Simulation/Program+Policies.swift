@@ -13,7 +13,7 @@ extension Program {
             for number in operations.indices { operations[number].weight = choices.weight() }
         }
         if choices.picks(percent: 40) { shareLimits(from: &choices) }
-        if choices.picks(percent: 30) { capLevels(from: &choices) }
+        if choices.picks(percent: 40) { capLevels(from: &choices) }
     }
 }
 
@@ -36,7 +36,7 @@ extension Program {
         for _ in 0...choices.number(below: 3) {
             let queue = choices.number(below: queues.count)
             let level = choices.happens(percent: 50) ? 2 : choices.number(below: 5)
-            let count = choices.pick([(6, { _ in 1 }), (3, { _ in 2 }), (1, { _ in 0 })])
+            let count = choices.pick([(5, { _ in 1 }), (3, { _ in 2 }), (2, { _ in 0 })])
             let call = Call.setCap(queue, level: level, count)
             steps.insert(.call(call), at: choices.picks(percent: 30) ? choices.number(below: steps.count + 1) : 0)
         }
@@ -54,7 +54,7 @@ extension Program {
             ])
         }
         if choices.picks(percent: 50) { waitForRoom(from: &choices) }
-        if choices.picks(percent: 30) {
+        if choices.picks(percent: 50) {
             let call = Call.setPendingLimit(choices.number(below: queues.count), 1 + choices.number(below: 4))
             steps.insert(.call(call), at: choices.number(below: steps.count + 1))
         }
@@ -72,6 +72,16 @@ extension Program {
             else { continue }
             steps[index] = .addWaiting(numbers[0], to: queue)
         }
+        if choices.picks(percent: 50) { addAtTheSameTime() }
+    }
+
+    /// Has several tasks add what is added waiting for room.
+    private mutating func addAtTheSameTime() {
+        guard let first = steps.firstIndex(where: \.isAddWaiting) else { return }
+        var lists: [[Step]] = [[], [], []]
+        for (index, step) in steps.filter(\.isAddWaiting).enumerated() { lists[index % lists.count].append(step) }
+        steps.removeAll(where: \.isAddWaiting)
+        steps.insert(.children(lists.filter { !$0.isEmpty }), at: first)
     }
 
     private mutating func removeWaitsForQueues() {
@@ -83,6 +93,10 @@ extension Program {
 }
 
 extension Step {
+    fileprivate var isAddWaiting: Bool {
+        if case .addWaiting = self { true } else { false }
+    }
+
     /// The step, or what stands for it if operations of a queue would wait for others of it, or something for all.
     fileprivate var withoutWaitForQueue: Step {
         switch self {

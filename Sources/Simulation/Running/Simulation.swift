@@ -89,16 +89,20 @@ private struct Weak {
 }
 
 extension AnyTaskOperation {
-    /// Nobody refuses that to a task that is not within an operation.
+    /// Nobody refuses that to a task that is not within an operation. It ends early if the program is stuck.
     fileprivate func suspendUntilEnd() async {
-        do { try await waitUntilFinished() } catch { preconditionFailure("\(error)") }
+        do { try await waitUntilFinished() } catch { precondition(error is CancellationError, "\(error)") }
     }
 }
 
 extension TaskOperationQueue {
-    /// Nobody refuses that to a task that is not within an operation.
+    /// As for an operation.
     fileprivate func suspendUntilEnd() async {
-        do { try await waitUntilAllOperationsAreFinished() } catch { preconditionFailure("\(error)") }
+        do {
+            try await waitUntilAllOperationsAreFinished()
+        } catch {
+            precondition(error is CancellationError, "\(error)")
+        }
     }
 }
 
