@@ -18,6 +18,8 @@ extension Program {
         }
         steps = maker.main(from: &choices)
         schedule = UInt64(choices.number(below: 1 << 16))
+        // Last, so that the bytes that once made a program still make it; what follows them is 0, which is no policy.
+        if choices.number(below: 2) > 0 { addPolicies(from: &choices) }
     }
 }
 

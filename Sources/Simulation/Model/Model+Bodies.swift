@@ -1,3 +1,5 @@
+import TaskOperations
+
 // What happens by itself, and whether it may.
 
 extension Model {
@@ -14,27 +16,49 @@ extension Model {
         check(!lacksInput(number), "operation \(number) began without its input")
         check(heldBack(number).isEmpty, "operation \(number) overtook a barrier: \(heldBack(number))")
         check(!queues[queue].isSuspended, "operation \(number) began on suspended queue \(queue)")
-        let first = firstInLine(of: queue, levels: levels)
+        let first = firstInLine(of: queue, levels: levels) { other in
+            // Others may have to wait for their limits, or for room at their level.
+            let hasLimits = !operations[other].limits.isEmpty && operations[other].limits != operation.limits
+            return !hasLimits && (levels[other] == levels[number] || !mayBeFull(queue, levels[other], levels))
+        }
         let isFirst = first == nil || first == number || precedes(number, first!, levels)
         check(isFirst, "operation \(number) began before \(first ?? -1), levels \(levels)")
         operations[number].phase = .executing
-        let count = executingCount(in: queue)
-        check(count <= queues[queue].width, "\(count) execute in queue \(queue) of width \(queues[queue].width)")
+        useRoom(of: queue)
+        check(queues[queue].width > 0, "operation \(number) began on queue \(queue) of width 0")
+        checkPermits(of: queue, width: queues[queue].width)
+        checkCap(of: queue, levels[number], levels)
         checkBarriers(of: queue)
+        for limit in operation.limits { checkLimit(limit) }
     }
 
-    private func firstInLine(of queue: Int, levels: [Int]) -> Int? {
+    /// The first operation of a queue that may begin, of those that are asked.
+    private func firstInLine(of queue: Int, levels: [Int], where isAsked: (Int) -> Bool) -> Int? {
         operations.indices
             .filter { number in
                 operations[number].queue == queue && operations[number].phase == .submitted && isSurelyReady(number)
-                    && heldBack(number).isEmpty
+                    && heldBack(number).isEmpty && isAsked(number)
             }
             .min { precedes($0, $1, levels) }
     }
 
+    /// Whether one operation of a queue comes before another.
     private func precedes(_ left: Int, _ right: Int, _ levels: [Int]) -> Bool {
-        levels[left] == levels[right]
-            ? operations[left].arrival < operations[right].arrival : levels[left] > levels[right]
+        if levels[left] != levels[right] { return levels[left] > levels[right] }
+        let isOlder = operations[left].arrival < operations[right].arrival
+        switch queues[operations[left].queue!].order {
+        case .firstInFirstOut: return isOlder
+        case .lastInFirstOut: return !isOlder
+        }
+    }
+
+    /// What executes has no more permits than there are, or is one that is too heavy and executes alone.
+    private func checkPermits(of queue: Int, width: Int) {
+        let holders = holders(in: queue)
+        let weight = holders.reduce(0) { $0 + operations[$1].weight }
+        check(
+            weight <= width || holders.count == 1,
+            "\(holders) of weight \(weight) execute in queue \(queue), whose width is \(width) at most")
     }
 
     private mutating func checkBarriers(of queue: Int) {
@@ -60,6 +84,16 @@ extension Model {
         check(mayLack || mayFail, "operation \(number) came to \(outcome) without its input")
         check(isReady(number), "operation \(number) failed before \(unfinishedDependencies(of: number))")
         finish(number, outcome)
+    }
+
+    /// Nothing is left to run.
+    func checkIdle(_ queue: Int, levels: [Int]) {
+        if queues[queue].isSuspended || queues[queue].width == 0 { return }
+        if operations.contains(where: { $0.queue == queue && $0.phase == .executing }) { return }
+        let first = firstInLine(of: queue, levels: levels) { number in
+            operations[number].limits.allSatisfy(hasRoom) && !mayBeFull(queue, levels[number], levels)
+        }
+        check(first == nil, "nothing executes in queue \(queue), and \(first ?? -1) does not begin")
     }
 
     mutating func handlerCalled(of number: Int) {
@@ -93,8 +127,7 @@ extension Model {
         guard ended.isLending, !operations[number].waits.contains(where: \.isLending),
             let queue = operations[number].queue
         else { return }
-        let (count, most) = (executingCount(in: queue), max(1, ended.highestWidth))
-        check(count <= most, "\(count) execute in queue \(queue), whose width was \(most) at most")
+        checkPermits(of: queue, width: max(1, ended.highestWidth))
     }
 
     /// What began as a wait was refused.
@@ -112,6 +145,7 @@ extension Model {
     mutating func closeScope(_ queue: Int) {
         queues[queue].isClosing = true
         queues[queue].isSuspended = false
+        queues[queue].caps = queues[queue].caps.mapValues { max(1, $0) }
         setWidth(queue, queues[queue].width)
         if queues[queue].intake == .open { queues[queue].intake = isEmpty(queue) ? .shut : .openUntilEmpty }
     }

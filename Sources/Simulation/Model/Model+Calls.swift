@@ -10,6 +10,14 @@ extension Model {
         if operations[number].phase == .finished { return }
         if queues[queue].cancelsAdded { return cancel(number) }
         if queues[queue].intake == .shut { return finish(number, .queueShutDown) }
+        if !isFull(queue) { return enter(number, queue, isBarrier: isBarrier) }
+        guard let dropped = nextDropped(of: queue) else { return finish(number, .queueFull) }
+        enter(number, queue, isBarrier: isBarrier)
+        finish(dropped, .dropped)
+    }
+
+    /// An operation is pending from now on.
+    mutating func enter(_ number: Int, _ queue: Int, isBarrier: Bool) {
         arrivals += 1
         operations[number].phase = .submitted
         operations[number].queue = queue
@@ -59,6 +67,8 @@ extension Model {
 
     mutating func shutDown(_ queue: Int, isCancelling: Bool) {
         queues[queue].intake = .shut
+        for number in queues[queue].waitingForRoom { finish(number, .queueShutDown) }
+        queues[queue].waitingForRoom = []
         if isCancelling { cancelAll(queue) }
     }
 
@@ -79,6 +89,7 @@ extension Model {
             }
         }
         guard let queue = operations[number].queue else { return }
+        useRoom(of: queue)
         if isEmpty(queue), queues[queue].intake == .openUntilEmpty { queues[queue].intake = .shut }
     }
 

@@ -1,3 +1,5 @@
+import TaskOperations
+
 /// What has to come of a call that can be refused.
 enum Prediction: Equatable {
     case accepted
@@ -70,9 +72,12 @@ extension Model {
         if queues[queue].intake == .shut || queues[queue].cancelsAdded { return .accepted }
         let alive = numbers.filter { operations[$0].phase != .finished }
         let before = heldBack(by: queue, before: .max, isBarrier: isBarrier).map(Target.operation)
+        // What finds no room ends at once too; but it may be refused before that is seen.
+        let finds = !isFull(queue) || queues[queue].overflow != .refuse
         let dependencies = alive.flatMap { unfinishedDependencies(of: $0) }.map(Target.operation)
         return prediction(.dependencyCycle) { perhaps in
-            reaches(Set(alive.map(Target.operation)), from: before, perhaps: perhaps)
+            if !finds, !perhaps { return false }
+            return reaches(Set(alive.map(Target.operation)), from: before, perhaps: perhaps)
                 || reaches([.queue(queue)], from: dependencies, perhaps: perhaps)
         }
     }

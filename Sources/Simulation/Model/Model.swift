@@ -1,3 +1,5 @@
+import TaskOperations
+
 /// What the library has to do, told as simply as can be: every list is searched from its start, and nothing is cached.
 ///
 /// Everything in it happens as it is told. What it does not know is which ready operation starts when, and when a body
@@ -21,6 +23,10 @@ struct Model {
         /// The dependency on an input was removed, and its turn came before the end of that.
         case notReady
         case queueShutDown
+        /// It was added to a queue that was full.
+        case queueFull
+        /// It gave way to one that was added later.
+        case dropped
         /// The body threw the refusal of a wait.
         case waitCycle
     }
@@ -49,6 +55,8 @@ struct Model {
         var arrival = 0
         var isBarrier = false
         var level: Int
+        let weight: Int
+        let limits: [Int]
         var dependencies: [Int]
         var input: Int?
         var isCancelled = false
@@ -68,15 +76,32 @@ struct Model {
     struct Queue {
         var width: Int
         var isSuspended: Bool
+        let order: OperationOrder
+        var pendingLimit: Int
+        let overflow: QueueOverflow
+        /// How many permits operations of a priority take at once, where that is limited.
+        var caps: [Int: Int] = [:]
+        /// Operations that are added as soon as there is room, in this order.
+        var waitingForRoom: [Int] = []
         var intake = Intake.open
         /// What is added is cancelled at once.
         var cancelsAdded = false
         /// The scope whose queue it is waits for its end, which nothing may hold up.
         var isClosing = false
+
+        init(_ queue: Program.Queue) {
+            width = queue.width
+            isSuspended = queue.isSuspended
+            order = queue.order
+            pendingLimit = queue.pendingLimit
+            overflow = queue.overflow
+        }
     }
 
     var operations: [Operation]
     var queues: [Queue]
+    /// How many permits each semaphore has.
+    var semaphores: [Int]
     /// How many operations were added, and how many waits began.
     var (arrivals, waits) = (0, 0)
     private let complaints = Complaints()
@@ -84,9 +109,12 @@ struct Model {
     init(_ program: Program) {
         operations = program.operations.map { operation in
             let dependencies = (operation.input.map { [$0] } ?? []) + operation.dependencies
-            return Operation(level: operation.level, dependencies: dependencies, input: operation.input)
+            return Operation(
+                level: operation.level, weight: operation.weight, limits: operation.limits, dependencies: dependencies,
+                input: operation.input)
         }
-        queues = program.queues.map { Queue(width: $0.width, isSuspended: $0.isSuspended) }
+        semaphores = program.semaphores
+        queues = program.queues.map { Queue($0) }
     }
 
     /// What ought to have been otherwise, in words.
@@ -157,8 +185,12 @@ extension Model {
         return heldBack(by: queue, before: operation.arrival, isBarrier: operation.isBarrier)
     }
 
-    /// How many bodies of a queue surely hold a permit.
-    func executingCount(in queue: Int) -> Int {
-        operations.count { $0.queue == queue && $0.phase == .executing && !$0.waits.contains(where: \.isLending) }
+    /// The operations of a queue whose bodies surely hold their permits.
+    func holders(in queue: Int) -> [Int] {
+        operations.indices.filter { number in
+            let operation = operations[number]
+            return operation.queue == queue && operation.phase == .executing
+                && !operation.waits.contains(where: \.isLending)
+        }
     }
 }

@@ -37,10 +37,12 @@ final class EventCheck: TaskOperationObserver, @unchecked Sendable {
     }
 
     /// Compares what events told of an operation with where it stands.
-    func check(_ number: Int, _ operation: AnyTaskOperation) -> String? {
+    ///
+    /// - Parameter waitsForRoom: Whether it is on a queue that has no room for it yet.
+    func check(_ number: Int, _ operation: AnyTaskOperation, waitsForRoom: Bool) -> String? {
         let isRight =
             switch (places[number], operation.state) {
-            case (.unknown, .pending), (.unknown, .ready): operation.queue == nil
+            case (.unknown, .pending), (.unknown, .ready): (operation.queue == nil) != waitsForRoom
             // It ended before it was added, or was never taken.
             case (.unknown, .finished): true
             case (.added, .pending), (.ready, .ready): true

@@ -53,10 +53,16 @@ extension World {
         for number in operations.indices {
             let (expected, real) = (model.operations[number], operations[number])
             let outcome = Model.Outcome(of: real)
-            model.check(outcome == expected.outcome, "\(real) came to \(outcome), in the model \(expected.outcome!)")
+            let came = expected.outcome.map { "\($0)" } ?? "nothing"
+            model.check(outcome == expected.outcome, "\(real) came to \(outcome), in the model \(came)")
             model.check(!expected.awaitsHandler, "the handler of \(real) was not called")
             model.check(real.dependencies.isEmpty, "\(real) keeps its dependencies")
         }
+        for (number, semaphore) in semaphores.enumerated() {
+            let missing = semaphore.capacity - semaphore.available
+            model.check(missing == 0, "\(missing) permits of semaphore \(number) were not given back")
+        }
+        for case let queue? in queues { model.check(queue.claimCount == 0, "\(queue) still claims limits") }
     }
 
     /// Takes everything down, and looks whether anything is left.
@@ -83,16 +89,20 @@ private struct Weak {
 }
 
 extension AnyTaskOperation {
-    /// Nobody refuses that to a task that is not within an operation.
+    /// Nobody refuses that to a task that is not within an operation. It ends early if the program is stuck.
     fileprivate func suspendUntilEnd() async {
-        do { try await waitUntilFinished() } catch { preconditionFailure("\(error)") }
+        do { try await waitUntilFinished() } catch { precondition(error is CancellationError, "\(error)") }
     }
 }
 
 extension TaskOperationQueue {
-    /// Nobody refuses that to a task that is not within an operation.
+    /// As for an operation.
     fileprivate func suspendUntilEnd() async {
-        do { try await waitUntilAllOperationsAreFinished() } catch { preconditionFailure("\(error)") }
+        do {
+            try await waitUntilAllOperationsAreFinished()
+        } catch {
+            precondition(error is CancellationError, "\(error)")
+        }
     }
 }
 
@@ -107,6 +117,8 @@ extension Model.Outcome {
         case TaskOperationError.dependencyFailed: self = .dependencyFailed
         case TaskOperationError.notReady: self = .notReady
         case TaskOperationError.queueShutDown: self = .queueShutDown
+        case TaskOperationError.queueFull: self = .queueFull
+        case TaskOperationError.dropped: self = .dropped
         case TaskOperationError.waitCycle: self = .waitCycle
         default: self = .failure
         }

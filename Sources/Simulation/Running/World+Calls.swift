@@ -23,6 +23,14 @@ extension World {
             guard let real = queues[queue] else { return }
             real.maxConcurrentOperationCount = width
             model.setWidth(queue, width)
+        case .setPendingLimit(let queue, let limit):
+            guard let real = queues[queue] else { return }
+            real.maxPendingOperationCount = limit
+            model.setPendingLimit(queue, limit)
+        case .setCap(let queue, let level, let count):
+            guard let real = queues[queue] else { return }
+            real.setMaxConcurrentOperationCount(count, for: TaskPriority.levels[level])
+            model.setCap(queue, Int(TaskPriority.levels[level].rawValue), count)
         case .setLevel(let number, let level):
             operations[number].priority = TaskPriority.levels[level]
             model.setLevel(number, level)
@@ -61,6 +69,10 @@ extension World {
     /// Handlers come after that: one that was cancelled before would have its handler called off the executor.
     private func wereAdded(_ numbers: [Int], to queue: Int, isBarrier: Bool) {
         model.add(numbers, to: queue, isBarrier: isBarrier)
+        addHandlers(to: numbers)
+    }
+
+    func addHandlers(to numbers: [Int]) {
         for number in numbers where program.operations[number].hasHandler {
             if model.operations[number].phase == .finished { continue }
             model.addHandler(to: number)
@@ -136,20 +148,43 @@ extension World {
         note("nothing is left to run")
         let before = model.blocks
         for queue in queues.indices where queues[queue] != nil {
+            model.checkIdle(queue, levels: orderLevels)
             if model.queues[queue].isSuspended { perform(.setSuspended(queue, false)) }
             if model.queues[queue].width == 0 { perform(.setWidth(queue, 1)) }
+            for level in TaskPriority.levels.indices where isClosed(level, of: queue) {
+                perform(.setCap(queue, level: level, 1))
+            }
+            if !model.queues[queue].waitingForRoom.isEmpty { perform(.setPendingLimit(queue, .max)) }
         }
         for number in operations.indices where model.operations[number].phase == .created {
             perform(.add([number], to: 0))
             if model.operations[number].phase == .created { perform(.cancel(number)) }
         }
-        return before > 0
+        return before > 0 || raiseLimits()
+    }
+
+    private func isClosed(_ level: Int, of queue: Int) -> Bool {
+        model.queues[queue].caps[Int(TaskPriority.levels[level].rawValue)] == 0
+    }
+
+    /// A body that has limits must not await an operation that has any, and some do. Returns whether that held it up.
+    private func raiseLimits() -> Bool {
+        let limits = model.limitsWaitedFor
+        for limit in limits {
+            note("semaphore \(limit) gets more permits")
+            model.semaphores[limit] = program.operations.count
+            semaphores[limit].capacity = program.operations.count
+        }
+        return !limits.isEmpty
     }
 }
 
 extension Model {
     /// How many things there are that the program has to bring about.
     fileprivate var blocks: Int {
-        queues.count { $0.isSuspended || $0.width == 0 } + operations.count { $0.phase == .created }
+        queues.count {
+            $0.isSuspended || $0.width == 0 || !$0.waitingForRoom.isEmpty || $0.caps.values.contains(0)
+        }
+            + operations.count { $0.phase == .created }
     }
 }

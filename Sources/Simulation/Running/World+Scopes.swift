@@ -5,13 +5,15 @@ import TaskOperations
 extension World {
     func performScope(_ queue: Int, _ steps: [Step], in number: Int?) async throws {
         if queues[queue] != nil || !model.isEmpty(queue) { return }
-        let width = program.queues[queue].width
-        model.openScope(queue, like: Model.Queue(width: width, isSuspended: false))
+        let made = program.queues[queue]
+        model.openScope(queue, like: Model.Queue(made))
         let scope = number.map { model.beginWait($0, for: .queue(queue), isLending: false) }
         if let number, model.operations[number].isCancelled { model.cancelAll(queue, andAdded: true) }
         defer { leaveScope(queue, scope, of: number) }
-        try await withTaskOperationQueue(name: "\(queue)", maxConcurrentOperationCount: width, executor: executor) {
-            real in
+        try await withTaskOperationQueue(
+            name: "\(queue)", maxConcurrentOperationCount: made.width, order: made.order,
+            maxPendingOperationCount: made.pendingLimit, overflow: made.overflow, executor: executor
+        ) { real in
             queues[queue] = real
             observe(real)
             note("\(number.map { "\($0)" } ?? "main") opens queue \(queue)")

@@ -9,7 +9,7 @@ extension World {
     /// The body of an operation.
     func run(_ number: Int) async throws -> Int {
         note("begin \(number)")
-        model.begin(number, levels: operations.map { Int($0.orderPriority.rawValue) })
+        model.begin(number, levels: orderLevels)
         look()
         model.check(TaskOperation.current === operations[number], "another operation than \(number) is the current one")
         do {
@@ -50,6 +50,7 @@ extension World {
                 try await operations[other].waitToTheEnd()
             }
             if insists, operations[other].failure != nil { throw StepFailure() }
+        case .addWaiting(let other, let queue): try await addWaiting(other, to: queue)
         case .awaitAll(let queue):
             guard let real = queues[queue] else { return }
             try await wait(for: .queue(queue), in: number) { () async throws(TaskOperationError) in

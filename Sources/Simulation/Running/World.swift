@@ -12,6 +12,7 @@ final class World: @unchecked Sendable {
     let executor: SeededExecutor
     private(set) var operations: [TaskOperation<Int>] = []
     var queues: [TaskOperationQueue?] = []
+    let semaphores: [AsyncSemaphore]
     var model: Model
     /// The waits for what is left in the queues of scopes.
     var closing: [Int: Int] = [:]
@@ -29,6 +30,7 @@ final class World: @unchecked Sendable {
         self.keepsTrace = keepsTrace
         self.eventsBetweenLooks = eventsBetweenLooks
         model = Model(program)
+        semaphores = program.semaphores.map { AsyncSemaphore(capacity: $0) }
         let isObserved = program.schedule.isMultiple(of: 2)
         eventCheck = isObserved ? EventCheck(operationCount: program.operations.count) : nil
         for (number, queue) in program.queues.enumerated() { queues.append(queue.isScope ? nil : made(number)) }
@@ -38,7 +40,8 @@ final class World: @unchecked Sendable {
     private func made(_ number: Int) -> TaskOperationQueue {
         let queue = program.queues[number]
         let made = TaskOperationQueue(
-            name: "\(number)", maxConcurrentOperationCount: queue.width, isSuspended: queue.isSuspended,
+            name: "\(number)", maxConcurrentOperationCount: queue.width, order: queue.order,
+            maxPendingOperationCount: queue.pendingLimit, overflow: queue.overflow, isSuspended: queue.isSuspended,
             executor: executor)
         observe(made)
         return made
@@ -49,6 +52,15 @@ final class World: @unchecked Sendable {
     }
 
     private func made(_ number: Int) -> TaskOperation<Int> {
+        let made = madePlain(number)
+        made.weight = program.operations[number].weight
+        let limits = program.operations[number].limits.map { semaphores[$0] }
+        // One that has none must have nothing for them, so that it may be taken from a run.
+        if !limits.isEmpty { made.limits = limits }
+        return made
+    }
+
+    private func madePlain(_ number: Int) -> TaskOperation<Int> {
         let operation = program.operations[number]
         let (name, priority) = ("\(number)", TaskPriority.levels[operation.level])
         let dependencies = operation.dependencies.map { operations[$0] as AnyTaskOperation }
@@ -63,6 +75,9 @@ final class World: @unchecked Sendable {
             try await run(number)
         }
     }
+
+    /// The priorities that order operations, as the library has them.
+    var orderLevels: [Int] { operations.map { Int($0.orderPriority.rawValue) } }
 
     /// Takes down what the program left, so that nothing keeps anything.
     func dismantle() {
@@ -122,7 +137,8 @@ extension World {
                 }
             model.check(isRight, "\(real) is \(expected.phase) in the model")
             model.check(real.isCancelled == expected.isCancelled, "\(real) is marked otherwise in the model")
-            if let complaint = eventCheck?.check(number, real) { model.check(false, complaint) }
+            let complaint = eventCheck?.check(number, real, waitsForRoom: model.waitsForRoom(number))
+            if let complaint { model.check(false, complaint) }
         }
         for complaint in eventCheck?.complaints ?? [] { model.check(false, complaint) }
     }

@@ -1,3 +1,5 @@
+import TaskOperations
+
 // What a program can be without one thing or another.
 
 extension Program {
@@ -21,7 +23,11 @@ extension Program {
         for queue in queues.indices {
             add { $0.queues[queue].isSuspended = false }
             add { $0.queues[queue].width = 1 }
+            add { $0.queues[queue].order = .firstInFirstOut }
+            add { $0.queues[queue].pendingLimit = .max }
+            add { $0.queues[queue].overflow = .refuse }
         }
+        if !semaphores.isEmpty { add { $0.removeLastSemaphore() } }
         if queues.count > 1 { add { $0.removeLastQueue() } }
         return smaller
     }
@@ -43,6 +49,11 @@ extension Program {
     private mutating func hoistSteps(of number: Int) {
         steps += operations[number].steps
         operations[number].steps = []
+    }
+
+    private mutating func removeLastSemaphore() {
+        semaphores.removeLast()
+        for index in operations.indices { operations[index].limits.removeAll { $0 == semaphores.count } }
     }
 
     private mutating func removeLastQueue() {
@@ -68,6 +79,12 @@ extension Program.Operation {
         if plain != self { smaller.append(plain) }
         plain = self
         plain.hasHandler = false
+        if plain != self { smaller.append(plain) }
+        plain = self
+        plain.limits = []
+        if plain != self { smaller.append(plain) }
+        plain = self
+        plain.weight = 1
         if plain != self { smaller.append(plain) }
         plain = self
         plain.level = 2
@@ -109,6 +126,7 @@ extension Step {
         case .call(.add(let numbers, let queue)) where numbers.count > 1:
             numbers.map { [.call(.add([$0], to: queue))] }
         case .await(let number, insists: true): [[.await(number, insists: false)]]
+        case .addWaiting(let number, let queue): [[.call(.add([number], to: queue))]]
         case .yield, .call, .await, .awaitAll, .checkCancellation, .fail: []
         }
     }
@@ -130,6 +148,8 @@ private struct Renumbering {
         case .yield, .checkCancellation, .fail: step
         case .call(let call): self(call).map { .call($0) }
         case .await(let number, let insists): self(number).map { .await($0, insists: insists) }
+        case .addWaiting(let number, let queue):
+            queue == removedQueue ? nil : self(number).map { .addWaiting($0, to: queue) }
         case .awaitAll(let queue): queue == removedQueue ? nil : step
         case .children(let lists): .children(lists.map { self($0) })
         case .scope(let queue, let steps): queue == removedQueue ? nil : .scope(queue, self(steps))
@@ -147,7 +167,8 @@ private struct Renumbering {
         case .setLevel(let number, let level): return self(number).map { .setLevel($0, level) }
         case .depend(let number, let other): return both(number, other).map { .depend($0.0, on: $0.1) }
         case .undepend(let number, let other): return both(number, other).map { .undepend($0.0, on: $0.1) }
-        case .cancelAll(let queue), .setSuspended(let queue, _), .setWidth(let queue, _), .shutDown(let queue, _):
+        case .cancelAll(let queue), .setSuspended(let queue, _), .setWidth(let queue, _),
+            .setPendingLimit(let queue, _), .setCap(let queue, level: _, _), .shutDown(let queue, _):
             return queue == removedQueue ? nil : call
         }
     }

@@ -13,6 +13,8 @@ extension Scheduler {
             hasHadBarriers.store(true, ordering: .sequentiallyConsistent)
             return try insertInOrder([operation], isBarrier: true)
         }
+        // Whether it closes a cycle has to be known before another operation is dropped for it.
+        if dropsPending { return try insertInOrder([operation], isBarrier: false) }
         if mailbox.put(operation) { apply { _ in } }
         // If a barrier was added before the operation, or a body awaits the queue, what follows from that was not looked
         // into. Each of them is said before the mailbox is emptied, so that one of both sees the other.

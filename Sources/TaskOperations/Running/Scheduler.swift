@@ -39,6 +39,8 @@ actor Scheduler: OperationHost {
     nonisolated let permit: PermitNode?
     /// What a rate and ageing are measured by; nil if there are none.
     nonisolated let clock: QueueClock?
+    /// Whether a newcomer may make another operation give way.
+    nonisolated let dropsPending: Bool
     /// Set for good when a barrier is added.
     nonisolated let hasHadBarriers = Atomic(false)
     /// What happens to operations, on its way to listeners.
@@ -79,6 +81,7 @@ actor Scheduler: OperationHost {
         self.scopeWorkers = scopeWorkers
         self.permit = permit
         self.place = place
+        dropsPending = policies.overflow != .refuse
         self.taskLocals = taskLocals
         if case .executor(let executor as any SliceDecidingExecutor) = place {
             sliceDecider = executor

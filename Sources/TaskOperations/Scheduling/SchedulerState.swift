@@ -66,12 +66,13 @@ extension SchedulerState {
 
     /// An operation arrives. Returns its slot; nil if it came too late, and is to be ended.
     ///
-    /// - Parameter reserved: What `nextSlot` said just before, if that was asked.
+    /// - Parameter reserved: What `nextSlot` said just before, if that was asked. Then so was `takesIn`: nothing more gives
+    ///   way to the operation.
     mutating func add(
         _ element: Element, level: PriorityLevel = .medium, isReady: Bool = false, isBarrier: Bool = false,
         weight: Int = 1, at reserved: Slot? = nil
     ) -> Slot? {
-        if isFull || !intake.takes, !takesIn(element) { return nil }
+        if reserved == nil, isFull || !intake.takes, !takesIn(element) { return nil }
         if weight != 1 { isPlain = false }
         let slot = reserved ?? nextSlot
         operations.insert(

@@ -58,6 +58,32 @@ struct BoundedQueueTests {
         #expect(recorder.events == kept)
     }
 
+    @Test(
+        "One that is added drops one, also if the limit was lowered below what is pending",
+        arguments: [QueueOverflow.dropOldest, .dropNewest])
+    func droppingAfterLowering(overflow: QueueOverflow) async throws {
+        let queue = TaskOperationQueue(overflow: overflow, isSuspended: true)
+        let operations = (0..<4).map { number in queue.addOperation { number } }
+        queue.maxPendingOperationCount = 2
+        queue.addOperation {}
+        #expect(operations.map(\.isFinished) == (0..<4).map { $0 == (overflow == .dropOldest ? 0 : 3) })
+        queue.isSuspended = false
+        try await queue.waitUntilAllOperationsAreFinished()
+    }
+
+    @Test("One that is refused, as it would close a cycle, drops nothing")
+    func refusedBehindBarrier() async throws {
+        let queue = TaskOperationQueue(maxPendingOperationCount: 2, overflow: .dropNewest, isSuspended: true)
+        let late = TaskOperation {}
+        queue.addBarrier(dependencies: [late]) {}
+        let pending = queue.addOperation {}
+        #expect(throws: TaskOperationError.self) { try queue.addOperation(late) }
+        #expect(!pending.isFinished)
+        try TaskOperationQueue().addOperation(late)
+        queue.isSuspended = false
+        try await pending.value
+    }
+
     @Test("What depends on a dropped operation goes on, and its handlers are called")
     func droppedDependency() async throws {
         let queue = TaskOperationQueue(maxPendingOperationCount: 1, overflow: .dropOldest, isSuspended: true)

@@ -1,0 +1,26 @@
+// Limits of what operations of one priority take.
+
+extension Model {
+    mutating func setCap(_ queue: Int, _ level: Int, _ count: Int) {
+        queues[queue].caps[level] = queues[queue].isClosing ? max(1, count) : count
+    }
+
+    /// Whether a level may have no room, so that lower ones come before it.
+    func mayBeFull(_ queue: Int, _ level: Int, _ levels: [Int]) -> Bool {
+        guard let cap = queues[queue].caps[level] else { return false }
+        return cap == 0
+            || operations.indices.contains { number in
+                operations[number].queue == queue && operations[number].phase == .executing && levels[number] == level
+            }
+    }
+
+    /// What executes at a level, as something of it has just begun, has no more permits than it may, or is alone.
+    func checkCap(of queue: Int, _ level: Int, _ levels: [Int]) {
+        guard let cap = queues[queue].caps[level] else { return }
+        let holders = holders(in: queue).filter { levels[$0] == level }
+        let weight = holders.reduce(0) { $0 + operations[$1].weight }
+        check(
+            weight <= cap || (holders.count == 1 && cap > 0),
+            "\(holders) of weight \(weight) and level \(level) execute in queue \(queue), which allows \(cap)")
+    }
+}

@@ -1,0 +1,26 @@
+// Semaphores that operations share.
+
+extension Model {
+    /// The operations that have begun and not ended, and so have a permit of a semaphore; also while they await something.
+    private func holders(ofLimit limit: Int) -> [Int] {
+        operations.indices.filter { operations[$0].phase == .executing && operations[$0].limits.contains(limit) }
+    }
+
+    func hasRoom(_ limit: Int) -> Bool { holders(ofLimit: limit).count < semaphores[limit] }
+
+    func checkLimit(_ limit: Int) {
+        let (holders, capacity) = (holders(ofLimit: limit), semaphores[limit])
+        check(holders.count <= capacity, "\(holders) have permits of semaphore \(limit), whose capacity is \(capacity)")
+    }
+
+    /// The semaphores for which operations wait that are ready.
+    var limitsWaitedFor: [Int] {
+        semaphores.indices.filter { limit in
+            !hasRoom(limit)
+                && operations.indices.contains { number in
+                    operations[number].phase == .submitted && operations[number].limits.contains(limit)
+                        && isReady(number)
+                }
+        }
+    }
+}

@@ -1,0 +1,42 @@
+import TaskOperations
+
+// Queues in which only so many operations may be pending.
+
+extension Model {
+    /// The operations of a queue that have not begun, in the order of adding.
+    private func pending(in queue: Int) -> [Int] { unfinished(in: queue).filter { operations[$0].phase == .submitted } }
+
+    func isFull(_ queue: Int) -> Bool { pending(in: queue).count >= queues[queue].pendingLimit }
+
+    /// The operation of a full queue that gives way to a new one; nil if none does.
+    func nextDropped(of queue: Int) -> Int? {
+        switch queues[queue].overflow {
+        case .refuse: nil
+        case .dropOldest: pending(in: queue).first
+        case .dropNewest: pending(in: queue).last
+        }
+    }
+
+    mutating func setPendingLimit(_ queue: Int, _ limit: Int) {
+        queues[queue].pendingLimit = limit
+        useRoom(of: queue)
+    }
+
+    /// An operation is to be added as soon as there is room.
+    mutating func addWaiting(_ number: Int, to queue: Int) {
+        let mustWait = isFull(queue) && queues[queue].intake != .shut && operations[number].phase != .finished
+        if !mustWait { return add([number], to: queue, isBarrier: false) }
+        operations[number].wasSubmitted = true
+        queues[queue].waitingForRoom.append(number)
+    }
+
+    /// What waits for room is added as far as there is some. What has ended meanwhile needs none.
+    mutating func useRoom(of queue: Int) {
+        while !isFull(queue), !queues[queue].waitingForRoom.isEmpty {
+            let number = queues[queue].waitingForRoom.removeFirst()
+            if operations[number].phase != .finished { enter(number, queue, isBarrier: false) }
+        }
+    }
+
+    func waitsForRoom(_ number: Int) -> Bool { queues.contains { $0.waitingForRoom.contains(number) } }
+}

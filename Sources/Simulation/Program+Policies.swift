@@ -1,0 +1,122 @@
+import TaskOperations
+
+// Policies of queues and operations, for half of the random programs.
+
+extension Program {
+    /// Gives some queues and operations policies.
+    mutating func addPolicies(from choices: inout some Choices) {
+        for queue in queues.indices {
+            queues[queue].order = choices.picks(percent: 40) ? .lastInFirstOut : .firstInFirstOut
+        }
+        if choices.picks(percent: 50) { boundQueues(from: &choices) }
+        if choices.picks(percent: 40) {
+            for number in operations.indices { operations[number].weight = choices.weight() }
+        }
+        if choices.picks(percent: 40) { shareLimits(from: &choices) }
+        if choices.picks(percent: 40) { capLevels(from: &choices) }
+    }
+}
+
+// MARK: - Shared limits
+
+extension Program {
+    private mutating func shareLimits(from choices: inout some Choices) {
+        for _ in 0...choices.number(below: 2) { semaphores.append(1 + choices.number(below: 2)) }
+        for number in operations.indices {
+            operations[number].limits = semaphores.indices.filter { _ in choices.picks(percent: 50) }
+        }
+    }
+}
+
+// MARK: - Caps
+
+extension Program {
+    /// Limits levels, most of them before anything is added.
+    private mutating func capLevels(from choices: inout some Choices) {
+        for _ in 0...choices.number(below: 3) {
+            let queue = choices.number(below: queues.count)
+            let level = choices.happens(percent: 50) ? 2 : choices.number(below: 5)
+            let count = choices.pick([(5, { _ in 1 }), (3, { _ in 2 }), (2, { _ in 0 })])
+            let call = Call.setCap(queue, level: level, count)
+            steps.insert(.call(call), at: choices.picks(percent: 30) ? choices.number(below: steps.count + 1) : 0)
+        }
+    }
+}
+
+// MARK: - Bounded queues
+
+extension Program {
+    private mutating func boundQueues(from choices: inout some Choices) {
+        for queue in queues.indices where choices.picks(percent: 70) {
+            queues[queue].pendingLimit = 1 + choices.number(below: 3)
+            queues[queue].overflow = choices.pick([
+                (1, { _ in .refuse }), (1, { _ in .dropOldest }), (1, { _ in .dropNewest }),
+            ])
+        }
+        if choices.picks(percent: 50) { waitForRoom(from: &choices) }
+        if choices.picks(percent: 50) {
+            let call = Call.setPendingLimit(choices.number(below: queues.count), 1 + choices.number(below: 4))
+            steps.insert(.call(call), at: choices.number(below: steps.count + 1))
+        }
+    }
+
+    /// Has the program add most operations waiting for room.
+    ///
+    /// Whether such an addition closes a cycle is found only when there is room. So nothing awaits queues or stands
+    /// behind a barrier then, and scopes do not count.
+    private mutating func waitForRoom(from choices: inout some Choices) {
+        removeWaitsForQueues()
+        for index in steps.indices {
+            guard case .call(.add(let numbers, let queue)) = steps[index], numbers.count == 1,
+                !queues[queue].isScope, choices.picks(percent: 80)
+            else { continue }
+            steps[index] = .addWaiting(numbers[0], to: queue)
+        }
+        if choices.picks(percent: 50) { addAtTheSameTime() }
+    }
+
+    /// Has several tasks add what is added waiting for room.
+    private mutating func addAtTheSameTime() {
+        guard let first = steps.firstIndex(where: \.isAddWaiting) else { return }
+        var lists: [[Step]] = [[], [], []]
+        for (index, step) in steps.filter(\.isAddWaiting).enumerated() { lists[index % lists.count].append(step) }
+        steps.removeAll(where: \.isAddWaiting)
+        steps.insert(.children(lists.filter { !$0.isEmpty }), at: first)
+    }
+
+    private mutating func removeWaitsForQueues() {
+        steps = steps.map(\.withoutWaitForQueue)
+        for number in operations.indices {
+            operations[number].steps = operations[number].steps.map(\.withoutWaitForQueue)
+        }
+    }
+}
+
+extension Step {
+    fileprivate var isAddWaiting: Bool {
+        if case .addWaiting = self { true } else { false }
+    }
+
+    /// The step, or what stands for it if operations of a queue would wait for others of it, or something for all.
+    fileprivate var withoutWaitForQueue: Step {
+        switch self {
+        case .call(.addBarrier(let number, let queue)): .call(.add([number], to: queue))
+        case .awaitAll: .yield
+        case .children(let lists): .children(lists.map { $0.map(\.withoutWaitForQueue) })
+        case .scope(let queue, let steps): .scope(queue, steps.map(\.withoutWaitForQueue))
+        case .yield, .call, .await, .addWaiting, .checkCancellation, .fail: self
+        }
+    }
+}
+
+extension Choices {
+    /// Mostly 1, and seldom more than the width of any queue.
+    fileprivate mutating func weight() -> Int {
+        pick([(5, { _ in 1 }), (3, { _ in 2 }), (1, { _ in 3 }), (1, { _ in 5 })])
+    }
+}
+
+extension Choices {
+    /// As `happens(percent:)`, but never for 0, of which there is no end once all bytes are used.
+    fileprivate mutating func picks(percent: Int) -> Bool { number(below: 100) >= 100 - percent }
+}
