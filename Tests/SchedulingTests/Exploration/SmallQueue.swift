@@ -104,7 +104,9 @@ struct SmallQueue {
     /// Whether the state is asked why operations wait, which takes longer than all the rest.
     private let asksForReasons: Bool
 
-    var violations: [String] { faults + timeViolations + state.violations + (asksForReasons ? state.reasonViolations : []) }
+    var violations: [String] {
+        faults + timeViolations + state.violations + (asksForReasons ? state.reasonViolations : [])
+    }
 
     init(_ plan: Plan, asksForReasons: Bool = isDeep) {
         self.asksForReasons = asksForReasons
