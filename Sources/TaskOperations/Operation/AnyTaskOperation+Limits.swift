@@ -21,7 +21,9 @@ extension AnyTaskOperation {
     /// must not await an operation that has any: it may need one of the body's, or one that is kept free for an operation
     /// which needs one of the body's. Limits are not in the wait graph, so that this is not refused, and never ends.
     ///
-    /// Permits that the queue gives and limits are taken at the same moment.
+    /// Permits that the queue gives and limits are taken at the same moment. The queue keeps no permit free for an operation
+    /// whose limits are taken, as what holds them may need that permit. So one whose limits are free only while its queue
+    /// is full waits for as long as that lasts: give it a queue of its own, or a queue that is wide enough.
     ///
     /// To be set before the operation is added; later it stops the process with a message, and so does naming a semaphore
     /// twice.

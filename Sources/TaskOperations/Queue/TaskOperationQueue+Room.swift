@@ -27,7 +27,8 @@ extension TaskOperationQueue {
     /// ```
     ///
     /// In a body of the same queue, the wait lends the body's permit if nothing could start otherwise. What is pending must
-    /// not depend on an operation that waits for room: neither would go on.
+    /// not wait for an operation that waits for room, or for a body that does, be it by a dependency or behind a barrier:
+    /// neither would go on.
     ///
     /// - Parameters: As for `addOperation`.
     /// - Returns: The operation, which is pending now, or has started.
