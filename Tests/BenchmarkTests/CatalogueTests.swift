@@ -10,7 +10,8 @@ struct CatalogueTests {
     func names() {
         #expect(
             Catalogue.names == [
-                "independent", "independent-batch", "serial", "contended-add", "suspending", "io", "chain", "fan-out",
+                "independent", "independent-batch", "serial", "contended-add", "suspending", "io", "scope", "chain",
+                "fan-out",
                 "fan-in", "layers", "random-dag", "after", "pending-memory", "delayed", "cancel-all",
                 "priority-change", "width-change", "suspend-resume", "growth", "semaphore", "keyed", "newest-first",
                 "bounded-add", "shared-limit", "start-rate", "latency", "bridge", "observed", "audit",

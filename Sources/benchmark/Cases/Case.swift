@@ -49,6 +49,8 @@ struct Subject: Sendable {
 
 enum SubjectName: String, CaseIterable, Sendable {
     case taskOperationQueue = "TaskOperationQueue"
+    /// A queue that lives for a scope.
+    case scopedQueue = "withTaskOperationQueue"
     /// With an observer that does nothing.
     case observed = "observed"
     /// With a `TraceRecorder`.
@@ -80,7 +82,8 @@ enum SubjectName: String, CaseIterable, Sendable {
 
     var isOurs: Bool {
         switch self {
-        case .taskOperationQueue, .observed, .traced, .asyncSemaphore, .bridgedOperationQueue, .keyedOperations, .audit:
+        case .taskOperationQueue, .scopedQueue, .observed, .traced, .asyncSemaphore, .bridgedOperationQueue,
+            .keyedOperations, .audit:
             true
         default: false
         }

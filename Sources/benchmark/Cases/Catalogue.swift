@@ -8,6 +8,8 @@ enum Catalogue {
         .suspending(width: 2),
         .suspending(width: 64),
         .io,
+        .scopeOfOne,
+        .scopeOfMany,
         .chain,
         .fanOut,
         .fanIn,

@@ -19,7 +19,7 @@ enum Submission<Work: Body> {
         case .taskGroupNext: Subject(name) { await taskGroupNext($0, width) }
         case .taskGroupSemaphore: Subject(name) { await taskGroupSemaphore($0, width) }
         case .task: Subject(name) { await task($0, isSerial: width == 1) }
-        case .observed, .traced, .asyncSemaphore, .bridgedOperationQueue, .keyedOperations, .actorOfTasks,
+        case .scopedQueue, .observed, .traced, .asyncSemaphore, .bridgedOperationQueue, .keyedOperations, .actorOfTasks,
             .semaphoreAroundTask, .semaphoreInBody, .audit, .ideal:
             nil
         }
