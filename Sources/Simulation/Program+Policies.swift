@@ -114,9 +114,7 @@ extension Choices {
     fileprivate mutating func weight() -> Int {
         pick([(5, { _ in 1 }), (3, { _ in 2 }), (1, { _ in 3 }), (1, { _ in 5 })])
     }
-}
 
-extension Choices {
     /// As `happens(percent:)`, but never for 0, of which there is no end once all bytes are used.
     fileprivate mutating func picks(percent: Int) -> Bool { number(below: 100) >= 100 - percent }
 }
