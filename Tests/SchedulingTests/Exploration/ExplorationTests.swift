@@ -43,7 +43,7 @@ struct ExplorationTests {
     func twoOperationsAndTime(kind: SmallQueue.Kind) throws {
         try explore(
             "2 operations, time, \(kind)",
-            ExplorationScope(operations: 2, kinds: [.rate, .ageing, kind], oneIn: isDeep ? 1 : 8))
+            ExplorationScope(operations: 2, kinds: [.rate, .ageing, kind], oneIn: isDeep ? 3 : 8))
     }
 
     @Test("Three operations, and one kind of thing that can happen", arguments: kinds)
