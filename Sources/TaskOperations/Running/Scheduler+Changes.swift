@@ -34,10 +34,9 @@ extension Scheduler {
         changeLog.leave(identity)
     }
 
-    /// Moves what the state has told to the log, on leaving.
+    /// Moves what the state has told to the log, on leaving. Perhaps nobody listens any more: then it goes with the delivery.
     @inline(never)
     func logChanges() {
-        if state.changes.isEmpty { return }
         let now = Moment.now
         changeLog.append { log in
             for index in state.changes.changes.indices {
@@ -52,6 +51,7 @@ extension Scheduler {
 
     @inline(__always)
     private func noteTime(of kind: ChangeKind, _ arrival: UInt64, _ now: Moment) {
+        if !state.changes.isObserved { return }
         switch kind {
         case .started: startTimes[arrival] = now
         case .finished: startTimes[arrival] = nil

@@ -206,7 +206,7 @@ extension Scheduler {
             keptAlive = self
         }
         state.handOver(to: &departure.outbox)
-        if state.changes.isObserved { logChanges() }
+        if departure.outbox?.hasChanges == true { logChanges() }
     }
 
     private func admitProducers() {
