@@ -1,6 +1,6 @@
 import TaskOperations
 
-// What a program looks like.
+// A program as text.
 
 extension Program: CustomStringConvertible {
     public var description: String {

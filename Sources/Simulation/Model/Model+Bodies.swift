@@ -55,7 +55,7 @@ extension Model {
     /// What executes has no more permits than there are, or is one that is too heavy and executes alone.
     private func checkPermits(of queue: Int, width: Int) {
         let holders = holders(in: queue)
-        let weight = holders.reduce(0) { $0 + operations[$1].weight }
+        let weight = weight(of: holders)
         check(
             weight <= width || holders.count == 1,
             "\(holders) of weight \(weight) execute in queue \(queue), whose width is \(width) at most")

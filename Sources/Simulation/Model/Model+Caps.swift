@@ -18,7 +18,7 @@ extension Model {
     func checkCap(of queue: Int, _ level: Int, _ levels: [Int]) {
         guard let cap = queues[queue].caps[level] else { return }
         let holders = holders(in: queue).filter { levels[$0] == level }
-        let weight = holders.reduce(0) { $0 + operations[$1].weight }
+        let weight = weight(of: holders)
         check(
             weight <= cap || (holders.count == 1 && cap > 0),
             "\(holders) of weight \(weight) and level \(level) execute in queue \(queue), which allows \(cap)")

@@ -30,7 +30,7 @@ extension Model {
         queues[queue].waitingForRoom.append(number)
     }
 
-    /// What waits for room is added as far as there is some. What has ended meanwhile needs none.
+    /// Operations that wait for room are added as long as there is some. Those that have ended meanwhile need none.
     mutating func useRoom(of queue: Int) {
         while !isFull(queue), !queues[queue].waitingForRoom.isEmpty {
             let number = queues[queue].waitingForRoom.removeFirst()

@@ -79,7 +79,7 @@ struct Model {
         let order: OperationOrder
         var pendingLimit: Int
         let overflow: QueueOverflow
-        /// How many permits operations of a priority take at once, where that is limited.
+        /// How many permits the operations of a priority take at once, if that is limited.
         var caps: [Int: Int] = [:]
         /// Operations that are added as soon as there is room, in this order.
         var waitingForRoom: [Int] = []
@@ -184,6 +184,9 @@ extension Model {
         guard operation.phase == .submitted, let queue = operation.queue else { return [] }
         return heldBack(by: queue, before: operation.arrival, isBarrier: operation.isBarrier)
     }
+
+    /// How many permits operations take together.
+    func weight(of numbers: [Int]) -> Int { numbers.reduce(0) { $0 + operations[$1].weight } }
 
     /// The operations of a queue whose bodies surely hold their permits.
     func holders(in queue: Int) -> [Int] {

@@ -146,8 +146,7 @@ extension TaskOperation {
     /// What came of the operation; nil as long as it is not finished.
     public var outcome: Result<Success, any Error>? {
         let (isFinished, outcome) = record.withLock { ($0.phase == .finished, $0.outcome) }
-        if let outcome { return outcome.result.map { $0 as! Success } }
-        return isFinished ? .success(() as! Success) : nil
+        return isFinished ? Result { try Self.value(of: outcome) } : nil
     }
 
     /// Waits for the end without blocking a thread, and returns the value. What a wait does to priorities and permits
@@ -209,8 +208,11 @@ extension TaskOperation {
     }
 
     /// The value of an operation that is finished, without a `Result` of its type, which is looked up at each use.
-    private func finishedValue() throws -> Success {
-        guard let outcome = record.withLock({ $0.outcome }) else { return () as! Success }
+    func finishedValue() throws -> Success { try Self.value(of: record.withLock { $0.outcome }) }
+
+    /// - Parameter outcome: Nil stands for success without a value.
+    private static func value(of outcome: Outcome?) throws -> Success {
+        guard let outcome else { return () as! Success }
         return try outcome.result.get() as! Success
     }
 

@@ -25,7 +25,7 @@ struct ChangeLog: ~Copyable, Sendable {
     fileprivate struct State: Sendable {
         var changes: [LoggedChange] = []
         var turns: [Turn] = []
-        /// What is delivered next; nil while a thread has it.
+        /// The next delivery; nil while a thread has it.
         var delivery: Delivery? = Delivery()
         /// The thread that delivers, if one does.
         var deliverer: UInt = 0

@@ -81,7 +81,7 @@ actor Scheduler: OperationHost {
         self.scopeWorkers = scopeWorkers
         self.permit = permit
         self.place = place
-        dropsPending = policies.overflow != .refuse
+        dropsPending = policies.overflow.drops
         self.taskLocals = taskLocals
         if case .executor(let executor as any SliceDecidingExecutor) = place {
             sliceDecider = executor

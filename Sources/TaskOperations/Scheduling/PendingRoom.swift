@@ -10,6 +10,11 @@ public enum QueueOverflow: Hashable, Sendable {
     case dropNewest
 }
 
+extension QueueOverflow {
+    /// Whether another operation gives way to one for which there is no room.
+    var drops: Bool { self != .refuse }
+}
+
 /// How many operations may be pending in a queue, which of them gives way, and what waits for room.
 ///
 /// An operation is pending until it starts. One that is dropped is so no longer, though it stays until it has ended.
@@ -40,7 +45,7 @@ struct PendingRoom<Element: Sendable, Waiter: Sendable>: Sendable {
 
     /// Whether what is pending has to be told: `enter` and `leave` are to be called.
     @inline(__always)
-    var drops: Bool { overflow != .refuse }
+    var drops: Bool { overflow.drops }
 
     /// How many are pending of those that have not started.
     func count(ofUnstarted count: Int) -> Int { count - droppedCount }

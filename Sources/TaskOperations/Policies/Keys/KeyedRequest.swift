@@ -60,7 +60,7 @@ extension KeyedRequest {
     public var value: Value {
         get async throws {
             if !shared.operation.isFinished { try await wait(endsEarly: true) }
-            return try outcome() as! Value
+            return try finishedValue()
         }
     }
 
@@ -69,7 +69,7 @@ extension KeyedRequest {
         get async {
             do {
                 if !shared.operation.isFinished { try await wait(endsEarly: false) }
-                return .success(try outcome() as! Value)
+                return .success(try finishedValue())
             } catch {
                 return .failure(error)
             }
@@ -91,10 +91,10 @@ extension KeyedRequest {
         if !isOver { throw CancellationError() }
     }
 
-    /// What came of the operation, which is finished. That of one which the last requester has left is nobody's.
-    private func outcome() throws -> any Sendable {
+    /// The value of the operation, which is finished. That of one which the last requester has left is nobody's.
+    private func finishedValue() throws -> Value {
         if isCancelled { throw CancellationError() }
-        return try shared.operation.record.withLock { $0.outcome }?.result.get() ?? ()
+        return try operation.finishedValue()
     }
 }
 
