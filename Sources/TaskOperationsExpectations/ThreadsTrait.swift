@@ -1,6 +1,6 @@
 internal import Dispatch
 internal import Foundation
-internal import TaskOperations
+@_spi(Lock) internal import TaskOperations
 package import Testing
 
 /// Whether the environment variable `TASK_OPERATIONS_DEEP` is set, as `.ci/run` sets it: what takes long is then

@@ -1,4 +1,4 @@
-import TaskOperations
+@_spi(Lock) import TaskOperations
 
 /// Counts how many bodies execute at once, and the most that ever did.
 public final class ConcurrencyMeter: Sendable {

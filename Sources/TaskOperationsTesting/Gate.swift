@@ -1,4 +1,4 @@
-import TaskOperations
+@_spi(Lock) import TaskOperations
 
 /// Holds tasks back until it is opened: what a test uses instead of a sleep.
 ///

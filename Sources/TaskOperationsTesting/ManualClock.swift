@@ -1,4 +1,4 @@
-import TaskOperations
+@_spi(Lock) import TaskOperations
 
 /// A clock that moves only when it is told to: time in tests without waiting.
 ///

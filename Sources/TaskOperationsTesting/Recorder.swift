@@ -1,4 +1,4 @@
-import TaskOperations
+@_spi(Lock) import TaskOperations
 
 /// Keeps what happened, in order, from whatever thread it is told.
 public final class Recorder<Event: Sendable>: Sendable {

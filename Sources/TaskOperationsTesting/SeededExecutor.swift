@@ -1,4 +1,4 @@
-public import TaskOperations
+@_spi(Lock) public import TaskOperations
 
 /// Runs a program of many tasks on one thread, and picks what runs next from a seed: the same seed gives the same
 /// interleaving, another seed another one.

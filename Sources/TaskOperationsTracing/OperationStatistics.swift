@@ -1,4 +1,4 @@
-public import TaskOperations
+@_spi(Lock) public import TaskOperations
 
 /// Counts what operations do, and how long they wait and execute, for each queue that it observes.
 ///

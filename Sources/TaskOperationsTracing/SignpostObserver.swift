@@ -1,5 +1,5 @@
 #if canImport(os)
-    public import TaskOperations
+    @_spi(Lock) public import TaskOperations
     public import os
 
     /// Tells Instruments of operations: an interval for each that executes, and an event for what happens to it.

@@ -1,6 +1,6 @@
 internal import Dispatch
 public import Foundation
-public import TaskOperations
+@_spi(Lock) public import TaskOperations
 
 /// Writes what happens to operations to a file that `ui.perfetto.dev` and `chrome://tracing` open, in the Trace Event
 /// Format, and that `Trace` reads back.

@@ -1,5 +1,5 @@
 import Foundation
-import TaskOperations
+@_spi(Lock) import TaskOperations
 
 /// Standard error: lines for people, and on a terminal one line of progress below them.
 package final class Console: Sendable {

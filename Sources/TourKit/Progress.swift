@@ -1,4 +1,4 @@
-import TaskOperations
+@_spi(Lock) import TaskOperations
 
 /// What the tour is doing, in one line on the terminal.
 final class Progress: Sendable {

@@ -1,5 +1,5 @@
 import Foundation
-import TaskOperations
+@_spi(Lock) import TaskOperations
 
 /// Finds the most threads that a piece of work used at once. Knows only Linux.
 ///

@@ -1,5 +1,5 @@
 import Foundation
-import TaskOperations
+@_spi(Lock) import TaskOperations
 import TaskOperationsExpectations
 import TaskOperationsTesting
 

@@ -1,4 +1,4 @@
-import TaskOperations
+@_spi(Lock) import TaskOperations
 import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing

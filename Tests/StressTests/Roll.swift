@@ -1,4 +1,4 @@
-import TaskOperations
+@_spi(Lock) import TaskOperations
 
 /// How often each of many operations ran and ended, and how many ran at once.
 final class Roll: Sendable {

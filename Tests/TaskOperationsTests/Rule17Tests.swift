@@ -3,7 +3,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@testable import TaskOperations
+@_spi(Lock) @testable import TaskOperations
 
 @Suite("Rule 17: completion handlers", .inTurns, .timeLimit(.minutes(10)))
 struct Rule17Tests {

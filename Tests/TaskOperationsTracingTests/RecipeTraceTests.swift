@@ -1,7 +1,7 @@
 #if os(Linux) || os(macOS)
     import Foundation
     import MigrationExamplesSupport
-    import TaskOperations
+    @_spi(Lock) import TaskOperations
     import TaskOperationsExpectations
     import TaskOperationsTesting
     import TaskOperationsTracing

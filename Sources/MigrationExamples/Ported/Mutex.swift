@@ -1,5 +1,5 @@
 #if TASK_OPERATIONS_PTHREAD_LOCK
-    import TaskOperations
+    @_spi(Lock) import TaskOperations
 
     /// Takes the place of the one in `Synchronization`, whose futex the thread sanitizer does not see.
     final class Mutex<Value: Sendable>: Sendable {

@@ -1,4 +1,4 @@
-import TaskOperations
+@_spi(Lock) import TaskOperations
 
 /// Tells code that blocks a thread that nobody wants its result any more: what a cancelled task knows by itself.
 public final class CancellationSignal: Sendable {

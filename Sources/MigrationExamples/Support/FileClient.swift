@@ -1,5 +1,5 @@
 import Dispatch
-import TaskOperations
+@_spi(Lock) import TaskOperations
 
 /// A client with completion handlers, such as one of a network has: it answers later and from another thread, and what
 /// was asked of it can be cancelled. It serves files of the folder.

@@ -1,5 +1,5 @@
 public import Foundation
-import TaskOperations
+@_spi(Lock) import TaskOperations
 
 /// The bytes of a picture that is not decoded yet, counted for as long as they are held.
 public final class PictureBuffer: Sendable {

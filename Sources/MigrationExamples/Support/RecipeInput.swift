@@ -1,4 +1,4 @@
-import TaskOperations
+@_spi(Lock) import TaskOperations
 
 /// What a recipe works on. Both sides of a recipe get an equal one.
 public struct RecipeInput: Sendable {

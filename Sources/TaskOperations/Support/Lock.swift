@@ -10,12 +10,12 @@
     #endif
 
     /// A value that only one thread at a time can reach.
-    package final class LockStorage<Value: ~Copyable & Sendable>: @unchecked Sendable {
+    @_spi(Lock) public final class LockStorage<Value: ~Copyable & Sendable>: @unchecked Sendable {
         // Every access to `value` holds `mutex`.
         private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
         private var value: Value
 
-        package init(_ value: consuming Value) {
+        public init(_ value: consuming Value) {
             self.value = value
             pthread_mutex_init(mutex, nil)
         }
@@ -25,7 +25,7 @@
             mutex.deallocate()
         }
 
-        package func withLock<Result, Failure>(
+        public func withLock<Result, Failure>(
             _ body: (inout Value) throws(Failure) -> Result
         ) throws(Failure) -> Result {
             pthread_mutex_lock(mutex)
@@ -34,22 +34,25 @@
         }
     }
 #else
-    package import Synchronization
+    public import Synchronization
 
-    package typealias LockStorage<Value: ~Copyable & Sendable> = Mutex<Value>
+    @_spi(Lock) public typealias LockStorage<Value: ~Copyable & Sendable> = Mutex<Value>
 #endif
 
 /// A value that only one thread at a time can reach. User code is never called, a continuation never resumed and
 /// a task never cancelled inside `withLock`.
-package struct Lock<Value: ~Copyable & Sendable>: ~Copyable, Sendable {
-    private let storage: LockStorage<Value>
+///
+/// Only what is public can be specialized in another module of the package. Without that, an operation of Foundation
+/// costs a quarter more instructions on a queue.
+@_spi(Lock) public struct Lock<Value: ~Copyable & Sendable>: ~Copyable, Sendable {
+    @usableFromInline let storage: LockStorage<Value>
 
-    package init(_ value: consuming Value) {
+    @inlinable public init(_ value: consuming Value) {
         storage = LockStorage(value)
     }
 
-    @inline(__always)
-    package func withLock<Result: Sendable, Failure>(
+    @inlinable @inline(__always)
+    public func withLock<Result: Sendable, Failure>(
         _ body: (inout Value) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         try storage.withLock { value throws(Failure) in try body(&value) }

@@ -1,6 +1,6 @@
 internal import Dispatch
 internal import Foundation
-internal import TaskOperations
+@_spi(Lock) internal import TaskOperations
 
 /// The tasks that wait for one Dispatch semaphore, and the thread that blocks for them.
 ///

@@ -1,5 +1,5 @@
 internal import Dispatch
-internal import TaskOperations
+@_spi(Lock) internal import TaskOperations
 
 /// Runs tasks on threads where they may block.
 let legacyExecutor = BridgedExecutor(threads: .shared)

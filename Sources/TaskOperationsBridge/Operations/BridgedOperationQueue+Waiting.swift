@@ -1,5 +1,5 @@
 internal import Foundation
-internal import TaskOperations
+@_spi(Lock) internal import TaskOperations
 
 extension BridgedOperationQueue {
     /// Waits until the queue is empty, in what the base class lists too.

@@ -1,7 +1,7 @@
 public import Dispatch
 public import Foundation
 internal import Synchronization
-public import TaskOperations
+@_spi(Lock) public import TaskOperations
 
 /// An `OperationQueue` for code that wants one, driven by a `TaskOperationQueue`.
 ///

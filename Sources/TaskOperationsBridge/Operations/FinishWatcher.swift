@@ -1,5 +1,5 @@
 internal import Foundation
-internal import TaskOperations
+@_spi(Lock) internal import TaskOperations
 
 #if canImport(ObjectiveC)
     /// Tells once that an operation is finished.

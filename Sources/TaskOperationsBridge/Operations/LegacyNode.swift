@@ -1,5 +1,5 @@
 internal import Foundation
-internal import TaskOperations
+@_spi(Lock) internal import TaskOperations
 
 /// What there is on our side of an operation of Foundation: one node for each, for as long as anything of ours waits
 /// for it or runs it.

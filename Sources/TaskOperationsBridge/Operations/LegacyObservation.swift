@@ -1,6 +1,6 @@
 internal import Dispatch
 internal import Foundation
-internal import TaskOperations
+@_spi(Lock) internal import TaskOperations
 
 #if canImport(ObjectiveC)
     /// Tells when an operation may have become ready, cancelled or finished, and starts it.

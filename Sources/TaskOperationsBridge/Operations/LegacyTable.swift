@@ -1,5 +1,5 @@
 internal import Foundation
-internal import TaskOperations
+@_spi(Lock) internal import TaskOperations
 
 /// Which operations of Foundation and of ours stand for each other, as an operation of Foundation has no room for what
 /// belongs to it here.

@@ -1,5 +1,5 @@
 public import Foundation
-public import TaskOperations
+@_spi(Lock) public import TaskOperations
 
 extension AnyTaskOperation {
     /// This operation as one of Foundation, to depend on or to add to an `OperationQueue`. Always the same one as long

@@ -1,6 +1,6 @@
 public import Foundation
 internal import Synchronization
-internal import TaskOperations
+@_spi(Lock) internal import TaskOperations
 
 extension OperationQueue {
     /// Waits, without blocking a thread, until the queue is empty, barriers included; what is added meanwhile is waited

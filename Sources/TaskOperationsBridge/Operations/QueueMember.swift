@@ -1,7 +1,7 @@
 #if !canImport(ObjectiveC)
     internal import Dispatch
     internal import Foundation
-    internal import TaskOperations
+    @_spi(Lock) internal import TaskOperations
 
     /// Stands for an operation of a `BridgedOperationQueue` in the list of its base class.
     ///

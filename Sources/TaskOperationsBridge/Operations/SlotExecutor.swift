@@ -1,4 +1,4 @@
-internal import TaskOperations
+@_spi(Lock) internal import TaskOperations
 
 /// Runs jobs on the cooperative pool, once it is open. Until then it keeps them, and tells that there is one.
 ///

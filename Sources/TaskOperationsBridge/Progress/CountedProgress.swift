@@ -1,5 +1,5 @@
 internal import Foundation
-internal import TaskOperations
+@_spi(Lock) internal import TaskOperations
 
 /// A progress whose counts come from any thread.
 ///

@@ -1,5 +1,5 @@
 internal import Dispatch
-internal import TaskOperations
+@_spi(Lock) internal import TaskOperations
 
 /// A wait that is carried out by a task, and ended by a thread that blocks meanwhile.
 ///

@@ -1,5 +1,5 @@
 import Foundation
-import TaskOperations
+@_spi(Lock) import TaskOperations
 
 extension Case {
     /// A task group can be filled from one task only.

@@ -1,5 +1,5 @@
 import Foundation
-import TaskOperations
+@_spi(Lock) import TaskOperations
 
 extension Case {
     /// The time is that of making them and having them wait. A suspended task awaits a continuation.

@@ -1,4 +1,4 @@
-import TaskOperations
+@_spi(Lock) import TaskOperations
 
 // What a queue is asked for beside its width. Beside it, what a user would write around a queue or a task.
 

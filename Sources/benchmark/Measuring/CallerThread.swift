@@ -1,5 +1,5 @@
 import Dispatch
-import TaskOperations
+@_spi(Lock) import TaskOperations
 
 /// The thread that every subject adds from which can be reached from synchronous code.
 let mainThread = CallerThread()

@@ -1,6 +1,6 @@
 import Dispatch
 import Foundation
-import TaskOperations
+@_spi(Lock) import TaskOperations
 import TaskOperationsBridge
 import TaskOperationsExpectations
 import TaskOperationsTesting

@@ -1,5 +1,5 @@
 import Foundation
-import TaskOperations
+@_spi(Lock) import TaskOperations
 import TaskOperationsTesting
 
 /// An operation of a `BridgeProgram` in the flesh.

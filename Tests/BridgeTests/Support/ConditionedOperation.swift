@@ -1,6 +1,6 @@
 import Dispatch
 import Foundation
-import TaskOperations
+@_spi(Lock) import TaskOperations
 
 /// An operation in the style of PSOperations and its many copies: it has a state of its own, evaluates its conditions when
 /// it is first asked whether it is ready, and tells observers when it finishes. All subclass behaviour is overridden.

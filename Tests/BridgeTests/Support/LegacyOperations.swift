@@ -1,5 +1,5 @@
 import Foundation
-import TaskOperations
+@_spi(Lock) import TaskOperations
 
 /// A synchronous subclass, as people write it.
 final class SynchronousOperation: Foundation.Operation, @unchecked Sendable {  // All it has is constant.

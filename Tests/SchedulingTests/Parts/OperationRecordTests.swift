@@ -2,7 +2,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@testable import TaskOperations
+@_spi(Lock) @testable import TaskOperations
 
 @Suite("What an operation keeps of itself", .inTurns, .timeLimit(.minutes(10)))
 struct OperationRecordTests {

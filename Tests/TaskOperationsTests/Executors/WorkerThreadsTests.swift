@@ -3,7 +3,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@testable import TaskOperations
+@_spi(Lock) @testable import TaskOperations
 
 @Suite("A bounded set of threads", .inTurns)
 struct WorkerThreadsTests {

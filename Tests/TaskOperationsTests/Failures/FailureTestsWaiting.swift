@@ -1,10 +1,10 @@
 import Foundation
-import TaskOperations
+@_spi(Lock) import TaskOperations
 import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@testable import TaskOperations
+@_spi(Lock) @testable import TaskOperations
 
 @Suite("What went wrong elsewhere: waiting", .inTurns, .timeLimit(.minutes(10)))
 struct FailureTestsWaiting {

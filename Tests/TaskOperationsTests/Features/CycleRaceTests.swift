@@ -1,10 +1,10 @@
 import Synchronization
-import TaskOperations
+@_spi(Lock) import TaskOperations
 import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@testable import TaskOperations
+@_spi(Lock) @testable import TaskOperations
 
 /// An executor is called in the middle of whatever starts a task. So it can do there what another thread might.
 @Suite("Dependency cycles that are closed from two sides at once", .inTurns, .timeLimit(.minutes(10)))

@@ -2,7 +2,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@testable import TaskOperations
+@_spi(Lock) @testable import TaskOperations
 
 /// Nothing here may grow the stack with the number of operations, which is measured, as an overflow depends on the
 /// thread.

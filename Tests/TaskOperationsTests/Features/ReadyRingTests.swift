@@ -3,7 +3,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@testable import TaskOperations
+@_spi(Lock) @testable import TaskOperations
 
 @Suite("A run of what starts next, taken without a lock", .inTurns, .timeLimit(.minutes(10)))
 struct ReadyRingTests {

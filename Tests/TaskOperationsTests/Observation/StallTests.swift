@@ -1,5 +1,5 @@
 import Dispatch
-import TaskOperations
+@_spi(Lock) import TaskOperations
 import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing

@@ -2,7 +2,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@testable import TaskOperations
+@_spi(Lock) @testable import TaskOperations
 
 @Suite("Operations say what they wait for", .inTurns, .timeLimit(.minutes(10)))
 struct WaitingReasonTests {

@@ -1,4 +1,4 @@
-@testable import TaskOperations
+@_spi(Lock) @testable import TaskOperations
 
 /// Runs nothing until it is told to.
 final class HoldingExecutor: TaskExecutor {

@@ -1,4 +1,4 @@
-import TaskOperations
+@_spi(Lock) import TaskOperations
 
 /// Holds the only reference to a queue until told otherwise.
 final class QueueHolder: Sendable {

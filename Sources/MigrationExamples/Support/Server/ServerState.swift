@@ -1,5 +1,5 @@
 import Foundation
-import TaskOperations
+@_spi(Lock) import TaskOperations
 
 /// What the server's thread shares with everybody else.
 final class ServerState: Sendable {

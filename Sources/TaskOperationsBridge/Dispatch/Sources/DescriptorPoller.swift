@@ -1,5 +1,5 @@
 internal import Foundation
-internal import TaskOperations
+@_spi(Lock) internal import TaskOperations
 
 /// Waits for file descriptors on behalf of tasks: one thread for the whole process, which sleeps in `poll`.
 ///

@@ -1,5 +1,5 @@
 internal import Dispatch
-internal import TaskOperations
+@_spi(Lock) internal import TaskOperations
 
 /// A Dispatch source whose events are awaited one by one. It is cancelled when the subscription ends or is released.
 final class SourceSubscription<Element: Sendable>: @unchecked Sendable {

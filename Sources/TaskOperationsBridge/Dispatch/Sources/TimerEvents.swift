@@ -1,5 +1,5 @@
 public import Dispatch
-internal import TaskOperations
+@_spi(Lock) internal import TaskOperations
 
 /// One or more deadlines of a timer that have passed.
 public struct DispatchTimerTick: Sendable, Equatable {
