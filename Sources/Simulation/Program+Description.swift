@@ -26,6 +26,8 @@ extension Program.Queue: CustomStringConvertible {
         if order == .lastInFirstOut { parts.append("newest first") }
         if pendingLimit != .max { parts.append("\(pendingLimit) pending") }
         if overflow != .refuse { parts.append("\(overflow)") }
+        if let rate { parts.append("one per \(rate.interval) s, \(rate.burst) at once") }
+        if let ageing { parts.append("a level higher each \(ageing) s") }
         if isSuspended { parts.append("suspended") }
         if isScope { parts.append("of a scope") }
         return parts.joined(separator: ", ")

@@ -14,6 +14,7 @@ extension Program {
         }
         if choices.picks(percent: 40) { shareLimits(from: &choices) }
         if choices.picks(percent: 40) { capLevels(from: &choices) }
+        if choices.picks(percent: 40) { useTime(from: &choices) }
     }
 }
 
@@ -41,6 +42,31 @@ extension Program {
             steps.insert(.call(call), at: choices.picks(percent: 30) ? choices.number(below: steps.count + 1) : 0)
         }
     }
+}
+
+// MARK: - Time
+
+extension Program {
+    /// Gives queues rates and ageing, and has time pass, in the program and in bodies.
+    private mutating func useTime(from choices: inout some Choices) {
+        for queue in queues.indices {
+            if choices.picks(percent: 60) {
+                queues[queue].rate = Rate(interval: 1 + choices.number(below: 4), burst: 1 + choices.number(below: 3))
+            }
+            if choices.picks(percent: 50), queues[queue].order == .firstInFirstOut {
+                queues[queue].ageing = 1 + choices.number(below: 4)
+            }
+        }
+        for _ in 0...choices.number(below: 4) {
+            steps.insert(advance(from: &choices), at: choices.number(below: steps.count + 1))
+        }
+        for number in operations.indices where choices.picks(percent: 30) {
+            let place = choices.number(below: operations[number].steps.count + 1)
+            operations[number].steps.insert(advance(from: &choices), at: place)
+        }
+    }
+
+    private func advance(from choices: inout some Choices) -> Step { .call(.advance(1 + choices.number(below: 6))) }
 }
 
 // MARK: - Bounded queues

@@ -13,8 +13,17 @@ public struct Program: Hashable, Sendable {
         /// How many operations may be pending.
         public var pendingLimit = Int.max
         public var overflow = QueueOverflow.refuse
+        public var rate: Rate?
+        /// After how many seconds an operation comes one level higher.
+        public var ageing: Int?
         /// It is made by a step `.scope`, and gone at the end of that.
         public var isScope = false
+    }
+
+    /// A start for each so many seconds, and how many at once.
+    public struct Rate: Hashable, Sendable {
+        public var interval = 1
+        public var burst = 1
     }
 
     public struct Operation: Hashable, Sendable {
@@ -71,6 +80,8 @@ public enum Call: Hashable, Sendable {
     /// How many permits the operations of a level take at once.
     case setCap(Int, level: Int, Int)
     case setLevel(Int, Int)
+    /// So many seconds pass.
+    case advance(Int)
     case depend(Int, on: Int)
     case undepend(Int, on: Int)
     case shutDown(Int, isCancelling: Bool)

@@ -1,4 +1,4 @@
-@_spi(Lock) import TaskOperations
+@_spi(Lock) public import TaskOperations
 
 /// A clock that moves only when it is told to: time in tests without waiting.
 ///
@@ -9,7 +9,7 @@
 /// clock.advance(by: .seconds(60))
 /// try await operation.value
 /// ```
-public final class ManualClock: Clock, Sendable {
+public final class ManualClock: ExecutorBoundClock {
     /// A moment, by its distance from the clock's beginning.
     public struct Instant: InstantProtocol {
         /// How long after the clock's beginning it is.
@@ -48,14 +48,24 @@ public final class ManualClock: Clock, Sendable {
     private let state = Lock(State())
     private let arrivals = Gate()
 
+    package let sleepExecutor: (any TaskExecutor)?
+
     /// Makes a clock that stands at its beginning.
-    public init() {}
+    ///
+    /// - Parameter executor: Where the library waits for deadlines on this clock: with the executor on which all else runs,
+    ///   a program with rates, delays or time limits can be repeated too. Nil for the cooperative pool.
+    public init(on executor: SeededExecutor? = nil) {
+        sleepExecutor = executor
+    }
 
     /// The moment that the clock was moved to last.
     public var now: Instant { state.withLock { $0.now } }
 
     /// The clock moves by any duration that it is told.
     public var minimumResolution: Duration { .zero }
+
+    /// When the first of those that sleep wakes; nil if none sleeps.
+    package var nextDeadline: Instant? { state.withLock { $0.sleepers.first?.deadline } }
 
     /// How many sleep now.
     public var sleeperCount: Int { state.withLock { $0.sleepers.count } }

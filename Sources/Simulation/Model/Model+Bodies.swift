@@ -24,6 +24,7 @@ extension Model {
         let isFirst = first == nil || first == number || precedes(number, first!, levels)
         check(isFirst, "operation \(number) began before \(first ?? -1), levels \(levels)")
         operations[number].phase = .executing
+        noteStart(in: queue)
         useRoom(of: queue)
         check(queues[queue].width > 0, "operation \(number) began on queue \(queue) of width 0")
         checkPermits(of: queue, width: queues[queue].width)
@@ -44,7 +45,8 @@ extension Model {
 
     /// Whether one operation of a queue comes before another.
     private func precedes(_ left: Int, _ right: Int, _ levels: [Int]) -> Bool {
-        if levels[left] != levels[right] { return levels[left] > levels[right] }
+        let (leftLevel, rightLevel) = (agedLevel(left, levels), agedLevel(right, levels))
+        if leftLevel != rightLevel { return leftLevel > rightLevel }
         let isOlder = operations[left].arrival < operations[right].arrival
         switch queues[operations[left].queue!].order {
         case .firstInFirstOut: return isOlder
@@ -83,12 +85,13 @@ extension Model {
         let mayFail = outcome == .dependencyFailed && operations[input].phase == .finished
         check(mayLack || mayFail, "operation \(number) came to \(outcome) without its input")
         check(isReady(number), "operation \(number) failed before \(unfinishedDependencies(of: number))")
+        if let queue = operations[number].queue { noteStart(in: queue) }
         finish(number, outcome)
     }
 
     /// Nothing is left to run.
     func checkIdle(_ queue: Int, levels: [Int]) {
-        if queues[queue].isSuspended || queues[queue].width == 0 { return }
+        if queues[queue].isSuspended || queues[queue].width == 0 || !mayStart(in: queue) { return }
         if operations.contains(where: { $0.queue == queue && $0.phase == .executing }) { return }
         let first = firstInLine(of: queue, levels: levels) { number in
             operations[number].limits.allSatisfy(hasRoom) && !mayBeFull(queue, levels[number], levels)

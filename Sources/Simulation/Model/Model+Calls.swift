@@ -22,6 +22,7 @@ extension Model {
         operations[number].phase = .submitted
         operations[number].queue = queue
         operations[number].arrival = arrivals
+        operations[number].arrivalTime = time
         operations[number].isBarrier = isBarrier
     }
 

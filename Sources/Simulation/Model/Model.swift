@@ -53,6 +53,8 @@ struct Model {
         var wasSubmitted = false
         var queue: Int?
         var arrival = 0
+        /// When it was added, in seconds.
+        var arrivalTime = 0
         var isBarrier = false
         var level: Int
         let weight: Int
@@ -81,6 +83,10 @@ struct Model {
         let overflow: QueueOverflow
         /// How many permits the operations of a priority take at once, if that is limited.
         var caps: [Int: Int] = [:]
+        let rate: Program.Rate?
+        let ageing: Int?
+        /// When operations started, in seconds.
+        var starts: [Int] = []
         /// Operations that are added as soon as there is room, in this order.
         var waitingForRoom: [Int] = []
         var intake = Intake.open
@@ -95,6 +101,8 @@ struct Model {
             order = queue.order
             pendingLimit = queue.pendingLimit
             overflow = queue.overflow
+            rate = queue.rate
+            ageing = queue.ageing
         }
     }
 
@@ -102,6 +110,8 @@ struct Model {
     var queues: [Queue]
     /// How many permits each semaphore has.
     var semaphores: [Int]
+    /// How many seconds have passed.
+    var time = 0
     /// How many operations were added, and how many waits began.
     var (arrivals, waits) = (0, 0)
     private let complaints = Complaints()

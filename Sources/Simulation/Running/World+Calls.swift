@@ -34,6 +34,7 @@ extension World {
         case .setLevel(let number, let level):
             operations[number].priority = TaskPriority.levels[level]
             model.setLevel(number, level)
+        case .advance(let seconds): advance(by: seconds)
         case .depend(let number, let other): addDependency(other, to: number)
         case .undepend(let number, let other): removeDependency(other, of: number)
         case .shutDown(let queue, let isCancelling):
@@ -146,9 +147,10 @@ extension World {
     /// Brings about what does not come by itself. Returns whether there was anything.
     func unblock() -> Bool {
         note("nothing is left to run")
+        for queue in queues.indices where queues[queue] != nil { model.checkIdle(queue, levels: orderLevels) }
+        if goOnInTime() { return true }
         let before = model.blocks
         for queue in queues.indices where queues[queue] != nil {
-            model.checkIdle(queue, levels: orderLevels)
             if model.queues[queue].isSuspended { perform(.setSuspended(queue, false)) }
             if model.queues[queue].width == 0 { perform(.setWidth(queue, 1)) }
             for level in TaskPriority.levels.indices where isClosed(level, of: queue) {

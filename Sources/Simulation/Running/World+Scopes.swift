@@ -12,7 +12,8 @@ extension World {
         defer { leaveScope(queue, scope, of: number) }
         try await withTaskOperationQueue(
             name: "\(queue)", maxConcurrentOperationCount: made.width, order: made.order,
-            maxPendingOperationCount: made.pendingLimit, overflow: made.overflow, executor: executor
+            maxPendingOperationCount: made.pendingLimit, overflow: made.overflow, rate: made.operationRate,
+            ageing: made.operationAgeing, clock: clock, executor: executor
         ) { real in
             queues[queue] = real
             observe(real)

@@ -13,6 +13,7 @@ final class World: @unchecked Sendable {
     private(set) var operations: [TaskOperation<Int>] = []
     var queues: [TaskOperationQueue?] = []
     let semaphores: [AsyncSemaphore]
+    let clock: ManualClock
     var model: Model
     /// The waits for what is left in the queues of scopes.
     var closing: [Int: Int] = [:]
@@ -27,6 +28,7 @@ final class World: @unchecked Sendable {
     init(_ program: Program, executor: SeededExecutor, keepsTrace: Bool, eventsBetweenLooks: Int) {
         self.program = program
         self.executor = executor
+        clock = ManualClock(on: executor)
         self.keepsTrace = keepsTrace
         self.eventsBetweenLooks = eventsBetweenLooks
         model = Model(program)
@@ -41,8 +43,8 @@ final class World: @unchecked Sendable {
         let queue = program.queues[number]
         let made = TaskOperationQueue(
             name: "\(number)", maxConcurrentOperationCount: queue.width, order: queue.order,
-            maxPendingOperationCount: queue.pendingLimit, overflow: queue.overflow, isSuspended: queue.isSuspended,
-            executor: executor)
+            maxPendingOperationCount: queue.pendingLimit, overflow: queue.overflow, rate: queue.operationRate,
+            ageing: queue.operationAgeing, clock: clock, isSuspended: queue.isSuspended, executor: executor)
         observe(made)
         return made
     }

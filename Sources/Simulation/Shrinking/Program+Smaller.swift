@@ -26,6 +26,8 @@ extension Program {
             add { $0.queues[queue].order = .firstInFirstOut }
             add { $0.queues[queue].pendingLimit = .max }
             add { $0.queues[queue].overflow = .refuse }
+            add { $0.queues[queue].rate = nil }
+            add { $0.queues[queue].ageing = nil }
         }
         if !semaphores.isEmpty { add { $0.removeLastSemaphore() } }
         if queues.count > 1 { add { $0.removeLastQueue() } }
@@ -170,6 +172,7 @@ private struct Renumbering {
         case .cancelAll(let queue), .setSuspended(let queue, _), .setWidth(let queue, _),
             .setPendingLimit(let queue, _), .setCap(let queue, level: _, _), .shutDown(let queue, _):
             return queue == removedQueue ? nil : call
+        case .advance: return call
         }
     }
 

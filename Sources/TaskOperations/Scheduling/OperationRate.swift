@@ -55,6 +55,9 @@ struct TokenBucket: Hashable, Sendable {
         return count == 0 ? nextStart : max(next, time) + rate.interval * count - full
     }
 
+    /// Whether no token comes before one is used.
+    func isFull(at time: Duration) -> Bool { next <= time }
+
     /// How many tokens there are at a time; not more than a number.
     func count(at time: Duration, atMost limit: Int) -> Int {
         let full = rate.interval * rate.burst

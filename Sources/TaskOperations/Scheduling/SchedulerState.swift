@@ -453,10 +453,12 @@ extension SchedulerState {
     /// The queue was woken.
     mutating func noteWake() { time.noteWake() }
 
-    /// If only the rate keeps operations from starting, or will once all tokens are used, the queue is to be woken when there
-    /// is another one. That is decided early, so that the sleep for it begins in time.
+    /// If there are fewer tokens than operations that could use them, the queue is to be woken when there is another one; but
+    /// not while all are there: then it is something else that keeps operations from starting, maybe for long.
     private mutating func decideWake() {
-        guard let rate, !isHalted, !lending.isAwaitedBack, permits.available > 0 else { return }
+        guard let rate, !rate.isFull(at: time.now), !isHalted, !lending.isAwaitedBack, permits.available > 0 else {
+            return
+        }
         let openCount = operations.admission.openCount
         let tokenCount = rate.count(at: time.now, atMost: openCount)
         if openCount == tokenCount { return }

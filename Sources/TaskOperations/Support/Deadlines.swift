@@ -40,7 +40,9 @@ enum Deadlines {
 
     private static func start(_ sleeper: DeadlineTable.NewSleeper) {
         sleeper.replaced?.cancel()
-        let task = Task.detached(priority: .high) { await sleep(sleeper) }
+        let task = Task.detached(executorPreference: sleeper.face.sleepExecutor, priority: .high) {
+            await sleep(sleeper)
+        }
         if !table.withLock({ $0.setTask(task, of: sleeper) }) { task.cancel() }
     }
 
@@ -77,11 +79,14 @@ struct ClockKey: Hashable, Sendable {
 final class ClockFace: Sendable {
     private let elapsed: @Sendable () -> Duration
     private let sleepUntil: @Sendable (Duration) async throws -> Void
+    /// Where the task runs that sleeps.
+    let sleepExecutor: (any TaskExecutor)?
 
     init<C: Clock>(_ clock: C) where C.Duration == Duration {
         let start = clock.now
         elapsed = { start.duration(to: clock.now) }
         sleepUntil = { try await clock.sleep(until: start.advanced(by: $0), tolerance: nil) }
+        sleepExecutor = (clock as? any ExecutorBoundClock)?.sleepExecutor
     }
 
     var now: Duration { elapsed() }

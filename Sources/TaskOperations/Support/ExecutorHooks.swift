@@ -1,4 +1,4 @@
-// What an executor of ours may do for a queue beside running bodies.
+// What an executor or a clock of ours may do for a queue beside what every one does.
 
 /// An executor that says where the handlers of operations that never started are called. With any other that is the
 /// cooperative pool: an executor may be busy for long, or not run at all yet, and what awaits such an operation waits for
@@ -11,4 +11,10 @@ package protocol HandlerExecutor: TaskExecutor {
 package protocol SliceDecidingExecutor: TaskExecutor {
     /// Whether the worker that ran a body lets others run now.
     func isSliceOver() -> Bool
+}
+
+/// A clock that says where the library sleeps on it: what can be repeated stays on one executor.
+package protocol ExecutorBoundClock: Clock {
+    /// Nil for the cooperative pool.
+    var sleepExecutor: (any TaskExecutor)? { get }
 }

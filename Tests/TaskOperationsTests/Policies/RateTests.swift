@@ -54,6 +54,29 @@ struct RateTests {
         #expect(clock.sleeperCount == 0)
     }
 
+    @Test("A queue that something else than its rate holds up is not woken again and again", .seeds(20))
+    func heldUpOtherwise() async throws {
+        let clock = ManualClock(on: .seeded)
+        let queue = TaskOperationQueue(
+            maxConcurrentOperationCount: 2, rate: .one(per: .seconds(1), burst: 2), clock: clock, executor: .seeded)
+        queue.setMaxConcurrentOperationCount(0, for: .medium)
+        let closed = (0..<3).map { number in queue.addOperation { number } }
+        for number in 0..<2 { #expect(try await queue.addOperation(priority: .high) { number }.value == number) }
+        var wakeCount = 0
+        await letOthersRun()
+        while clock.sleeperCount > 0, wakeCount < 10 {
+            wakeCount += 1
+            clock.advance(by: .seconds(1))
+            await letOthersRun()
+        }
+        #expect(wakeCount == 2, "as many as tokens were missing")
+        queue.setMaxConcurrentOperationCount(2, for: .medium)
+        #expect(try await closed[1].value == 1)
+        await clock.waitForSleepers(3)
+        clock.advance(by: .seconds(2))
+        #expect(try await closed[2].value == 2)
+    }
+
     @Test("A clock that leaps on does no more than fill the burst; one that goes back starts nothing early")
     func jumpingClock() async throws {
         let clock = JumpingClock()
