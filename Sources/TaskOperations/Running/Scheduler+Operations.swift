@@ -22,9 +22,9 @@ extension Scheduler {
         let (snapshot, isInOrder) = operation.settle(
             at: slot, in: nextPlace(for: CollectionOfOne(operation), isBarrier: isBarrier))
         if snapshot.hasLimits { state.setLimits(limitSet(of: operation), of: slot) }
-        _ = state.add(
-            operation, level: snapshot.level, isReady: snapshot.isReady, isBarrier: isBarrier, weight: snapshot.weight,
-            at: slot)
+        state.insert(
+            operation, at: slot, level: snapshot.level, isReady: snapshot.isReady, isBarrier: isBarrier,
+            weight: snapshot.weight)
         if snapshot.hasEnded { state.remove(slot) }
         return isInOrder || snapshot.hasEnded
     }

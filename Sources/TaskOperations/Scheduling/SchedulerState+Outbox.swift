@@ -71,7 +71,7 @@ extension SchedulerState {
     /// begins; what comes before its level cannot wait for that.
     func urgency(offering offered: PriorityLevel?) -> Urgency {
         // For ageing, when an operation came has to be known.
-        if !intake.takes || changes.isObserved || room.isLimited || ages != nil { return .everything }
+        if !intake.takes || changes.isObserved || room.isLimited || pace.hasAgeing { return .everything }
         if let offered { return order.servesNewcomersLast ? .above(offered) : .from(offered) }
         if permits.available == 0 || isHalted { return .nothing }
         if starting.count < min(permits.available, workerLimit) { return .everything }

@@ -181,8 +181,8 @@ extension SchedulerState {
     /// What is served in ascending order: higher levels first.
     private func place(_ slot: Slot) -> (UInt8, UInt64) {
         let record = records[slot]
-        if record.status == .ready, let ages {
-            return (.max - ages.level(of: slot, record.level, at: time.now).rawValue, record.arrival)
+        if record.status == .ready, pace.hasAgeing {
+            return (.max - pace.orderLevel(of: slot, record.level).rawValue, record.arrival)
         }
         let order = record.status == .ready ? self.order : .firstInFirstOut
         return (.max - record.level.rawValue, order.rank(ofArrival: record.arrival))

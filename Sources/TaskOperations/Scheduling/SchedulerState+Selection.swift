@@ -8,7 +8,7 @@ extension SchedulerState {
         if isHalted || lending.isAwaitedBack { return 0 }
         if isPlain { return min(ready.count, permits.available) }
         let count = min(operations.admission.openCount, permits.available)
-        return rate.map { $0.count(at: time.now, atMost: count) } ?? count
+        return pace.startableCount(atMost: count)
     }
 
     /// The level of what would start next, that is of its task: its own, or what waits for all that may start.
@@ -34,7 +34,7 @@ extension SchedulerState {
     ///
     /// A level that is full is passed over. What has to wait for permits of the queue is not.
     var selection: Selection? {
-        if ages != nil {
+        if pace.hasAgeing {
             for (slot, level, set) in firstOfLevels {
                 if lending.isOpen(level, for: records[slot].weight) { return selected(slot, level, set) }
             }
@@ -52,15 +52,15 @@ extension SchedulerState {
     }
 
     /// Whether the rate lets nothing start now.
-    var isRateReached: Bool { rate.map { $0.count(at: time.now, atMost: 1) == 0 } ?? false }
+    var isRateReached: Bool { pace.startableCount(atMost: 1) == 0 }
 
     /// The first ready operation of each level, in the order in which they are to start.
     var firstOfLevels: [(slot: Slot, level: PriorityLevel, set: Int?)] {
         let all = PriorityLevel.allCases.reversed().compactMap { level in
             operations.admission.first(of: level).map { (slot: $0.slot, level: level, set: $0.set) }
         }
-        guard let ages else { return all }
-        return all.map { (first: $0, level: ages.level(of: $0.slot, $0.level, at: time.now)) }
+        if !pace.hasAgeing { return all }
+        return all.map { (first: $0, level: pace.orderLevel(of: $0.slot, $0.level)) }
             .sorted { one, other in
                 if one.level != other.level { return one.level > other.level }
                 return records[one.first.slot].arrival < records[other.first.slot].arrival

@@ -35,9 +35,7 @@ struct SchedulerState<Element: Sendable, Waiter: Sendable>: Sendable {
     /// Whether an end makes room for the next start, whatever that is. Unset for good when an operation takes more than one
     /// permit, or the queue is asked for anything beside its order.
     private(set) var isPlain = true
-    private(set) var time = QueueTime()
-    private(set) var rate: TokenBucket?
-    private(set) var ages: Ages?
+    private(set) var pace: QueuePace
     private var outbox = Outbox()
 
     init(
@@ -45,8 +43,7 @@ struct SchedulerState<Element: Sendable, Waiter: Sendable>: Sendable {
     ) {
         order = policies.order
         operations = QueuedOperations(order: order)
-        rate = policies.rate.map { TokenBucket($0) }
-        ages = policies.ageing.map { Ages($0) }
+        pace = QueuePace(rate: policies.rate, ageing: policies.ageing)
         isPlain = !policies.needTime
         room = PendingRoom(limit: policies.pendingLimit, overflow: policies.overflow)
         lending = LendablePermits(capacity: width)
@@ -61,31 +58,6 @@ struct SchedulerState<Element: Sendable, Waiter: Sendable>: Sendable {
 // MARK: - Arrival and end
 
 extension SchedulerState {
-    /// The slot that the next operation gets.
-    var nextSlot: Slot { mutating get { operations.nextSlot } }
-
-    /// An operation arrives. Returns its slot; nil if it came too late, and is to be ended.
-    ///
-    /// - Parameter reserved: What `nextSlot` said just before, if that was asked. Then so was `takesIn`: nothing more gives
-    ///   way to the operation.
-    mutating func add(
-        _ element: Element, level: PriorityLevel = .medium, isReady: Bool = false, isBarrier: Bool = false,
-        weight: Int = 1, at reserved: Slot? = nil
-    ) -> Slot? {
-        if reserved == nil, isFull || !intake.takes, !takesIn(element) { return nil }
-        if weight != 1 { isPlain = false }
-        let slot = reserved ?? nextSlot
-        operations.insert(
-            element, at: slot, level: level, isReady: isReady, isBarrier: isBarrier, weight: weight, &outbox.newFloors)
-        if room.drops { room.enter(operations.entry(slot)) }
-        if ages != nil { ages!.arrive(slot, at: time.now) }
-        if changes.isObserved {
-            tell(.added, element, operations.arrivals)
-            if isReady { tell(.ready, element, operations.arrivals) }
-        }
-        return slot
-    }
-
     /// Whether the queue takes an operation. If not, the operation is to be ended. If the queue is full, another one may
     /// give way.
     mutating func takesIn(_ element: Element) -> Bool {
@@ -99,6 +71,26 @@ extension SchedulerState {
 
     private mutating func reject(_ element: Element, _ reason: Rejection.Reason) {
         outbox.rejected.append(.init(element: element, reason: reason))
+    }
+
+    /// The slot that the next operation gets.
+    var nextSlot: Slot { mutating get { operations.nextSlot } }
+
+    /// An operation arrives that the queue takes, at the slot that `nextSlot` has said just before.
+    mutating func insert(
+        _ element: Element, at slot: Slot, level: PriorityLevel = .medium, isReady: Bool = false,
+        isBarrier: Bool = false,
+        weight: Int = 1
+    ) {
+        if weight != 1 { isPlain = false }
+        operations.insert(
+            element, at: slot, level: level, isReady: isReady, isBarrier: isBarrier, weight: weight, &outbox.newFloors)
+        if room.drops { room.enter(operations.entry(slot)) }
+        if pace.hasAgeing { pace.arrive(slot) }
+        if changes.isObserved {
+            tell(.added, element, operations.arrivals)
+            if isReady { tell(.ready, element, operations.arrivals) }
+        }
     }
 
     /// The dependencies of an operation that has not started are all finished now, or no longer.
@@ -309,7 +301,7 @@ extension SchedulerState {
             }
             operations.start(slot, of: ownLevel, set)
             lending.take(records[slot].weight, at: ownLevel)
-            rate?.take(at: time.now)
+            pace.noteStart()
             if room.drops { room.leave(operations.entry(slot)) }
             return slot
         }
@@ -325,7 +317,7 @@ extension SchedulerState {
     mutating func refuseStart(_ slot: Slot) {
         lending.giveBack(records[slot].weight, at: records[slot].level)
         operations.undoStart(slot)
-        rate?.giveBack()
+        pace.undoStart()
         if room.drops { room.enter(operations.entry(slot)) }
     }
 
@@ -362,7 +354,7 @@ extension SchedulerState {
 
     /// An operation has left.
     private mutating func leavePolicies(_ slot: Slot, _ status: Status) {
-        ages?.leave(slot)
+        pace.leave(slot)
         if operations.admission.limited.isEmpty { return }
         operations.changeLimited { $0.leave(slot, hasStarted: status != .waiting && status != .ready) }
     }
@@ -448,23 +440,10 @@ extension SchedulerState {
 
 extension SchedulerState {
     /// The clock of the queue shows a time.
-    mutating func advance(to now: Duration, mayBeOld: Bool = false) { time.advance(to: now, mayBeOld: mayBeOld) }
+    mutating func advance(to now: Duration, mayBeOld: Bool = false) { pace.advance(to: now, mayBeOld: mayBeOld) }
 
     /// The queue was woken.
-    mutating func noteWake() { time.noteWake() }
-
-    /// If there are fewer tokens than operations that could use them, the queue is to be woken when there is another one; but
-    /// not while all are there: then it is something else that keeps operations from starting, maybe for long.
-    private mutating func decideWake() {
-        guard let rate, !rate.isFull(at: time.now), !isHalted, !lending.isAwaitedBack, permits.available > 0 else {
-            return
-        }
-        let openCount = operations.admission.openCount
-        let tokenCount = rate.count(at: time.now, atMost: openCount)
-        if openCount == tokenCount { return }
-        let delay = time.wake(at: rate.nextStart(after: tokenCount, at: time.now))
-        if let delay { outbox.wakeDelay = delay }
-    }
+    mutating func noteWake() { pace.noteWake() }
 }
 
 // MARK: - What follows
@@ -477,7 +456,7 @@ extension SchedulerState {
     mutating func settle(returned: (Element) -> Void = { _ in }) {
         if !returning.isEmpty { while let slot = nextReturn() { returned(records[slot].element) } }
         if !ready.isEmpty || !isPlain { startWorkers() }
-        if !isPlain { decideWake() }
+        if !isPlain, let delay = nextWakeDelay() { outbox.wakeDelay = delay }
         if isEmpty, !intake.takes, !isOver {
             isOver = true
             outbox.isOver = true
@@ -492,6 +471,11 @@ extension SchedulerState {
         var full = Outbox()
         swap(&full, &self.outbox)
         outbox = full
+    }
+
+    private mutating func nextWakeDelay() -> Duration? {
+        if isHalted || lending.isAwaitedBack || permits.available == 0 { return nil }
+        return pace.wakeDelay(for: operations.admission.openCount)
     }
 
     private mutating func startWorkers() {

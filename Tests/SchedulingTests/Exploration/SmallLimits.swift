@@ -216,7 +216,8 @@ extension SmallLimits: Explorable {
             }
             queues[queue].setLimits(set, of: slot)
         }
-        slots[number] = queues[queue].add(number, isReady: true, at: slot)
+        queues[queue].insert(number, at: slot, isReady: true)
+        slots[number] = slot
         phases[number] = .pending
         settle(queue)
     }

@@ -4,7 +4,7 @@
 
 extension SmallQueue {
     mutating func pass() {
-        state.advance(to: state.time.now + Self.step)
+        state.advance(to: state.pace.time.now + Self.step)
         tokens = min(tokens + 1, Self.burst)
         for number in operations.indices where canAge(operations[number]) { operations[number].age += 1 }
     }
@@ -32,9 +32,9 @@ extension SmallQueue {
 
     /// What is wrong with what the state knows of time, in words.
     var timeViolations: [String] {
-        guard let rate = state.rate else { return [] }
+        guard let rate = state.pace.rate else { return [] }
         var violations: [String] = []
-        let count = rate.count(at: state.time.now, atMost: .max)
+        let count = rate.count(at: state.pace.time.now, atMost: .max)
         if count != tokens { violations.append("the rate allows \(count) starts, not \(tokens)") }
         var settled = state
         settled.settle()

@@ -133,7 +133,7 @@ extension SchedulerState {
         let isFree = wanting.map { fits($0.weight, permits) && fits($0.weight, lending.caps?[$0.level]) } ?? false
         check(returned == (isFree ? wanting?.arrival : nil), "\(returned, default: "nothing") returns next")
         let isRoom = permits.taken < permits.capacity
-        let hasToken = rate.map { $0.nextStart <= time.now } ?? true
+        let hasToken = pace.rate.map { $0.nextStart <= pace.time.now } ?? true
         let mayStart = !isHalted && isRoom && wanting == nil && hasToken
         let sets = setsByArrival
         let startable = inOrder.indices.filter {
@@ -153,10 +153,11 @@ extension SchedulerState {
     }
 
     private func agedLevel(_ record: Record) -> PriorityLevel {
-        guard let ages, let slot = records.slots.first(where: { records[$0].arrival == record.arrival }) else {
+        guard let ages = pace.ages, let slot = records.slots.first(where: { records[$0].arrival == record.arrival })
+        else {
             return record.level
         }
-        return ages.level(of: slot, record.level, at: time.now)
+        return ages.level(of: slot, record.level, at: pace.time.now)
     }
 
     private func fits(_ weight: Int, _ permits: Permits?) -> Bool {

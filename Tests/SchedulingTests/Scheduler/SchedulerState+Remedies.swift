@@ -91,7 +91,7 @@ extension SchedulerState {
             while records[slot].status != .returning, nextReturn() != nil {}
         case .level: for level in PriorityLevel.allCases { setCap(100, at: level) }
         case .limits: operations.admission.limited.set(of: slot).map { limitsWereTaken($0) }
-        case .rate: advance(to: time.told + max(.zero, rate!.nextStart - time.now))
+        case .rate: advance(to: pace.time.told + max(.zero, pace.rate!.nextStart - pace.time.now))
         case .worker: break
         }
     }
@@ -108,13 +108,13 @@ extension SchedulerState {
         }
         let (level, otherLevel) = (agedLevel(slot), agedLevel(otherSlot))
         if level != otherLevel { return level > otherLevel }
-        let isNewestFirst = order == .lastInFirstOut && other.status == .ready && ages == nil
+        let isNewestFirst = order == .lastInFirstOut && other.status == .ready && pace.ages == nil
         return isNewestFirst ? record.arrival > other.arrival : record.arrival < other.arrival
     }
 
     private func agedLevel(_ slot: Slot) -> PriorityLevel {
         let level = records[slot].level
-        guard let ages, records[slot].status == .ready else { return level }
-        return ages.level(of: slot, level, at: time.now)
+        guard let ages = pace.ages, records[slot].status == .ready else { return level }
+        return ages.level(of: slot, level, at: pace.time.now)
     }
 }

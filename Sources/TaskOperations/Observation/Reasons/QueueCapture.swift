@@ -87,7 +87,7 @@ struct QueueCapture: Sendable {
         case .level:
             [.priorityLimit(state.lending.caps?[state.records[slot].level].capacity ?? state.permits.capacity)]
         case .limits: detail.limitReasons
-        case .rate: [.rate(next: state.rate.map { max(.zero, $0.nextStart - state.time.now) } ?? .zero)]
+        case .rate: [.rate(next: state.pace.rate.map { max(.zero, $0.nextStart - state.pace.time.now) } ?? .zero)]
         case .worker: [.executor]
         }
     }

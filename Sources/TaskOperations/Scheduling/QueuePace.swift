@@ -1,0 +1,55 @@
+/// What a queue knows of time: when its rate lets operations start, and how urgent those that wait have become.
+struct QueuePace: Sendable {
+    private(set) var time = QueueTime()
+    private(set) var rate: TokenBucket?
+    private(set) var ages: Ages?
+
+    init(rate: OperationRate?, ageing: OperationAgeing?) {
+        self.rate = rate.map { TokenBucket($0) }
+        ages = ageing.map { Ages($0) }
+    }
+
+    mutating func advance(to now: Duration, mayBeOld: Bool) { time.advance(to: now, mayBeOld: mayBeOld) }
+
+    mutating func noteWake() { time.noteWake() }
+}
+
+// MARK: - Rate
+
+extension QueuePace {
+    /// How many operations the rate lets start now; not more than a number.
+    @inline(__always)
+    func startableCount(atMost count: Int) -> Int { rate.map { $0.count(at: time.now, atMost: count) } ?? count }
+
+    /// An operation starts.
+    mutating func noteStart() { rate?.take(at: time.now) }
+
+    /// An operation that was to start does not.
+    mutating func undoStart() { rate?.giveBack() }
+
+    /// After which time the queue is to be woken, as there is another token then that one of so many operations could use;
+    /// nil if none could, or the queue is woken by then anyway.
+    ///
+    /// While all tokens are there it is something else that keeps operations from starting, maybe for long.
+    mutating func wakeDelay(for count: Int) -> Duration? {
+        guard let rate, !rate.isFull(at: time.now) else { return nil }
+        let tokenCount = rate.count(at: time.now, atMost: count)
+        return tokenCount == count ? nil : time.wake(at: rate.nextStart(after: tokenCount, at: time.now))
+    }
+}
+
+// MARK: - Ageing
+
+extension QueuePace {
+    /// Whether operations come before more urgent ones in the end.
+    var hasAgeing: Bool { ages != nil }
+
+    mutating func arrive(_ slot: Int) { ages?.arrive(slot, at: time.now) }
+
+    mutating func leave(_ slot: Int) { ages?.leave(slot) }
+
+    /// The level by which an operation of a level is ordered.
+    func orderLevel(of slot: Int, _ level: PriorityLevel) -> PriorityLevel {
+        ages?.level(of: slot, level, at: time.now) ?? level
+    }
+}
