@@ -12,6 +12,10 @@ extension AnyTaskOperation {
         let hasDependencies: Bool
         let weight: Int
         let hasLimits: Bool
+
+        func newcomer(isBarrier: Bool) -> Newcomer {
+            Newcomer(level: level, isReady: isReady, isBarrier: isBarrier, weight: weight)
+        }
     }
 
     /// What came of an attempt to start.

@@ -22,9 +22,7 @@ extension Scheduler {
         let (snapshot, isInOrder) = operation.settle(
             at: slot, in: nextPlace(for: CollectionOfOne(operation), isBarrier: isBarrier))
         if snapshot.hasLimits { state.setLimits(limitSet(of: operation), of: slot) }
-        state.insert(
-            operation, at: slot, level: snapshot.level, isReady: snapshot.isReady, isBarrier: isBarrier,
-            weight: snapshot.weight)
+        state.insert(operation, snapshot.newcomer(isBarrier: isBarrier), at: slot)
         if snapshot.hasEnded { state.remove(slot) }
         return isInOrder || snapshot.hasEnded
     }

@@ -12,6 +12,17 @@ enum OperationStatus: Hashable, Sendable {
     case returning
 }
 
+/// What a queue has to know of an operation that arrives.
+struct Newcomer: Sendable {
+    /// The level that orders it.
+    var level = PriorityLevel.medium
+    /// Whether its dependencies are finished.
+    var isReady = false
+    var isBarrier = false
+    /// How many permits it takes.
+    var weight = 1
+}
+
 extension QueuedOperations {
     struct Record: ArrivingRecord, Sendable {
         let element: Element
@@ -22,15 +33,12 @@ extension QueuedOperations {
         var level: PriorityLevel
         var status: OperationStatus
 
-        init(
-            element: Element, arrival: UInt64, weight: Int, isBarrier: Bool, level: PriorityLevel,
-            status: OperationStatus
-        ) {
+        init(_ element: Element, _ newcomer: Newcomer, arrival: UInt64) {
             self.element = element
             self.arrival = arrival
-            weightAndKind = UInt16(weight) | (isBarrier ? Self.barrierBit : 0)
-            self.level = level
-            self.status = status
+            weightAndKind = UInt16(newcomer.weight) | (newcomer.isBarrier ? Self.barrierBit : 0)
+            level = newcomer.level
+            status = newcomer.isReady ? .ready : .waiting
         }
 
         /// How many permits it takes.

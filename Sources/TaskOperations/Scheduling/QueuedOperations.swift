@@ -39,20 +39,16 @@ extension QueuedOperations {
     /// - Parameter newFloors: Gets the operations whose floor may be another one now.
     @inline(__always)
     mutating func insert(
-        _ element: Element, at slot: Slot, level: PriorityLevel, isReady: Bool, isBarrier: Bool, weight: Int,
-        _ newFloors: inout [Element]
+        _ element: Element, _ newcomer: Newcomer, at slot: Slot, _ newFloors: inout [Element]
     ) {
         arrivals += 1
         let entry = ReadyQueue.Entry(arrival: arrivals, slot: slot)
-        records.insert(
-            Record(
-                element: element, arrival: arrivals, weight: weight, isBarrier: isBarrier, level: level,
-                status: isReady ? .ready : .waiting), at: slot)
+        records.insert(Record(element, newcomer, arrival: arrivals), at: slot)
         inArrivalOrder?.append(arrivals, slot)
-        admission.operationArrived(entry, isBarrier: isBarrier)
-        floors.note(level)
+        admission.operationArrived(entry, isBarrier: newcomer.isBarrier)
+        floors.note(newcomer.level)
         if !admission.barriers.isEmpty || !floors.isIdle { handOn(from: slot, &newFloors) }
-        if isReady { admission.insert(entry, at: level, isBarrier: isBarrier) }
+        if newcomer.isReady { admission.insert(entry, at: newcomer.level, isBarrier: newcomer.isBarrier) }
     }
 
     /// An operation has ended, and stays until its completion handlers have been called; or it is dropped, and stays until

@@ -77,19 +77,14 @@ extension SchedulerState {
     var nextSlot: Slot { mutating get { operations.nextSlot } }
 
     /// An operation arrives that the queue takes, at the slot that `nextSlot` has said just before.
-    mutating func insert(
-        _ element: Element, at slot: Slot, level: PriorityLevel = .medium, isReady: Bool = false,
-        isBarrier: Bool = false,
-        weight: Int = 1
-    ) {
-        if weight != 1 { isPlain = false }
-        operations.insert(
-            element, at: slot, level: level, isReady: isReady, isBarrier: isBarrier, weight: weight, &outbox.newFloors)
+    mutating func insert(_ element: Element, _ newcomer: Newcomer, at slot: Slot) {
+        if newcomer.weight != 1 { isPlain = false }
+        operations.insert(element, newcomer, at: slot, &outbox.newFloors)
         if room.drops { room.enter(operations.entry(slot)) }
         if pace.hasAgeing { pace.arrive(slot) }
         if changes.isObserved {
             tell(.added, element, operations.arrivals)
-            if isReady { tell(.ready, element, operations.arrivals) }
+            if newcomer.isReady { tell(.ready, element, operations.arrivals) }
         }
     }
 

@@ -216,7 +216,7 @@ extension SmallLimits: Explorable {
             }
             queues[queue].setLimits(set, of: slot)
         }
-        queues[queue].insert(number, at: slot, isReady: true)
+        queues[queue].insert(number, Newcomer(isReady: true), at: slot)
         slots[number] = slot
         phases[number] = .pending
         settle(queue)

@@ -8,7 +8,7 @@ extension SchedulerState {
     ) -> Slot? {
         guard takesIn(element) else { return nil }
         let slot = nextSlot
-        insert(element, at: slot, level: level, isReady: isReady, isBarrier: isBarrier, weight: weight)
+        insert(element, Newcomer(level: level, isReady: isReady, isBarrier: isBarrier, weight: weight), at: slot)
         return slot
     }
 }
