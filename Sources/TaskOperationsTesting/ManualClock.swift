@@ -48,6 +48,7 @@ public final class ManualClock: ExecutorBoundClock {
     private let state = Lock(State())
     private let arrivals = Gate()
 
+    /// Where the library waits for deadlines on this clock.
     package let sleepExecutor: (any TaskExecutor)?
 
     /// Makes a clock that stands at its beginning.

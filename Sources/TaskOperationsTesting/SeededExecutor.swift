@@ -15,7 +15,7 @@
 /// What stays on the executor: the body and its child tasks, with the actors that these call, and the bodies of queues
 /// that were given the executor. What leaves it, and cannot be repeated: `Task.detached` and `Task {}` without an
 /// executor, the main actor, actors with an executor of their own, `Task.sleep`, callbacks of other threads. Use a
-/// `ManualClock` instead of sleeping.
+/// `ManualClock` instead of sleeping, and one that was made with the executor for rates, delays and time limits.
 public final class SeededExecutor: TaskExecutor, HandlerExecutor, SliceDecidingExecutor {
     private struct State: Sendable {
         var generator: SeededGenerator

@@ -44,8 +44,11 @@ extension Scheduler {
     nonisolated func ownerWasReleased() {
         // The end of a scope has done so.
         if scopeWorkers != nil { return }
-        apply { $0.state.drain() }
-        tellFollowers()
+        let followers = apply { scheduler in
+            scheduler.state.drain()
+            return scheduler.followers
+        }
+        for follower in followers { follower.suspensionChanged() }
     }
 
     /// Takes no operation from now on.

@@ -55,11 +55,26 @@ struct RankedList: Hashable, Sendable {
         }
     }
 
-    /// Drops the unwanted entries. Linear.
+    /// Drops the unwanted entries, of which it asks in their order. Linear, and as dear as sorting for latecomers.
     mutating func removeAll(where isUnwanted: (Entry) -> Bool) {
-        punctual = punctual[head...].filter { !isUnwanted($0) }
+        punctual = sortedEntries.filter { !isUnwanted($0) }
         head = 0
-        late.removeAll(where: isUnwanted)
+        late = LateHeap()
+    }
+
+    /// Drops the entries of another list, all of which are in this one, as dear.
+    mutating func subtract(_ other: RankedList) {
+        if other.isEmpty { return }
+        var unwanted = other.sortedEntries[...]
+        removeAll { entry in
+            if entry.rank != unwanted.first?.rank { return false }
+            unwanted.removeFirst()
+            return true
+        }
+    }
+
+    private var sortedEntries: [Entry] {
+        late.entries.isEmpty ? Array(punctual[head...]) : entries.sorted { $0.rank < $1.rank }
     }
 
     /// An emptied list gives its memory back where it had grown beyond this many entries.
@@ -91,11 +106,6 @@ private struct LateHeap: Hashable, Sendable {
         if entries.isEmpty { return }
         entries[0] = last
         siftDown(from: 0)
-    }
-
-    mutating func removeAll(where isUnwanted: (RankedList.Entry) -> Bool) {
-        entries.removeAll(where: isUnwanted)
-        for parent in stride(from: entries.count / 2 - 1, through: 0, by: -1) { siftDown(from: parent) }
     }
 
     private mutating func siftDown(from start: Int) {

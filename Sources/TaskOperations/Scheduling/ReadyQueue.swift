@@ -4,9 +4,9 @@
 /// `AsyncSemaphore`. Whether the first one may be served yet, as it may need more permits than there are, is for the
 /// caller to say; nothing overtakes it.
 ///
-/// An entry is never searched for. One that is removed from the middle is only noted as removed, skipped when it comes
-/// to the head, and swept away with the others once these are many. So every call is constant time, amortised (what
-/// comes out of order: logarithmic).
+/// An entry is never searched for. One that is removed from the middle is put into a second list of the same kind, dropped
+/// from both when it comes to their heads, and swept away with the others once these are many. So every call is constant
+/// time, amortised (what comes, or is removed, out of order: logarithmic).
 struct ReadyQueue: Hashable, Sendable {
     /// What is waiting: its slot, which is the caller's name for it, and when it arrived.
     struct Entry: Hashable, Sendable {
@@ -14,19 +14,14 @@ struct ReadyQueue: Hashable, Sendable {
         let slot: Int
     }
 
-    /// Removed entries that are still in a list. One that left a level and came back has several entries there; they
-    /// are alike, so it does not matter which of them is dropped.
-    private struct Removed: Hashable {
-        let rank: UInt64
-        let level: PriorityLevel
-    }
-
     let order: OperationOrder
     /// One for each level, from the first entry on.
     private var lists: [RankedList] = []
     /// A bit for each level whose list is not empty. The head of every list is an entry that was not removed.
     private var occupied: UInt8 = 0
-    private var removed: [Removed: Int] = [:]
+    /// Removed entries that are still in the list of the same level. One that left a level and came back has several
+    /// entries there; they are alike, so it does not matter which of them is dropped.
+    private var removed: [RankedList] = []
     private var removedCount = 0
     /// Entries that were inserted and neither served nor removed.
     private(set) var count = 0
@@ -80,7 +75,8 @@ extension ReadyQueue {
         if lists[Int(level.rawValue)].first?.rank == rank {
             removeHead(of: level)
         } else {
-            removed[Removed(rank: rank, level: level), default: 0] += 1
+            if removed.isEmpty { removed = .forEachLevel }
+            removed[Int(level.rawValue)].insert(.init(rank: rank, slot: entry.slot))
             removedCount += 1
             if removedCount > 64, removedCount > count { sweep() }
         }
@@ -109,32 +105,23 @@ extension ReadyQueue {
     }
 
     private mutating func skipRemoved(of level: PriorityLevel) {
-        while let head = lists[Int(level.rawValue)].first, forget(Removed(rank: head.rank, level: level)) {
-            lists[Int(level.rawValue)].removeFirst()
+        let index = Int(level.rawValue)
+        while let next = removed[index].first, next.rank == lists[index].first?.rank {
+            lists[index].removeFirst()
+            removed[index].removeFirst()
+            removedCount -= 1
         }
-        if removedCount == 0 { removed = [:] }
+        if removedCount == 0 { removed = [] }
     }
 
-    /// Returns whether one such entry was noted as removed, which it is no longer.
-    private mutating func forget(_ entry: Removed) -> Bool {
-        guard let count = removed[entry] else { return false }
-        removed[entry] = count > 1 ? count - 1 : nil
-        removedCount -= 1
-        return true
-    }
-
-    /// Drops every removed entry. Linear in the entries.
+    /// Drops every removed entry.
     private mutating func sweep() {
         for level in PriorityLevel.allCases {
-            var removed = self.removed
-            lists[Int(level.rawValue)].removeAll { entry in
-                guard let count = removed[Removed(rank: entry.rank, level: level)] else { return false }
-                removed[Removed(rank: entry.rank, level: level)] = count > 1 ? count - 1 : nil
-                return true
-            }
-            if lists[Int(level.rawValue)].isEmpty { occupied &= ~(1 << level.rawValue) }
+            let index = Int(level.rawValue)
+            lists[index].subtract(removed[index])
+            if lists[index].isEmpty { occupied &= ~(1 << level.rawValue) }
         }
-        removed = [:]
+        removed = []
         removedCount = 0
     }
 }

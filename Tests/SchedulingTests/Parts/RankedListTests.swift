@@ -24,9 +24,13 @@ struct RankedListTests {
             sorted.removeFirst()
         }
 
-        mutating func removeAll(where isUnwanted: (Entry) -> Bool) {
-            line.removeAll(where: isUnwanted)
-            sorted.removeAll(where: isUnwanted)
+        /// Drops some entries, of those that are alike perhaps not all.
+        mutating func subtract(percent: Int, _ random: inout SeededGenerator) {
+            var other = RankedList()
+            let unwanted = sorted.indices.filter { _ in random.happens(percent: percent) }
+            for index in unwanted.shuffled(using: &random) { other.insert(sorted[index]) }
+            line.subtract(other)
+            for index in unwanted.reversed() { sorted.remove(at: index) }
         }
 
         func agrees() -> Bool {
@@ -50,8 +54,7 @@ struct RankedListTests {
                 case 11..<19:
                     if !pair.sorted.isEmpty { pair.removeFirst() }
                 default:
-                    let divisor = UInt64(random.number(below: 4) + 2)
-                    pair.removeAll { $0.rank % divisor == 0 }
+                    pair.subtract(percent: random.number(below: 101), &random)
                 }
                 guard pair.agrees() else {
                     Issue.record("seed \(seed), step \(step): \(pair.line) is not \(pair.sorted)")
