@@ -9,7 +9,7 @@
 /// clock.advance(by: .seconds(60))
 /// try await operation.value
 /// ```
-public final class ManualClock: ExecutorBoundClock {
+public final class ManualClock: Clock, ExecutorBoundClock {
     /// A moment, by its distance from the clock's beginning.
     public struct Instant: InstantProtocol {
         /// How long after the clock's beginning it is.
@@ -54,7 +54,8 @@ public final class ManualClock: ExecutorBoundClock {
     /// Makes a clock that stands at its beginning.
     ///
     /// - Parameter executor: Where the library waits for deadlines on this clock: with the executor on which all else runs,
-    ///   a program with rates, delays or time limits can be repeated too. Nil for the cooperative pool.
+    ///   a program with rates, delays or time limits can be repeated too. Such deadlines pass only while the executor runs
+    ///   something, and what sleeps when that is over is kept. Nil for the cooperative pool.
     public init(on executor: SeededExecutor? = nil) {
         sleepExecutor = executor
     }

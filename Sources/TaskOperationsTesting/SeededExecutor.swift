@@ -161,8 +161,8 @@ public struct SeededRunError: Error, Sendable, Hashable, CustomStringConvertible
         case .stuck:
             """
             Stuck under seed \(seed) after \(jobsRun) jobs: the body waits, and nothing is left to run. It awaits what \
-            nobody brings about, or something outside of the executor, such as Task.sleep, the main actor or a queue \
-            without the executor.
+            nobody brings about, such as a ManualClock that is not moved, or something outside of the executor, such as \
+            Task.sleep, the main actor or a queue without the executor.
             """
         case .endless:
             "Endless under seed \(seed): \(jobsRun) jobs were run, and there are more. Something loops, or yields, for ever."

@@ -91,12 +91,27 @@ extension Model {
 
     /// Nothing is left to run.
     func checkIdle(_ queue: Int, levels: [Int]) {
-        if queues[queue].isSuspended || queues[queue].width == 0 || !mayStart(in: queue) { return }
-        if operations.contains(where: { $0.queue == queue && $0.phase == .executing }) { return }
-        let first = firstInLine(of: queue, levels: levels) { number in
+        guard mayStart(in: queue), let first = heldUp(in: queue, levels: levels) else { return }
+        check(false, "nothing executes in queue \(queue), and \(first) does not begin")
+    }
+
+    /// When an operation of a queue begins that only the rate holds up, now that nothing is left to run; nil if none is.
+    func timeToStart(in queue: Int, levels: [Int]) -> Int? {
+        if mayStart(in: queue) || heldUp(in: queue, levels: levels) == nil { return nil }
+        return (time...).first { time in
+            var later = self
+            later.time = time
+            return later.mayStart(in: queue)
+        }
+    }
+
+    /// The operation that would begin if it were for nothing but the rate, in a queue in which nothing executes.
+    private func heldUp(in queue: Int, levels: [Int]) -> Int? {
+        if queues[queue].isSuspended || queues[queue].width == 0 { return nil }
+        if operations.contains(where: { $0.queue == queue && $0.phase == .executing }) { return nil }
+        return firstInLine(of: queue, levels: levels) { number in
             operations[number].limits.allSatisfy(hasRoom) && !mayBeFull(queue, levels[number], levels)
         }
-        check(first == nil, "nothing executes in queue \(queue), and \(first ?? -1) does not begin")
     }
 
     mutating func handlerCalled(of number: Int) {

@@ -69,7 +69,7 @@ extension World {
     fileprivate func report() -> Report {
         var violations = model.violations
         let (operations, queues) = (operations.map { Weak($0) }, queues.map { Weak($0) })
-        if violations.isEmpty { endTime() }
+        endTime()
         dismantle()
         if violations.isEmpty {
             let operationsLeft = operations.indices.filter { operations[$0].object != nil }

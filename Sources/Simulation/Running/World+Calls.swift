@@ -148,6 +148,7 @@ extension World {
     func unblock() -> Bool {
         note("nothing is left to run")
         for queue in queues.indices where queues[queue] != nil { model.checkIdle(queue, levels: orderLevels) }
+        checkWakes()
         if goOnInTime() { return true }
         let before = model.blocks
         for queue in queues.indices where queues[queue] != nil {

@@ -5,8 +5,6 @@ import TaskOperationsTesting
 
 extension World {
     func advance(by seconds: Int) {
-        // What was added is taken in, so that its age counts from now.
-        for queue in queues { _ = queue?.operationCount }
         model.time += seconds
         clock.advance(by: .seconds(seconds))
     }
@@ -15,16 +13,26 @@ extension World {
     func goOnInTime() -> Bool {
         guard let deadline = clock.nextDeadline else { return false }
         let left = clock.now.duration(to: deadline)
-        // All that the program knows are whole seconds.
-        perform(.advance(Int(left.components.seconds) + (left.components.attoseconds > 0 ? 1 : 0)))
+        model.check(left.components.attoseconds == 0, "the model counts whole seconds, and \(left) are left")
+        perform(.advance(max(1, Int(left.components.seconds))))
         return true
     }
 
-    /// Ends what still sleeps.
+    /// A queue that only its rate holds up is woken in time. Nothing is left to run.
+    func checkWakes() {
+        let wakeTime = clock.nextDeadline.map { Int($0.offset.components.seconds) } ?? .max
+        for queue in queues.indices where queues[queue] != nil {
+            guard let time = model.timeToStart(in: queue, levels: orderLevels) else { continue }
+            model.check(wakeTime <= time, "queue \(queue) may go on at \(time), and nothing wakes it")
+        }
+    }
+
+    /// Ends what still sleeps; if the program is stuck, as far as that goes.
     func endTime() {
-        while let deadline = clock.nextDeadline {
+        for _ in 0..<1000 {
+            guard let deadline = clock.nextDeadline else { return }
             clock.advance(by: clock.now.duration(to: deadline))
-            try? executor.run {}
+            try? executor.run(jobLimit: 1000) {}
         }
     }
 }

@@ -20,7 +20,7 @@ final class QueueClock: Sendable {
             if Deadlines.add(wake, after: delay, on: clock) { return }
             // There are too many clocks: it takes a task of its own.
             let end = clock.now.advanced(by: delay)
-            Task.detached(priority: .high) {
+            Task.detached(executorPreference: clock.executorOfSleepers, priority: .high) {
                 try? await clock.sleep(until: end, tolerance: nil)
                 wake.deadlinePassed()
             }

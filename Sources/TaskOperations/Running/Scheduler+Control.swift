@@ -44,11 +44,17 @@ extension Scheduler {
     nonisolated func ownerWasReleased() {
         // The end of a scope has done so.
         if scopeWorkers != nil { return }
-        let followers = apply { scheduler in
+        drain { _ in }
+    }
+
+    /// Has nothing hold the queue up any more, in one step with an event.
+    private nonisolated func drain<Result: Sendable>(_ event: @escaping (isolated Scheduler) -> Result) -> Result {
+        let (result, followers) = apply(event) { scheduler, event in
             scheduler.state.drain()
-            return scheduler.followers
+            return (event(scheduler), scheduler.followers)
         }
         for follower in followers { follower.suspensionChanged() }
+        return result
     }
 
     /// Takes no operation from now on.
@@ -92,12 +98,10 @@ extension Scheduler {
     ///
     /// If what is left waits for the body that closes the queue, it could never end, and is cancelled.
     nonisolated func close(in group: inout DiscardingTaskGroup) async {
-        let (isEmpty, followers) = apply { scheduler in
-            scheduler.state.drain()
+        let isEmpty = drain { scheduler in
             scheduler.state.setIntake(.closing)
-            return (scheduler.state.isEmpty, scheduler.followers)
+            return scheduler.state.isEmpty
         }
-        for follower in followers { follower.suspensionChanged() }
         if isEmpty { return await scopeWorkers!.serve(in: &group) }
         do {
             try await AnyTaskOperation.whileAwaiting(.end(self)) { await scopeWorkers!.serve(in: &group) }

@@ -55,7 +55,7 @@ struct TokenBucket: Hashable, Sendable {
         return count == 0 ? nextStart : max(next, time) + rate.interval * count - full
     }
 
-    /// Whether no token comes before one is used.
+    /// Whether the bucket is full: no token comes until one is used.
     func isFull(at time: Duration) -> Bool { next <= time }
 
     /// How many tokens there are at a time; not more than a number.

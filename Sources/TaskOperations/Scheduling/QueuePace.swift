@@ -27,10 +27,10 @@ extension QueuePace {
     /// An operation that was to start does not.
     mutating func undoStart() { rate?.giveBack() }
 
-    /// After which time the queue is to be woken, as there is another token then that one of so many operations could use;
-    /// nil if none could, or the queue is woken by then anyway.
+    /// How long it is until the next token, if one of so many operations could use it and the queue is not woken by then.
     ///
-    /// While all tokens are there it is something else that keeps operations from starting, maybe for long.
+    /// Nil also while the bucket is full: operations wait for a worker then, or for something other than the rate. Either
+    /// settles the queue again.
     mutating func wakeDelay(for count: Int) -> Duration? {
         guard let rate, !rate.isFull(at: time.now) else { return nil }
         let tokenCount = rate.count(at: time.now, atMost: count)

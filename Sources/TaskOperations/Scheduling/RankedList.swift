@@ -55,14 +55,14 @@ struct RankedList: Hashable, Sendable {
         }
     }
 
-    /// Drops the unwanted entries, of which it asks in their order. Linear, and as dear as sorting for latecomers.
+    /// Drops the unwanted entries, of which it asks in their order. Linear; sorts if there are latecomers.
     mutating func removeAll(where isUnwanted: (Entry) -> Bool) {
         punctual = sortedEntries.filter { !isUnwanted($0) }
         head = 0
         late = LateHeap()
     }
 
-    /// Drops the entries of another list, all of which are in this one, as dear.
+    /// Drops the entries of another list; each must be in this one. Costs the same.
     mutating func subtract(_ other: RankedList) {
         if other.isEmpty { return }
         var unwanted = other.sortedEntries[...]
@@ -71,6 +71,7 @@ struct RankedList: Hashable, Sendable {
             unwanted.removeFirst()
             return true
         }
+        assert(unwanted.isEmpty, "\(unwanted.count) entries were not there")
     }
 
     private var sortedEntries: [Entry] {

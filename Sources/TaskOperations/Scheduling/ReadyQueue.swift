@@ -68,7 +68,8 @@ extension ReadyQueue {
         count += 1
     }
 
-    /// Removes an entry, wherever it is; it must be there.
+    /// Removes an entry, wherever it is. It must be there: what stands behind one that is not would be served though it is
+    /// removed.
     mutating func remove(_ entry: Entry, at level: PriorityLevel) {
         let rank = order.rank(ofArrival: entry.arrival)
         count -= 1
@@ -111,6 +112,7 @@ extension ReadyQueue {
             removed[index].removeFirst()
             removedCount -= 1
         }
+        assert((removed[index].first?.rank ?? .max) >= (lists[index].first?.rank ?? .max), "an entry was not there")
         if removedCount == 0 { removed = [] }
     }
 
@@ -129,7 +131,7 @@ extension ReadyQueue {
 // MARK: - For tests
 
 extension ReadyQueue {
-    /// Every entry, those noted as removed included, in no particular order.
+    /// Every entry, removed ones that are still in a list included, in no particular order.
     var entriesWithRemoved: [(entry: Entry, level: PriorityLevel)] {
         PriorityLevel.allCases.flatMap { level in
             lists.isEmpty ? [] : lists[Int(level.rawValue)].entries.map { (entry($0), level) }

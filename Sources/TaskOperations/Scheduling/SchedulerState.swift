@@ -76,12 +76,13 @@ extension SchedulerState {
     /// The slot that the next operation gets.
     var nextSlot: Slot { mutating get { operations.nextSlot } }
 
-    /// An operation arrives that the queue takes, at the slot that `nextSlot` has said just before.
+    /// An operation arrives, at the slot that `nextSlot` has said just before. If the queue is full, or takes nothing any more,
+    /// `takesIn` was asked first.
     mutating func insert(_ element: Element, _ newcomer: Newcomer, at slot: Slot) {
         if newcomer.weight != 1 { isPlain = false }
         operations.insert(element, newcomer, at: slot, &outbox.newFloors)
         if room.drops { room.enter(operations.entry(slot)) }
-        if pace.hasAgeing { pace.arrive(slot) }
+        pace.arrive(slot)
         if changes.isObserved {
             tell(.added, element, operations.arrivals)
             if newcomer.isReady { tell(.ready, element, operations.arrivals) }

@@ -79,14 +79,14 @@ struct ClockKey: Hashable, Sendable {
 final class ClockFace: Sendable {
     private let elapsed: @Sendable () -> Duration
     private let sleepUntil: @Sendable (Duration) async throws -> Void
-    /// Where the task runs that sleeps.
+    /// Where the task runs that sleeps; nil for the cooperative pool.
     let sleepExecutor: (any TaskExecutor)?
 
     init<C: Clock>(_ clock: C) where C.Duration == Duration {
         let start = clock.now
         elapsed = { start.duration(to: clock.now) }
         sleepUntil = { try await clock.sleep(until: start.advanced(by: $0), tolerance: nil) }
-        sleepExecutor = (clock as? any ExecutorBoundClock)?.sleepExecutor
+        sleepExecutor = clock.executorOfSleepers
     }
 
     var now: Duration { elapsed() }

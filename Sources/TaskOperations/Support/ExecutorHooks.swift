@@ -1,4 +1,4 @@
-// What an executor or a clock of ours may do for a queue beside what every one does.
+// What an executor or a clock of ours can do for a queue beyond its protocol.
 
 /// An executor that says where the handlers of operations that never started are called. With any other that is the
 /// cooperative pool: an executor may be busy for long, or not run at all yet, and what awaits such an operation waits for
@@ -13,8 +13,13 @@ package protocol SliceDecidingExecutor: TaskExecutor {
     func isSliceOver() -> Bool
 }
 
-/// A clock that says where the library sleeps on it: what can be repeated stays on one executor.
+/// A clock that names the executor on which the library waits for its deadlines, so that a seeded run stays on one thread.
 package protocol ExecutorBoundClock: Clock {
     /// Nil for the cooperative pool.
     var sleepExecutor: (any TaskExecutor)? { get }
+}
+
+extension Clock {
+    /// Where a task runs that sleeps on the clock; nil for the cooperative pool.
+    var executorOfSleepers: (any TaskExecutor)? { (self as? any ExecutorBoundClock)?.sleepExecutor }
 }

@@ -42,7 +42,7 @@ final class TimeLimit: DeadlineTarget, @unchecked Sendable {
             if Deadlines.add(self, after: timeout, on: clock) { return }
         }
         let deadline = clock.now.advanced(by: timeout)
-        let task = Task.detached(priority: .high) {
+        let task = Task.detached(executorPreference: clock.executorOfSleepers, priority: .high) {
             try? await clock.sleep(until: deadline, tolerance: nil)
             if !Task.isCancelled { self.deadlinePassed() }
         }

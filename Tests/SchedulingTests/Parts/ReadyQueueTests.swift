@@ -10,8 +10,10 @@ struct ReadyQueueTests {
 
     /// A queue, and what is in it, by slot.
     private struct Pair {
-        var queue = ReadyQueue()
+        var queue: ReadyQueue
         var levels: [Int: PriorityLevel] = [:]
+
+        init(_ order: OperationOrder = .firstInFirstOut) { queue = ReadyQueue(order: order) }
 
         mutating func insert(_ slot: Int, at level: PriorityLevel) {
             levels[slot] = level
@@ -24,7 +26,10 @@ struct ReadyQueueTests {
 
         /// Serves what comes first, and says whether it ought to.
         mutating func nextIsFirst() -> Bool {
-            let first = levels.max { ($0.value, $1.key) < ($1.value, $0.key) }
+            let first = levels.max { left, right in
+                if left.value != right.value { return left.value < right.value }
+                return (left.key > right.key) == (queue.order == .firstInFirstOut)
+            }
             let announced = queue.first
             let next = queue.popFirst { _ in true }
             if let next { levels[next.slot] = nil }
@@ -34,16 +39,20 @@ struct ReadyQueueTests {
         /// What is said to come up does, without a gap.
         var announcesWhatComes: Bool {
             guard let (level, entries) = queue.upcoming(3) else { return true }
-            let slots = levels.filter { $0.value == level }.keys.sorted()
+            let slots = levels.filter { $0.value == level }.keys.sorted {
+                ($0 < $1) == (queue.order == .firstInFirstOut)
+            }
             return level == levels.values.max() && entries.map(\.slot) == Array(slots.prefix(entries.count))
         }
     }
 
-    @Test("The highest level comes first, and within it the earliest arrival, whatever was removed")
-    func randomEntries() {
+    @Test(
+        "The highest level comes first, and within it what the order says, whatever was removed",
+        arguments: [OperationOrder.firstInFirstOut, .lastInFirstOut])
+    func randomEntries(order: OperationOrder) {
         for seed in 0..<12 {
             var random = SeededGenerator(seed: UInt64(seed))
-            var pair = Pair()
+            var pair = Pair(order)
             for slot in 1...500 {
                 pair.insert(slot, at: random.level())
                 guard disturb(&pair, &random), pair.queue.count == pair.levels.count, pair.announcesWhatComes else {
@@ -73,9 +82,11 @@ struct ReadyQueueTests {
         return true
     }
 
-    @Test("Entries that come and go for ever take a bounded place", arguments: [1, 100])
-    func toggling(others: Int) {
-        var pair = Pair()
+    @Test(
+        "Entries that come and go for ever take a bounded place", arguments: [1, 100],
+        [OperationOrder.firstInFirstOut, .lastInFirstOut])
+    func toggling(others: Int, order: OperationOrder) {
+        var pair = Pair(order)
         for slot in 1...others { pair.insert(slot, at: .medium) }
         for _ in 0..<10_000 {
             pair.insert(others + 1, at: .medium)
