@@ -13,6 +13,8 @@ struct LimitExplorationTests {
         .init(operations: [(0, [0, 1]), (1, [0])], tasks: [[1, 0]]),
         .init(operations: [(0, [0, 1]), (1, [0]), (1, [])], maySuspend: true),
         .init(operations: [(0, [0]), (0, [0]), (1, [0])], capacities: [2, 1], mayCancel: true),
+        .init(operations: [(0, [0]), (0, [0]), (1, [0])], refusalCount: 2),
+        .init(operations: [(0, [0, 1]), (1, [1])], tasks: [[0]], mayCancel: true, refusalCount: 1),
     ]
 
     @Test("Permits are conserved, and everything gets its turn", arguments: plans.indices)

@@ -14,10 +14,14 @@ struct SmallLimits {
         var capacities = [1, 1]
         var mayCancel = false
         var maySuspend = false
+        /// How often an operation that is to start turns out to be waiting, or to have ended.
+        var refusalCount = 0
     }
 
     enum Phase: Int {
         case made, pending, executing, finished
+        /// It was to start, and has to wait.
+        case waiting
     }
 
     let plan: Plan
@@ -48,6 +52,8 @@ struct SmallLimits {
     var waitingOrder: [Int] = []
     /// Claims whose permits are taken and whose queue does not know it yet.
     var messages: [Int] = []
+    /// How many operations did not start that were to.
+    var refusals = 0
     var violations: [String] = []
 
     init(_ plan: Plan) {
@@ -126,6 +132,9 @@ extension SmallLimits: Explorable {
     enum Event: Sendable {
         case add(Int)
         case start(queue: Int)
+        /// What is to start has to wait, or has ended.
+        case refuseStart(queue: Int, hasEnded: Bool)
+        case makeReady(Int)
         case finish(Int)
         case cancel(Int)
         case setSuspended(queue: Int, Bool)
@@ -141,8 +150,8 @@ extension SmallLimits: Explorable {
 
     func isProgress(_ event: Event) -> Bool {
         switch event {
-        case .add, .start, .finish, .learn, .acquire, .release, .setSuspended(_, false): true
-        case .cancel, .setSuspended: false
+        case .add, .start, .finish, .makeReady, .learn, .acquire, .release, .setSuspended(_, false): true
+        case .cancel, .refuseStart, .setSuspended: false
         }
     }
 
@@ -150,11 +159,17 @@ extension SmallLimits: Explorable {
         var events: [Event] = []
         if let next = phases.firstIndex(of: .made) { events.append(.add(next)) }
         for queue in queues.indices {
-            if queues[queue].nextLevel != nil { events.append(.start(queue: queue)) }
+            if queues[queue].nextLevel != nil {
+                events.append(.start(queue: queue))
+                if refusals < plan.refusalCount {
+                    events += [false, true].map { .refuseStart(queue: queue, hasEnded: $0) }
+                }
+            }
             if plan.maySuspend { events.append(.setSuspended(queue: queue, !queues[queue].isSuspended)) }
         }
         for number in phases.indices {
             if phases[number] == .executing { events.append(.finish(number)) }
+            if phases[number] == .waiting { events.append(.makeReady(number)) }
             if phases[number] == .pending, plan.mayCancel { events.append(.cancel(number)) }
         }
         for message in messages { events.append(.learn(claim: message)) }
@@ -168,7 +183,17 @@ extension SmallLimits: Explorable {
     mutating func apply(_ event: Event) {
         switch event {
         case .add(let number): add(number)
-        case .start(let queue): start(queue)
+        case .start(let queue):
+            if let number = start(queue) { phases[number] = .executing }
+            settle(queue)
+        case .refuseStart(let queue, let hasEnded):
+            if let number = start(queue) { refuseStart(number, hasEnded: hasEnded) }
+            settle(queue)
+        case .makeReady(let number):
+            let queue = plan.operations[number].queue
+            phases[number] = .pending
+            queues[queue].setReady(slots[number]!, true)
+            settle(queue)
         case .finish(let number), .cancel(let number):
             let queue = plan.operations[number].queue
             phases[number] = .finished
@@ -222,14 +247,24 @@ extension SmallLimits: Explorable {
         settle(queue)
     }
 
-    private mutating func start(_ queue: Int) {
+    /// Takes what is to start, if its limits have room.
+    private mutating func start(_ queue: Int) -> Int? {
         var copy = self
         let slot = queues[queue].nextStart(at: queues[queue].nextLevel!) { set, level in
             copy.take(copy.sets[queue][set]!.claim, copy.sets[queue][set]!.limits, at: level)
         }
         semaphores = copy.semaphores
-        if let slot { phases[queues[queue].records[slot].element] = .executing }
-        settle(queue)
+        return slot.map { queues[queue].records[$0].element }
+    }
+
+    private mutating func refuseStart(_ number: Int, hasEnded: Bool) {
+        let queue = plan.operations[number].queue
+        refusals += 1
+        phases[number] = hasEnded ? .finished : .waiting
+        queues[queue].refuseStart(slots[number]!)
+        if !hasEnded { return }
+        queues[queue].remove(slots[number]!)
+        slots[number] = nil
     }
 
     private mutating func check() {
@@ -262,7 +297,8 @@ extension SmallLimits: Explorable {
     }
 
     var key: Key {
-        var key = Key(numbers: phases.map(\.rawValue) + held + isWaiting.map { $0 ? 1 : 0 } + waitingOrder + [-1])
+        var key = Key(
+            numbers: phases.map(\.rawValue) + held + isWaiting.map { $0 ? 1 : 0 } + waitingOrder + [refusals, -1])
         for queue in queues {
             key.numbers += [queue.isSuspended ? 1 : 0, queue.permits.taken]
             for set in queue.operations.admission.limited.sets.all {
