@@ -16,8 +16,7 @@ extension Scheduler {
     nonisolated var isSuspended: Bool {
         get { apply { $0.state.isSuspended } }
         set {
-            apply(newValue) { scheduler, isSuspended in scheduler.state.setSuspended(isSuspended) }
-            tellFollowers()
+            applyToSuspension { $0.state.setSuspended(newValue) }
         }
     }
 
@@ -44,17 +43,7 @@ extension Scheduler {
     nonisolated func ownerWasReleased() {
         // The end of a scope has done so.
         if scopeWorkers != nil { return }
-        drain { _ in }
-    }
-
-    /// Has nothing hold the queue up any more, in one step with an event.
-    private nonisolated func drain<Result: Sendable>(_ event: @escaping (isolated Scheduler) -> Result) -> Result {
-        let (result, followers) = apply(event) { scheduler, event in
-            scheduler.state.drain()
-            return (event(scheduler), scheduler.followers)
-        }
-        for follower in followers { follower.suspensionChanged() }
-        return result
+        applyToSuspension { $0.state.drain() }
     }
 
     /// Takes no operation from now on.
@@ -98,7 +87,8 @@ extension Scheduler {
     ///
     /// If what is left waits for the body that closes the queue, it could never end, and is cancelled.
     nonisolated func close(in group: inout DiscardingTaskGroup) async {
-        let isEmpty = drain { scheduler in
+        let isEmpty = applyToSuspension { scheduler in
+            scheduler.state.drain()
             scheduler.state.setIntake(.closing)
             return scheduler.state.isEmpty
         }

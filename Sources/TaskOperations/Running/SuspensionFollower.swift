@@ -14,7 +14,12 @@ extension Scheduler {
         apply(follower) { scheduler, follower in scheduler.followers.removeAll { $0 === follower } }
     }
 
-    nonisolated func tellFollowers() {
-        for follower in apply({ $0.followers }) { follower.suspensionChanged() }
+    /// Applies an event that may suspend the queue or resume it, and tells those that follow that.
+    nonisolated func applyToSuspension<Result: Sendable>(
+        _ event: @escaping (isolated Scheduler) -> Result
+    ) -> Result {
+        let (result, followers) = apply(event) { scheduler, event in (event(scheduler), scheduler.followers) }
+        for follower in followers { follower.suspensionChanged() }
+        return result
     }
 }
