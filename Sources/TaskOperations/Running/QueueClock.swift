@@ -17,13 +17,7 @@ final class QueueClock: Sendable {
         let start = clock.now
         elapsed = { start.duration(to: clock.now) }
         addDeadline = { wake, delay in
-            if Deadlines.add(wake, after: delay, on: clock) { return }
-            // There are too many clocks: it takes a task of its own.
-            let end = clock.now.advanced(by: delay)
-            Task.detached(executorPreference: clock.executorOfSleepers, priority: .high) {
-                try? await clock.sleep(until: end, tolerance: nil)
-                wake.deadlinePassed()
-            }
+            if !Deadlines.add(wake, after: delay, on: clock) { _ = Deadlines.sleep(for: wake, delay, on: clock) }
         }
     }
 

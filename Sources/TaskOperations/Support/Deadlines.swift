@@ -27,6 +27,15 @@ enum Deadlines {
         }
     }
 
+    /// Has a task of its own sleep for a deadline that cannot be added.
+    static func sleep<C: Clock>(for target: any DeadlineTarget, _ delay: C.Duration, on clock: C) -> Task<Void, Never> {
+        let deadline = clock.now.advanced(by: delay)
+        return Task.detached(executorPreference: clock.executorOfSleepers, priority: .high) {
+            try? await clock.sleep(until: deadline, tolerance: nil)
+            if !Task.isCancelled { target.deadlinePassed() }
+        }
+    }
+
     /// How many are pending.
     static var count: Int { table.withLock { $0.count } }
 

@@ -41,11 +41,7 @@ final class TimeLimit: DeadlineTarget, @unchecked Sendable {
         if let clock = clock as? any Clock<Duration>, let timeout = timeout as? Duration {
             if Deadlines.add(self, after: timeout, on: clock) { return }
         }
-        let deadline = clock.now.advanced(by: timeout)
-        let task = Task.detached(executorPreference: clock.executorOfSleepers, priority: .high) {
-            try? await clock.sleep(until: deadline, tolerance: nil)
-            if !Task.isCancelled { self.deadlinePassed() }
-        }
+        let task = Deadlines.sleep(for: self, timeout, on: clock)
         state.withLock { $0.task = task }
     }
 
