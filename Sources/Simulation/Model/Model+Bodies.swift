@@ -98,11 +98,7 @@ extension Model {
     /// When an operation of a queue begins that only the rate holds up, now that nothing is left to run; nil if none is.
     func timeToStart(in queue: Int, levels: [Int]) -> Int? {
         if mayStart(in: queue) || heldUp(in: queue, levels: levels) == nil { return nil }
-        return (time...).first { time in
-            var later = self
-            later.time = time
-            return later.mayStart(in: queue)
-        }
+        return (time...).first { mayStart(in: queue, at: $0) }
     }
 
     /// The operation that would begin if it were for nothing but the rate, in a queue in which nothing executes.

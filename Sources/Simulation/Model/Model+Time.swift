@@ -11,7 +11,10 @@ extension Model {
 
     /// Whether the rate of a queue allows another start: from any start on there may be as many as its burst, and one more
     /// for each interval.
-    func mayStart(in queue: Int) -> Bool {
+    ///
+    /// - Parameter time: Now, if none is given.
+    func mayStart(in queue: Int, at time: Int? = nil) -> Bool {
+        let time = time ?? self.time
         let starts = queues[queue].starts
         guard let rate = queues[queue].rate else { return true }
         return starts.indices.allSatisfy { first in

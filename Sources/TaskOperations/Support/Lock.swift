@@ -42,7 +42,7 @@
 /// A value that only one thread at a time can reach. User code is never called, a continuation never resumed and
 /// a task never cancelled inside `withLock`.
 ///
-/// Only what is public is specialized in other modules of the package: the compiler hands on the bodies of `@inlinable`
+/// Only public code is specialized in other modules of the package: the compiler hands on the bodies of `@inlinable`
 /// functions of `package` access to none (Swift 6.3). With that, an operation of Foundation costs a quarter fewer
 /// instructions on a queue.
 @_spi(Lock) public struct Lock<Value: ~Copyable & Sendable>: ~Copyable, Sendable {

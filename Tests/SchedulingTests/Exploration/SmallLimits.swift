@@ -52,7 +52,7 @@ struct SmallLimits {
     var waitingOrder: [Int] = []
     /// Claims whose permits are taken and whose queue does not know it yet.
     var messages: [Int] = []
-    /// How many operations did not start that were to.
+    /// How many starts were refused.
     var refusals = 0
     var violations: [String] = []
 
@@ -132,7 +132,7 @@ extension SmallLimits: Explorable {
     enum Event: Sendable {
         case add(Int)
         case start(queue: Int)
-        /// What is to start has to wait, or has ended.
+        /// The operation that is to start has to wait, or has ended.
         case refuseStart(queue: Int, hasEnded: Bool)
         case makeReady(Int)
         case finish(Int)

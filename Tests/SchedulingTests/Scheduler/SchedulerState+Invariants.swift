@@ -153,11 +153,8 @@ extension SchedulerState {
     }
 
     private func agedLevel(_ record: Record) -> PriorityLevel {
-        guard let ages = pace.ages, let slot = records.slots.first(where: { records[$0].arrival == record.arrival })
-        else {
-            return record.level
-        }
-        return ages.level(of: slot, record.level, at: pace.time.now)
+        let slot = records.slots.first { records[$0].arrival == record.arrival }
+        return slot.map { pace.orderLevel(of: $0, record.level) } ?? record.level
     }
 
     private func fits(_ weight: Int, _ permits: Permits?) -> Bool {

@@ -114,7 +114,6 @@ extension SchedulerState {
 
     private func agedLevel(_ slot: Slot) -> PriorityLevel {
         let level = records[slot].level
-        guard let ages = pace.ages, records[slot].status == .ready else { return level }
-        return ages.level(of: slot, level, at: pace.time.now)
+        return records[slot].status == .ready ? pace.orderLevel(of: slot, level) : level
     }
 }
