@@ -48,7 +48,8 @@ protocol OperationHost: AnyObject, Sendable {
     /// it.
     func lendPermit(of operation: AnyTaskOperation) -> Bool
 
-    /// A wait has begun in an operation that has lent its permit. Returns false if it has the permit back.
+    /// A wait has begun in an operation that has lent its permit; the operation knows how many there are. Returns false if
+    /// it has the permit back.
     func beginWait(within operation: AnyTaskOperation) -> Bool
 
     /// A wait of an operation that has lent its permit is over. Removes it, and returns once the task may go on.

@@ -66,15 +66,15 @@ extension Scheduler {
         apply(operation) { scheduler, operation in
             guard let slot = scheduler.slot(of: operation) else { return true }
             guard let count = operation.permitWasLent(by: scheduler.permit!) else { return false }
-            for _ in 0..<count { scheduler.state.beginWait(slot) }
+            scheduler.state.beginWaits(slot, upTo: count)
             return true
         }
     }
 
     nonisolated func beginWait(within operation: AnyTaskOperation) -> Bool {
         apply(operation) { scheduler, operation in
-            guard let slot = scheduler.slot(of: operation), operation.isPermitLent else { return false }
-            scheduler.state.beginWait(slot)
+            guard let slot = scheduler.slot(of: operation), let count = operation.lentWaitCount else { return false }
+            scheduler.state.beginWaits(slot, upTo: count)
             return true
         }
     }

@@ -376,6 +376,12 @@ extension SchedulerState {
 // MARK: - Lending
 
 extension SchedulerState {
+    /// So many waits are in progress in an operation that lends its permits. Those that are counted already stay so: two
+    /// threads may tell of the same wait.
+    mutating func beginWaits(_ slot: Slot, upTo count: Int) {
+        while records[slot].waits < count { beginWait(slot) }
+    }
+
     /// An operation that started begins to await another one: its permits are free until the last of its waits is
     /// over. A task of it that goes on meanwhile does so without: there is no way to see whether it, or only its waiting
     /// sibling, is what the operation's end depends on.

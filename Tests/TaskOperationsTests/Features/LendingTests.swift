@@ -24,8 +24,9 @@ struct LendingTests {
     }
 
     @Test(
-        "A tree of operations that await their branches runs at any width, and never more at once", arguments: [1, 3])
-    func tree(width: Int) async throws {
+        "A tree of operations that await their branches runs at any width, and never more at once", arguments: [1, 3],
+        [false, true])
+    func tree(width: Int, areAwaitedAtOnce: Bool) async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: width)
         let meter = ConcurrencyMeter()
         @Sendable func count(_ depth: Int) -> TaskOperation<Int> {
@@ -33,7 +34,10 @@ struct LendingTests {
                 await meter.measure { await Task.yield() }
                 if depth == 0 { return 1 }
                 let (left, right) = (count(depth - 1), count(depth - 1))
-                let sum = try await left.value + right.value
+                async let first = left.value
+                if !areAwaitedAtOnce { _ = try await first }
+                async let second = right.value
+                let sum = try await first + second
                 await meter.measure { await Task.yield() }
                 return sum
             }
@@ -199,6 +203,44 @@ struct LendingTests {
         await until { firstIsBack.isOpen }
         #expect(!blocking.isOpen)
         for gate in gates + [blocking] { gate.open() }
+        try await body.value
+    }
+
+    @Test("A wait that begins just as the permit is lent for another one counts once")
+    func beginsAsThePermitIsLent() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
+        let (gate, blocking) = (Gate(), Gate())
+        let need = TaskOperation {}
+        let elsewhere = TaskOperationQueue(maxConcurrentOperationCount: 2)
+        let first = elsewhere.addOperation(dependencies: [need]) { await gate.pass() }
+        // The second wait is noted, and hands on its priority: that calls the handler, which has the permit lent.
+        let second = elsewhere.addOperation(priority: .low) {
+            await withEscalationHandler {
+                await gate.pass()
+            } onEscalated: { _ in
+                _ = try? queue.addOperation(need)
+            }
+        }
+        await gate.waitForArrivals(1)
+        let order = Recorder<String>()
+        let body = queue.addOperation(priority: .high) {
+            try await withThrowingTaskGroup { group in
+                group.addTask { try await first.value }
+                await until { AnyTaskOperation.awaiting!.keepsPermit }
+                group.addTask { try await second.value }
+                try await group.waitForAll()
+            }
+            order.record("goes on")
+        }
+        try await need.value
+        let meanwhile = queue.addOperation { await blocking.pass() }
+        await blocking.waitForArrivals(1)
+        gate.open()
+        for operation in [first, second] { try await operation.value }
+        await until { queue.returningCount == 1 }
+        #expect(order.events == [])
+        blocking.open()
+        try await meanwhile.value
         try await body.value
     }
 

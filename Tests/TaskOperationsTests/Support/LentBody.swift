@@ -2,7 +2,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@testable import TaskOperations
+@_spi(Lock) @testable import TaskOperations
 
 /// A body that has lent its permit, and awaits an operation of another queue until a gate is opened.
 struct LentBody {
@@ -33,4 +33,9 @@ struct LentBody {
 extension TaskOperationQueue {
     /// How many bodies want their permits back.
     var returningCount: Int { scheduler.apply { $0.state.returning.count } }
+}
+
+extension AnyTaskOperation {
+    /// Whether the body awaits something, and has not lent its permit for that.
+    var keepsPermit: Bool { record.withLock { $0.links?.permit == .kept } }
 }

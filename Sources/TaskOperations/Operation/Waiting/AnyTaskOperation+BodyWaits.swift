@@ -31,7 +31,7 @@ extension AnyTaskOperation {
     ) async throws(TaskOperationError) {
         guard let waiter = awaiting else { return await lendingAbandonedPermit(while: wait) }
         let entry = OperationLinks.Wait(target: target, isSuspended: permit != .kept, handedOn: nil)
-        guard try waiter.begin(entry, permit) else { return await lendingAbandonedPermit(while: wait) }
+        guard try await waiter.begin(entry, permit) else { return await lendingAbandonedPermit(while: wait) }
         await wait()
         if goesOn() { await waiter.end(entry) }
     }
@@ -50,7 +50,7 @@ extension AnyTaskOperation {
         guard let waiter = awaiting else { return await work() }
         let entry = OperationLinks.Wait(target: .end(host), isSuspended: false, handedOn: nil)
         do {
-            _ = try waiter.begin(entry, .kept)
+            _ = try await waiter.begin(entry, .kept)
         } catch {
             preconditionFailure("an empty queue waits for something: \(error)")
         }
@@ -62,7 +62,7 @@ extension AnyTaskOperation {
     /// Begins a wait of the body. Returns false, and does nothing, if the operation was abandoned just now.
     ///
     /// - Throws: `TaskOperationError.waitCycle`.
-    private func begin(_ wait: OperationLinks.Wait, _ permit: PermitPolicy) throws(TaskOperationError) -> Bool {
+    private func begin(_ wait: OperationLinks.Wait, _ permit: PermitPolicy) async throws(TaskOperationError) -> Bool {
         wait.target.willBeAwaited()
         var isAbandoned = false
         while let cycle = insert(wait, &isAbandoned) {
@@ -85,7 +85,8 @@ extension AnyTaskOperation {
             case .lent: lendOwnPermit()
             }
         } catch {
-            remove(wait)
+            // Another task of the body may have lent the permit just now, and this wait is counted.
+            await end(wait)
             throw error
         }
         return true
@@ -130,7 +131,7 @@ extension AnyTaskOperation {
     /// of it has lent it: then this wait is counted with that one's.
     private func permitForWait() -> PermitNode? {
         guard let host = record.withLock({ $0.host }), let permit = host.permit else { return nil }
-        return isPermitLent && host.beginWait(within: self) ? nil : permit
+        return lentWaitCount != nil && host.beginWait(within: self) ? nil : permit
     }
 
     private func end(_ wait: OperationLinks.Wait) async {
@@ -139,7 +140,6 @@ extension AnyTaskOperation {
     }
 
     /// Removes a wait; returns the host that has to do so, if the permit is lent.
-    @discardableResult
     private func remove(_ wait: OperationLinks.Wait) -> (any OperationHost)? {
         defer { wait.target.isNoLongerAwaited() }
         let (lender, keeper, change) = record.withLock { record in record.remove(wait) }

@@ -50,7 +50,13 @@ extension AnyTaskOperation {
         }
     }
 
-    var isPermitLent: Bool { record.withLock { $0.links?.permit == .lent } }
+    /// How many waits of the body are in progress; nil if its permit is not lent.
+    var lentWaitCount: Int? {
+        record.withLock { record in
+            guard let links = record.links, links.permit == .lent else { return nil }
+            return links.suspendedCount
+        }
+    }
 
     /// The host lends the permit.
     ///

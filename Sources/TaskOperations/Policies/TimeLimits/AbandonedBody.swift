@@ -89,10 +89,3 @@ extension AnyTaskOperation {
         return outcome.runner?.binding == BodyBinding.current ? outcome.scheduler : nil
     }
 }
-
-extension SchedulerState {
-    /// Has so many waits in progress within an operation that executes, counting those that are in progress already.
-    mutating func beginWaits(_ slot: Slot, upTo count: Int) {
-        for _ in Int(records[slot].waits)..<max(count, Int(records[slot].waits)) { beginWait(slot) }
-    }
-}
