@@ -90,6 +90,13 @@ private enum CancellationEffect: Sendable {
 }
 
 extension OperationRecord {
+    /// Cancels an operation that has been added, unless it has started. Returns nil, and does nothing, if it has.
+    mutating func cancelUnstarted(_ outcome: Outcome) -> OperationEnding? {
+        guard phase == .submitted else { return nil }
+        isCancelled = true
+        return end(outcome)
+    }
+
     fileprivate mutating func end(_ failure: any Error, isCancellation: Bool) -> CancellationEffect {
         if phase == .finished || (isCancellation && isCancelled) { return .none }
         if isCancellation { isCancelled = true }

@@ -25,19 +25,6 @@ extension Scheduler {
 
     nonisolated var operationCount: Int { apply { $0.state.count } }
 
-    /// Cancels every operation that has not ended. `andAdded`: and any that is added from now on.
-    nonisolated func cancelAll(andAdded: Bool = false) {
-        let operations = apply { scheduler in
-            if andAdded { scheduler.state.setIntake(.cancelling) }
-            scheduler.state.hold()
-            return scheduler.state.elements
-        }
-        for operation in operations where !operation.isExecuting { operation.cancel() }
-        apply { $0.state.release() }
-        // Cancelling a task calls its handlers, which must not find the queue held.
-        for operation in operations { operation.cancel() }
-    }
-
     /// The object that owns the queue is being freed, so nobody could resume the queue or raise its width from 0 any
     /// more: what it holds is finished.
     nonisolated func ownerWasReleased() {

@@ -18,7 +18,7 @@ extension Scheduler {
             let isObserved = scheduler.state.changes.isObserved && !input.0.isCancelled
             let result = input.1()
             if isObserved, let slot, input.0.isCancelled { scheduler.state.tell(.cancelled, slot) }
-            if slot != nil, input.0.isFinished { _ = scheduler.removeUnstarted(input.0) }
+            if let slot, input.0.isFinished { scheduler.removeUnstarted(at: slot) }
             return result
         }
         follow(result)

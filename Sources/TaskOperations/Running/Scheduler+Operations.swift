@@ -38,10 +38,12 @@ extension Scheduler {
             endRank: end.value)
     }
 
-    /// Removes an operation that has not started, and returns whether it was there. If a worker has taken it meanwhile,
-    /// that does so.
-    func removeUnstarted(_ operation: AnyTaskOperation) -> Bool {
-        guard let slot = slot(of: operation) else { return false }
+    /// Removes an operation that has not started, and returns whether it was there.
+    func removeUnstarted(_ operation: AnyTaskOperation) -> Bool { slot(of: operation).map(removeUnstarted) ?? false }
+
+    /// Removes an operation that has not started. If a worker has taken it meanwhile, that does so, and false is returned.
+    @discardableResult
+    func removeUnstarted(at slot: Int) -> Bool {
         switch state.records[slot].status {
         case .waiting, .ready:
             state.remove(slot)
