@@ -21,7 +21,7 @@ extension AnyTaskOperation {
         let change = record.withLock { record in
             record.links?.dependencies.handOn(record.handedOnLevel, to: dependency) ?? nil
         }
-        if let change { Inheritance.carryOut([change]) }
+        if let change { Inheritance.carryOut(change) }
         if isSubmitted { record.withLock { $0.settledHost }?.readinessChanged(of: self) }
     }
 

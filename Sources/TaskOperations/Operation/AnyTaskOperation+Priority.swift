@@ -25,6 +25,6 @@ extension AnyTaskOperation {
 
     /// Raises the operation, and all that it waits for, for a waiter that stays until the end.
     func escalate(to level: PriorityLevel) {
-        Inheritance.carryOut([.init(target: .operation(self), from: nil, to: level)])
+        Inheritance.carryOut(.init(target: .operation(self), from: nil, to: level))
     }
 }

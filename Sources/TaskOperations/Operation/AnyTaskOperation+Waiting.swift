@@ -83,20 +83,20 @@ extension AnyTaskOperation {
             return false
         }
         if isFinished { return continuation.resume(returning: true) }
-        Inheritance.carryOut([.init(target: .operation(self), from: nil, to: level)])
+        Inheritance.carryOut(.init(target: .operation(self), from: nil, to: level))
         // If the task was escalated before the waiter was there, the handler did not find it.
         raiseWaiter(number, to: PriorityLevel(Task.currentPriority))
     }
 
     private func raiseWaiter(_ number: Int, to level: PriorityLevel) {
         guard let before = record.withLock({ $0.links?.waiters.raise(number, to: level) }) else { return }
-        Inheritance.carryOut([.init(target: .operation(self), from: before, to: level)])
+        Inheritance.carryOut(.init(target: .operation(self), from: before, to: level))
     }
 
     /// Ends a wait, if it is in progress.
     func leaveWait(_ number: Int) {
         guard let (continuation, level) = record.withLock({ $0.links?.waiters.remove(number) }) else { return }
-        Inheritance.carryOut([.init(target: .operation(self), from: level, to: nil)])
+        Inheritance.carryOut(.init(target: .operation(self), from: level, to: nil))
         continuation.resume(returning: false)
     }
 }

@@ -87,7 +87,7 @@ extension Scheduler {
                 scheduler.state.endWait(slot, input.2)
                 return (true, change)
             }
-            if let change { Inheritance.carryOut([change]) }
+            if let change { Inheritance.carryOut(change) }
             if !isHere { continuation.resume() }
         }
     }

@@ -29,7 +29,7 @@ actor Scheduler: OperationHost {
     nonisolated let scopeWorkers: ScopeWorkers?
     /// Says when a worker lets others run; nil if time does.
     nonisolated let sliceDecider: (any SliceDecidingExecutor)?
-    nonisolated let executor = SchedulerExecutor()
+    nonisolated let lock = SchedulerLock()
     nonisolated let mailbox = Mailbox()
     /// Whether a body awaits that the queue is empty, or has since it last was.
     nonisolated let isAwaitedByBodies = Atomic(false)
@@ -89,10 +89,7 @@ actor Scheduler: OperationHost {
             sliceDecider = nil
         }
         state = State(width: width, isSuspended: isSuspended, policies: policies, workerLimit: processorCount)
-        executor.scheduler = self
     }
-
-    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
     nonisolated var queueName: String? { identity.name }
 
@@ -130,8 +127,9 @@ extension Scheduler {
     }
 
     @inline(__always)
-    nonisolated func apply<Result: Sendable>(_ event: @escaping (isolated Scheduler) -> Result) -> Result {
-        apply(event) { scheduler, event in event(scheduler) }
+    nonisolated func apply<Result: Sendable>(_ event: @escaping @Sendable (isolated Scheduler) -> Result) -> Result {
+        var none: Void = ()
+        return apply(to: &none) { scheduler, _ in event(scheduler) }
     }
 
     /// Enters for something that is no event: nothing is taken in, and nothing follows.
@@ -139,7 +137,7 @@ extension Scheduler {
     nonisolated func look<Input: ~Copyable, Result: Sendable>(
         with input: inout Input, _ look: @escaping (isolated Scheduler, inout Input) -> Result
     ) -> Result {
-        executor.withLock { isolated(&input, look) }
+        lock.withLock { isolated(&input, look) }
     }
 
     /// Enters, applies an event, and leaves. What follows has yet to be carried out.
@@ -150,7 +148,7 @@ extension Scheduler {
     ) -> Result {
         // The clock is the user's.
         if let clock { departure.reading = clock.read() }
-        let result = executor.withLock {
+        let result = lock.withLock {
             isolated(&departure) { scheduler, departure in scheduler.begin(&departure) }
             let result = isolated(&input, event)
             isolated(&departure) { scheduler, departure in scheduler.leave(&departure) }
@@ -172,14 +170,12 @@ extension Scheduler {
     ///
     /// The lock that is held is the proof that this is right: it is what the scheduler's executor takes to run anything.
     /// `assumeIsolated` would have that looked up by the runtime, and needs closures on the heap, which together cost
-    /// some 1,000 instructions; so only debug builds check.
+    /// some 1,000 instructions; so only debug builds check that it is held.
     @inline(__always)
     private nonisolated func isolated<Input: ~Copyable, Result>(
         _ input: inout Input, _ event: @escaping (isolated Scheduler, inout Input) -> Result
     ) -> Result {
-        #if DEBUG
-            preconditionIsolated()
-        #endif
+        lock.checkHeld()
         return unsafeBitCast(event, to: ((Scheduler, inout Input) -> Result).self)(self, &input)
     }
 

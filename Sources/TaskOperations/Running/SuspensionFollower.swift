@@ -15,10 +15,13 @@ extension Scheduler {
     }
 
     /// Applies an event that may suspend the queue or resume it, and tells those that follow that.
+    @inline(__always)
     nonisolated func applyToSuspension<Result: Sendable>(
-        _ event: @escaping (isolated Scheduler) -> Result
+        _ event: @escaping @Sendable (isolated Scheduler) -> Result
     ) -> Result {
-        let (result, followers) = apply(event) { scheduler, event in (event(scheduler), scheduler.followers) }
+        let result = apply(event)
+        var followers: [any SuspensionFollower] = []
+        look(with: &followers) { scheduler, followers in followers = scheduler.followers }
         for follower in followers { follower.suspensionChanged() }
         return result
     }

@@ -46,7 +46,11 @@ struct RankedList: Hashable, Sendable {
             return
         }
         head += 1
-        if head == punctual.count {
+        if punctual.count == 1 {
+            // In a chain, every time: half the price of what follows.
+            punctual.removeLast()
+            head = 0
+        } else if head == punctual.count {
             punctual.removeAll(keepingCapacity: punctual.capacity <= Self.keptCapacity)
             head = 0
         } else if head > Self.keptCapacity, head * 2 > punctual.count {

@@ -14,6 +14,12 @@ struct TinyArray<Element> {
         if first == nil { first = element } else { others.append(element) }
     }
 
+    /// Removes the last element, and returns it; nil if there are none.
+    mutating func popLast() -> Element? {
+        if let last = others.popLast() { return last }
+        return first.take()
+    }
+
     @inline(__always)
     func forEach(_ body: (Element) -> Void) {
         if let first { body(first) }

@@ -77,7 +77,7 @@ extension AnyTaskOperation {
         let level = record.withLock { record -> PriorityLevel? in
             record.links?.handOn(record.effectiveLevel, to: wait.target)
         }
-        if let level { Inheritance.carryOut([.init(target: wait.target, from: nil, to: level)]) }
+        if let level { Inheritance.carryOut(.init(target: wait.target, from: nil, to: level)) }
         do {
             switch permit {
             case .keptIfNotNeeded: try keepPermit()
@@ -144,7 +144,7 @@ extension AnyTaskOperation {
         defer { wait.target.isNoLongerAwaited() }
         let (lender, keeper, change) = record.withLock { record in record.remove(wait) }
         keeper?.permit?.remove(self)
-        if let change { Inheritance.carryOut([change]) }
+        if let change { Inheritance.carryOut(change) }
         return lender
     }
 }

@@ -27,14 +27,21 @@ struct Inheritance: ~Copyable {
         let runner: OperationRunner?
     }
 
-    private var changes: [Change] = []
-    private var effects: [Effect] = []
+    private var changes = TinyArray<Change>()
+    private var effects = TinyArray<Effect>()
 
     /// Makes changes, and all that follow from them.
     static func carryOut(_ changes: [Change]) {
         if changes.isEmpty { return }
         var inheritance = Inheritance()
-        inheritance.changes = changes
+        for change in changes { inheritance.changes.append(change) }
+        inheritance.carryOut()
+    }
+
+    /// Makes one change, and all that follow from it.
+    static func carryOut(_ change: Change) {
+        var inheritance = Inheritance()
+        inheritance.changes.append(change)
         inheritance.carryOut()
     }
 
@@ -56,7 +63,7 @@ struct Inheritance: ~Copyable {
         repeat {
             while let change = changes.popLast() { carryOut(change) }
             let effects = self.effects
-            self.effects = []
+            self.effects = TinyArray()
             for effect in effects.reversed() { carryOut(effect) }
         } while !changes.isEmpty || !effects.isEmpty
     }
@@ -109,7 +116,7 @@ struct Inheritance: ~Copyable {
 
     private mutating func note(_ following: Following?) {
         guard let following else { return }
-        changes += following.changes
+        for change in following.changes { changes.append(change) }
         effects.append(following.effect)
     }
 }
