@@ -257,31 +257,38 @@ struct LendingTests {
         try await body.value
     }
 
-    @Test("Random trees of waits over queues of small width end, and conserve the permits", arguments: 1...10)
+    @Test(
+        "Random trees of waits over queues of small width end, keep to the width, and conserve the permits",
+        arguments: 1...10)
     func randomTrees(seed: UInt64) async throws {
         var random = SeededGenerator(seed: seed)
         let queues = (0..<3).map { _ in
             TaskOperationQueue(maxConcurrentOperationCount: Int.random(in: 1...2, using: &random))
         }
+        let meters = queues.map { _ in ConcurrencyMeter() }
         @Sendable func grow(_ depth: Int, _ seed: UInt64) -> TaskOperation<Int> {
             var random = SeededGenerator(seed: seed)
             let branches = depth == 0 ? [] : (0..<Int.random(in: 0...3, using: &random)).map { _ in random.next() }
             let inParallel = Bool.random(using: &random)
-            return queues.randomElement(using: &random)!.addOperation {
+            let number = queues.indices.randomElement(using: &random)!
+            return queues[number].addOperation {
+                var sum = 1
                 if inParallel {
-                    return try await withThrowingTaskGroup(of: Int.self) { group in
+                    sum = try await withThrowingTaskGroup(of: Int.self) { group in
                         for branch in branches { group.addTask { try await grow(depth - 1, branch).value } }
                         return try await group.reduce(1, +)
                     }
+                } else {
+                    for branch in branches { sum += try await grow(depth - 1, branch).value }
                 }
-                var sum = 1
-                for branch in branches { sum += try await grow(depth - 1, branch).value }
+                await meters[number].measure { await Task.yield() }
                 return sum
             }
         }
         for _ in 0..<10 { #expect(try await grow(5, random.next()).value >= 1) }
-        for queue in queues {
+        for (queue, meter) in zip(queues, meters) {
             try await queue.waitUntilAllOperationsAreFinished()
+            #expect(meter.most <= queue.maxConcurrentOperationCount)
             let gate = Gate()
             let width = queue.maxConcurrentOperationCount
             for _ in 0...width { queue.addOperation { await gate.pass() } }
