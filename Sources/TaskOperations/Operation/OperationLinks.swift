@@ -137,8 +137,7 @@ struct OperationEnding: Sendable {
 
     @inline(__always)
     func forEachDependent(_ body: (AnyTaskOperation) -> Void) {
-        // Not `forEach`, for which the list would be copied.
-        links?.dependents.update { operation, _ in body(operation) }
+        links?.dependents.forEach(body)
     }
 
     var hasHandlers: Bool { links.map { !$0.handlers.isEmpty } ?? false }

@@ -41,7 +41,18 @@ struct OperationList<Note: Sendable>: Sendable {
         return results
     }
 
-    /// Lets each note be changed.
+    /// Calls a function with each operation. It counts as a change, so that a list within an object is not copied for it.
+    @inline(__always)
+    mutating func forEach(_ body: (AnyTaskOperation) -> Void) {
+        if let operation = first?.operation { body(operation) }
+        if others.isEmpty { return }
+        for position in others.indices {
+            if let operation = others[position].operation { body(operation) }
+        }
+    }
+
+    /// Lets each note be changed. Not for notes without a size: the thread sanitizer takes the place of one for that of what
+    /// comes behind it.
     @inline(__always)
     mutating func update(_ body: (AnyTaskOperation, inout Note) -> Void) {
         if let operation = first?.operation { body(operation, &first!.note) }

@@ -90,8 +90,10 @@ extension LegacyNode {
     /// The node's operation has ended. If it never started that of Foundation, that is cancelled and then started: only
     /// so does it finish, without running its `main()`.
     func operationEnded() {
-        guard apply({ $0.life.nodeEnded() }) else { return }
+        guard apply({ $0.life.isLeftUnstarted }) else { return }
+        // Before anything may start it: it would run otherwise.
         cancelLegacy()
+        guard apply({ $0.life.nodeEnded() }) else { return }
         if !legacy.isReady { observe() }
         look()
     }

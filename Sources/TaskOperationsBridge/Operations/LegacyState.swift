@@ -65,9 +65,13 @@ struct LegacyState {
         return observation != .beginning
     }
 
-    /// The node has ended. Returns whether the operation is left to be finished.
+    /// Whether the operation is left to be finished if its node has ended.
+    var isLeftUnstarted: Bool { phase == .submitted || phase == .begun }
+
+    /// The node has ended, and the operation is cancelled: from now on it may be started. Returns whether it is left to be
+    /// finished.
     mutating func nodeEnded() -> Bool {
-        guard phase == .submitted || phase == .begun else { return false }
+        guard isLeftUnstarted else { return false }
         phase = .abandoned
         return true
     }

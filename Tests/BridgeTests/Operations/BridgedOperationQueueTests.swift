@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import Synchronization
 import TaskOperations
 import TaskOperationsExpectations
 import TaskOperationsTesting
@@ -169,6 +170,30 @@ struct BridgedOperationQueueTests {
         }
     }
 
+    @Test("what was cancelled by our side does not run, also if it becomes ready just then")
+    func readyAsItIsCancelled() async {
+        let runs = ConcurrencyMeter()
+        let never = BlockOperation {}
+        let operation = NotedCancellation {
+            never.start()
+            // Whatever was to be started is, before another one that is cancelled.
+            let other = BlockOperation {}
+            let suspended = BridgedOperationQueue()
+            suspended.isSuspended = true
+            suspended.addOperation(other)
+            suspended.cancelAllOperations()
+            other.waitUntilFinished()
+        }
+        operation.addExecutionBlock { runs.enter() }
+        operation.addDependency(never)
+        let queue = BridgedOperationQueue()
+        queue.addOperation(operation)
+        queue.taskQueue.cancelAllOperations()
+        await operation.finished()
+        #expect(runs.total == 0)
+        #expect(operation.isCancelled)
+    }
+
     @Test("cancelling all marks the operations at once, and finishes what has not started")
     func cancelAll() async {
         let gate = DispatchSemaphore(value: 0)
@@ -299,5 +324,21 @@ struct BridgedOperationQueueTests {
         await queue.finished()
         #expect(meter.total == 20_000)
         #expect(queue.operationCount == 0)
+    }
+}
+
+/// Does something as it is cancelled for the first time, before it is marked.
+private final class NotedCancellation: BlockOperation, @unchecked Sendable {
+    private let isFirst = Atomic(true)
+    private let note: @Sendable () -> Void
+
+    init(_ note: @escaping @Sendable () -> Void) {
+        self.note = note
+        super.init()
+    }
+
+    override func cancel() {
+        if isFirst.exchange(false, ordering: .relaxed) { note() }
+        super.cancel()
     }
 }

@@ -38,7 +38,7 @@ enum WaitOrder {
     }
 
     /// Held over a search by threads that have disturbed each other's, and by nobody else.
-    private static let contended = Lock(())
+    private static let contended = Lock(false)
 
     /// Has the targets rank below the waiter; or returns the cycle that edges to them would close.
     ///
