@@ -66,6 +66,11 @@ protocol OperationHost: AnyObject, Sendable {
     /// Looks at what an operation waits for because of barriers, while none of that changes.
     func whileHoldingBack(_ operation: AnyTaskOperation, _ body: ([AnyTaskOperation]) -> Bool) -> Bool
 
+    /// Has an operation rank below what waits for it in the queue, and above what it waits for there.
+    ///
+    /// - Throws: `TaskOperationError.dependencyCycle` if that is not possible and it has not started: it is taken out then.
+    func putInOrder(_ operation: AnyTaskOperation) throws(TaskOperationError)
+
     /// A body is about to await that the queue is empty.
     func willBeAwaited()
 

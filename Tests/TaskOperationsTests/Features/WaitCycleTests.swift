@@ -223,6 +223,26 @@ struct WaitCycleTests {
         for body in bodies { known.record(body) }
         return bodies
     }
+
+    @Test("An operation of a scope that begins before its place is known cannot await the body that opened the scope")
+    func awaitingTheBodyOfItsScope() async throws {
+        let (gate, refusals) = (Gate(), Recorder<[String?]?>())
+        // It begins within the call that adds it.
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, executor: InlineExecutor())
+        let other = TaskOperationQueue().addOperation { await gate.pass() }
+        let body = queue.addOperation(name: "body") {
+            // From here on the body ranks below its permit, and what the scope's end waits for lower still.
+            try await other.value
+            await withTaskOperationQueue { scope in
+                let body = AnyTaskOperation.current!
+                _ = scope.addOperation(name: "member") { refusals.record(await refusedWait(for: body)) }
+            }
+        }
+        await gate.waitForArrivals(1)
+        gate.open()
+        #expect(await eventually { body.isFinished })
+        #expect(refusals.events == [["member", "body", "member"]])
+    }
 }
 
 /// The cycle for which a wait is refused; nil if it is not.

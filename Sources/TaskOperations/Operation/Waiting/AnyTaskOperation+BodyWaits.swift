@@ -50,7 +50,7 @@ extension AnyTaskOperation {
         guard let waiter = awaiting else { return await work() }
         let entry = OperationLinks.Wait(target: .end(host), isSuspended: false, handedOn: nil)
         do {
-            _ = try await waiter.begin(entry, .kept)
+            guard try await waiter.begin(entry, .kept) else { return await work() }
         } catch {
             preconditionFailure("an empty queue waits for something: \(error)")
         }
@@ -63,6 +63,7 @@ extension AnyTaskOperation {
     ///
     /// - Throws: `TaskOperationError.waitCycle`.
     private func begin(_ wait: OperationLinks.Wait, _ permit: PermitPolicy) async throws(TaskOperationError) -> Bool {
+        takePlaceInHost()
         wait.target.willBeAwaited()
         var isAbandoned = false
         while let cycle = insert(wait, &isAbandoned) {
@@ -90,6 +91,14 @@ extension AnyTaskOperation {
             throw error
         }
         return true
+    }
+
+    /// Has the operation rank below the end of its host, if that is awaited. The thread that adds it does so too, but may
+    /// not have come to that when the body begins; and from its first wait on, a cycle can go through it.
+    private func takePlaceInHost() {
+        guard let host = record.withLock({ $0.host }), rank.value >= host.endRank else { return }
+        // It closes no cycle: the operation waits for nothing yet.
+        try? host.putInOrder(self)
     }
 
     /// Makes the edge of a wait, or returns the cycle that it would close.
