@@ -73,7 +73,7 @@ private final class WaitingScene: Sendable {
     }
 
     private func wait(for target: AnyTaskOperation, _ random: inout SeededGenerator) async {
-        switch random.number(below: 6) {
+        switch random.number(below: 8) {
         case 0: try? await target.waitUntilFinished()
         case 1: try? await target.waitUntilFinished(timeout: .microseconds(100))
         case 2: await withPermitLent { try? await target.waitUntilFinished() }
@@ -82,6 +82,12 @@ private final class WaitingScene: Sendable {
             await withTaskOperationQueue(maxConcurrentOperationCount: 1) { scope in
                 _ = scope.addOperation { try? await target.waitUntilFinished() }
             }
+        case 5: try? await queues[random.number(below: queues.count)].waitUntilAllOperationsAreFinished()
+        case 6:
+            let group = TaskOperationQueue().addGroup { group in
+                _ = group.addOperation { try? await target.waitUntilFinished() }
+            }
+            try? await group.waitUntilFinished()
         default: try? await queues[random.number(below: queues.count)].run {}
         }
     }
@@ -95,10 +101,11 @@ private final class WaitingScene: Sendable {
     /// What others do meanwhile.
     func disturb(_ random: inout SeededGenerator) {
         guard let other = known.events.suffix(20).randomElement(using: &random) else { return }
-        switch random.number(below: 4) {
-        case 0: other.cancel()
-        case 1: other.priority = .high
-        case 2: try? other.addDependency(queues[random.number(below: queues.count)].addOperation {})
+        switch random.number(below: 12) {
+        case 3: queues[random.number(below: queues.count)].addBarrier {}
+        case 0, 4, 5: other.cancel()
+        case 1, 6: other.priority = .high
+        case 2, 7: try? other.addDependency(queues[random.number(below: queues.count)].addOperation {})
         default: break
         }
     }

@@ -138,7 +138,11 @@ extension Scheduler {
     nonisolated func lowerEnd(to rank: Int) -> Bool {
         apply(rank) { scheduler, rank in
             if scheduler.end.value <= rank { return true }
-            guard scheduler.state.records.all.allSatisfy({ $0.element.rank.value < rank }) else { return false }
+            // What has ended and stays for a while, an abandoned body's for instance, waits for nothing.
+            let isAbove = scheduler.state.records.all.allSatisfy { record in
+                record.element.rank.value < rank || record.element.isFinished
+            }
+            guard isAbove else { return false }
             scheduler.end.set(rank)
             return true
         }

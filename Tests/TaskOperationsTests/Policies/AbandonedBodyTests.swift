@@ -36,6 +36,21 @@ struct AbandonedBodyTests {
         #expect(await timedOut(operation) == .seconds(1))
     }
 
+    @Test("a body that is older than an abandoned one can wait until the queue is empty")
+    func olderBodyWaits() async throws {
+        let gate = Gate()
+        let older = TaskOperation { [queue] in try await queue.waitUntilAllOperationsAreFinished() }
+        let operation = queue.addOperation(timeLimit: .seconds(1), overrun: .abandon, clock: clock) {
+            await gate.pass()
+        }
+        await passLimit(gate)
+        #expect(await timedOut(operation) == .seconds(1))
+        try TaskOperationQueue().addOperation(older)
+        await until { older.keepsPermit }
+        gate.open()
+        try await older.value
+    }
+
     @Test("a queue is not empty before an abandoned body has ended")
     func queueWaits() async throws {
         let (gate, order) = (Gate(), Recorder<String>())
