@@ -66,7 +66,8 @@ protocol OperationHost: AnyObject, Sendable {
     /// Looks at what an operation waits for because of barriers, while none of that changes.
     func whileHoldingBack(_ operation: AnyTaskOperation, _ body: ([AnyTaskOperation]) -> Bool) -> Bool
 
-    /// Has an operation rank below what waits for it in the queue, and above what it waits for there.
+    /// Puts an operation into the order of the wait graph: below the nodes of the queue that wait for it, above those for
+    /// which it waits there.
     ///
     /// - Throws: `TaskOperationError.dependencyCycle` if that is not possible and it has not started: it is taken out then.
     func putInOrder(_ operation: AnyTaskOperation) throws(TaskOperationError)

@@ -138,7 +138,7 @@ extension Scheduler {
     nonisolated func lowerEnd(to rank: Int) -> Bool {
         apply(rank) { scheduler, rank in
             if scheduler.end.value <= rank { return true }
-            // What has ended and stays for a while, an abandoned body's for instance, waits for nothing.
+            // An operation that has ended, such as that of an abandoned body, waits for nothing.
             let isAbove = scheduler.state.records.all.allSatisfy { record in
                 record.element.rank.value < rank || record.element.isFinished
             }

@@ -88,7 +88,7 @@ struct ClockKey: Hashable, Sendable {
 final class ClockFace: Sendable {
     private let elapsed: @Sendable () -> Duration
     private let sleepUntil: @Sendable (Duration) async throws -> Void
-    /// Where the task runs that sleeps; nil for the cooperative pool.
+    /// The executor of the task that sleeps; nil for the cooperative pool.
     let sleepExecutor: (any TaskExecutor)?
 
     init<C: Clock>(_ clock: C) where C.Duration == Duration {

@@ -20,6 +20,6 @@ package protocol ExecutorBoundClock: Clock {
 }
 
 extension Clock {
-    /// Where a task runs that sleeps on the clock; nil for the cooperative pool.
+    /// The executor of tasks that sleep on the clock; nil for the cooperative pool.
     var executorOfSleepers: (any TaskExecutor)? { (self as? any ExecutorBoundClock)?.sleepExecutor }
 }

@@ -231,7 +231,7 @@ struct WaitCycleTests {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, executor: InlineExecutor())
         let other = TaskOperationQueue().addOperation { await gate.pass() }
         let body = queue.addOperation(name: "body") {
-            // From here on the body ranks below its permit, and what the scope's end waits for lower still.
+            // From here on the body ranks below its permit, and the operations of the scope below the body.
             try await other.value
             await withTaskOperationQueue { scope in
                 let body = AnyTaskOperation.current!

@@ -34,7 +34,7 @@ struct Inheritance: ~Copyable {
     static func carryOut(_ changes: [Change]) {
         if changes.isEmpty { return }
         var inheritance = Inheritance()
-        for change in changes { inheritance.changes.append(change) }
+        inheritance.changes = TinyArray(changes)
         inheritance.carryOut()
     }
 
