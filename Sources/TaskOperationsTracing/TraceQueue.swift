@@ -9,7 +9,6 @@ struct TraceQueue: Sendable {
         /// Nil while it has no permit.
         var lane: Int?
         var hasParts = false
-        let dependencies: [(process: Int, number: Int)]
     }
 
     let process: Int

@@ -10,7 +10,7 @@ struct TraceReader {
             var op: Int?
             var added: Double?
             var ready: Double?
-            var deps: [[Int]]?
+            var after: [Int]?
             var end: String?
         }
 
@@ -36,7 +36,7 @@ struct TraceReader {
     /// The lane of each thread.
     private var lanes: [Int: Int] = [:]
     private var indices: [Key: Int] = [:]
-    private var dependencies: [(index: Int, keys: [Key])] = []
+    private var arrows: [(from: Key, to: Key)] = []
 
     init(path: String) {
         self.path = path
@@ -75,7 +75,8 @@ struct TraceReader {
         case "M": try readName(line)
         case "X": try readSlice(line)
         case "i": if line.name == "cancelled" { trace.cancellationCount += 1 }
-        case "b", "e", "s", "f", "C": break
+        case "f": try readArrow(line)
+        case "b", "e", "s", "C": break
         default: throw wrong("the phase \"\(line.ph)\" is none that a recorder writes")
         }
     }
@@ -122,10 +123,6 @@ struct TraceReader {
             return
         }
         indices[key] = trace.operations.count
-        if let deps = line.args?.deps {
-            let keys = deps.filter { $0.count == 2 }.map { Key(process: $0[0], number: $0[1]) }
-            dependencies.append((trace.operations.count, keys))
-        }
         trace.operations.append(
             Trace.Operation(
                 name: line.name ?? "#\(number)", queue: queue, number: number,
@@ -133,9 +130,20 @@ struct TraceReader {
                 ready: (try required(line.args?.ready, "ready")) / 1e6, slices: [slice], outcome: outcome))
     }
 
+    private mutating func readArrow(_ line: Line) throws(TraceError) {
+        let dependency = try required(line.args?.after, "after")
+        if dependency.count != 2 { throw wrong("\"after\" is no process and number") }
+        let number = try required(line.args?.op, "op")
+        arrows.append((Key(process: dependency[0], number: dependency[1]), Key(process: line.pid, number: number)))
+    }
+
     /// Puts indices in place of numbers, and operations in the order of their start.
     private mutating func connect() {
-        for (index, keys) in dependencies { trace.operations[index].dependencies = keys.compactMap { indices[$0] } }
+        for arrow in arrows {
+            // Perhaps the slice of one is in the file before.
+            guard let dependency = indices[arrow.from], let dependent = indices[arrow.to] else { continue }
+            trace.operations[dependent].dependencies.append(dependency)
+        }
         let order = trace.operations.indices.sorted { trace.operations[$0].start < trace.operations[$1].start }
         var places = [Int](repeating: 0, count: order.count)
         for (place, index) in order.enumerated() { places[index] = place }

@@ -58,7 +58,6 @@ extension TraceWriter {
             bytes.addMicroseconds(started.added)
             bytes.add(",\"ready\":")
             bytes.addMicroseconds(started.ready)
-            bytes.addDependencies(started.dependencies)
             if let end {
                 bytes.add(",\"end\":\"")
                 bytes.add(end)
@@ -83,21 +82,31 @@ extension TraceWriter {
         }
     }
 
-    mutating func addArrow(_ number: Int, from end: End, to target: (process: Int, thread: Int), at time: Int) {
+    /// An arrow from the end of an operation to the start of one that depends on it.
+    mutating func addArrow(_ number: Int, from end: Place, to start: Place) {
         // Within the slice that it leaves.
-        addArrowEnd(
-            "{\"ph\":\"s\",\"cat\":\"dependency\",\"pid\":", number, (end.process, end.thread), max(0, end.time - 1))
-        addArrowEnd("{\"ph\":\"f\",\"cat\":\"dependency\",\"pid\":", number, target, time)
+        let time = max(0, end.time - 1)
+        addArrowEnd("{\"ph\":\"s\",\"cat\":\"dependency\",\"pid\":", number, end, at: time) { _ in }
+        addArrowEnd("{\"ph\":\"f\",\"cat\":\"dependency\",\"pid\":", number, start, at: start.time) { bytes in
+            bytes.add(",\"args\":{\"op\":")
+            bytes.add(Int(start.number))
+            bytes.add(",\"after\":[")
+            bytes.add(end.process)
+            bytes.add(",")
+            bytes.add(Int(end.number))
+            bytes.add("]}")
+        }
     }
 
     private mutating func addArrowEnd(
-        _ head: StaticString, _ number: Int, _ place: (process: Int, thread: Int), _ time: Int
+        _ head: StaticString, _ number: Int, _ place: Place, at time: Int, _ addArguments: (inout TraceBytes) -> Void
     ) {
         addLine { bytes in
             bytes.addHead(head, place.process, thread: place.thread, at: time)
             bytes.add(",\"id\":")
             bytes.add(number)
             bytes.add(",\"bp\":\"e\",\"name\":\"dependency\"")
+            addArguments(&bytes)
         }
     }
 
@@ -168,19 +177,5 @@ extension TraceBytes {
         add("\"#")
         add(Int(number))
         add("\"")
-    }
-
-    fileprivate mutating func addDependencies(_ dependencies: [(process: Int, number: Int)]) {
-        if dependencies.isEmpty { return }
-        add(",\"deps\":[")
-        for (index, dependency) in dependencies.enumerated() {
-            if index > 0 { add(",") }
-            add("[")
-            add(dependency.process)
-            add(",")
-            add(dependency.number)
-            add("]")
-        }
-        add("]")
     }
 }

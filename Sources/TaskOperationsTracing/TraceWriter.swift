@@ -2,12 +2,12 @@ import TaskOperations
 
 /// Makes lines of a trace from events.
 struct TraceWriter: ~Copyable, Sendable {
-    /// Where an operation ended, for arrows from it.
-    struct End: Sendable {
+    /// Where an operation began or ended, for arrows.
+    struct Place: Sendable {
         let process: Int
         let thread: Int
         let time: Int
-        let number: Int
+        let number: UInt64
     }
 
     private var file: TraceFile
@@ -20,12 +20,12 @@ struct TraceWriter: ~Copyable, Sendable {
     private var lastPlace = (number: -1, place: 0)
     /// The last number of a process, of a thread or of an arrow: no two are the same.
     private var lastNumber = 0
-    /// The last operations that ended, in two halves of which the older is dropped.
-    private var ends: [ObjectIdentifier: End] = [:]
-    private var olderEnds: [ObjectIdentifier: End] = [:]
+    /// Where the last operations ended.
+    private var ends = RecentOperations<Place>(count: 1 << 16)
+    /// Where others began that depend on an operation whose end was not told yet: each queue tells by itself what
+    /// happens, so that the end of a dependency on another queue may be told later than the start of its dependent.
+    private var arrowsDue = RecentOperations<[Place]>(count: 1 << 12)
     private(set) var eventCount = 0
-
-    private static var endLimit: Int { 1 << 15 }
 
     init(_ file: consuming TraceFile) {
         self.file = file
@@ -109,14 +109,16 @@ extension TraceWriter {
         let ready = max(times.added, times.ready)
         let lane = queue.takeLane()
         let thread = thread(of: lane, &queue)
-        var known: [(process: Int, number: Int)] = []
+        let place = Place(process: queue.process, thread: thread, time: time, number: event.operationNumber)
         for dependency in dependencies {
-            guard let end = self.end(of: dependency) else { continue }
-            known.append((end.process, end.number))
-            addArrow(newNumber(), from: end, to: (queue.process, thread), at: time)
+            if let end = ends[dependency] {
+                addArrow(newNumber(), from: end, to: place)
+            } else {
+                arrowsDue.insert((arrowsDue.remove(dependency) ?? []) + [place], for: dependency)
+            }
         }
         queue.started[event.operationNumber] = TraceQueue.Started(
-            added: times.added, ready: ready, begin: time, lane: lane, dependencies: known)
+            added: times.added, ready: ready, begin: time, lane: lane)
         addWait(event, from: times.added, to: time, queue.process)
     }
 
@@ -142,6 +144,7 @@ extension TraceWriter {
         _ event: TaskOperationEvent, _ outcome: TaskOperationEvent.Outcome, at time: Int, _ queue: inout TraceQueue
     ) {
         let number = event.operationNumber
+        let dependents = arrowsDue.remove(event.operation) ?? []
         guard let started = queue.started.removeValue(forKey: number) else {
             // It was cancelled before its start.
             if let times = queue.waiting.remove(number) { addWait(event, from: times.added, to: time, queue.process) }
@@ -151,17 +154,9 @@ extension TraceWriter {
         guard let lane = started.lane else { return }
         addSlice(event, started, on: (queue.process, queue.threads[lane]), until: time, end: outcome.end)
         queue.freeLane(lane)
-        if ends.count >= Self.endLimit {
-            olderEnds = ends
-            ends = [:]
-        }
-        ends[ObjectIdentifier(event.operation)] = End(
-            process: queue.process, thread: queue.threads[lane], time: time, number: Int(number))
-    }
-
-    private func end(of operation: AnyTaskOperation) -> End? {
-        let identity = ObjectIdentifier(operation)
-        return ends[identity] ?? olderEnds[identity]
+        let place = Place(process: queue.process, thread: queue.threads[lane], time: time, number: number)
+        ends.insert(place, for: event.operation)
+        for dependent in dependents { addArrow(newNumber(), from: place, to: dependent) }
     }
 
     private mutating func newNumber() -> Int {

@@ -54,7 +54,12 @@ struct TraceRecorderTests {
         let url = folder["trace.json"]
         let recorder = try TraceRecorder(writingTo: url)
         let queues = (0..<3).map { TaskOperationQueue(name: "\($0)", maxConcurrentOperationCount: 3) }
-        for queue in queues { queue.addObserver(recorder) }
+        let events = EventList()
+        for queue in queues {
+            queue.addObserver(recorder)
+            // Told after the recorder.
+            queue.addObserver(events)
+        }
         await concurrentPerform(over: 0..<6, width: 6) { part in
             var last: AnyTaskOperation?
             for number in 0..<200 {
@@ -62,21 +67,46 @@ struct TraceRecorderTests {
                 last = queues[(part + number) % 3].addOperation(dependencies: dependencies) {}
             }
         }
-        for queue in queues {
-            try await queue.waitUntilAllOperationsAreFinished()
-            queue.removeObserver(recorder)
-        }
-        _ = await eventually { recorder.written.events >= 1200 * 3 }
-        try await Task.sleep(for: .milliseconds(50))
+        for queue in queues { try await queue.waitUntilAllOperationsAreFinished() }
+        #expect(await eventually { events.finishedCount == 1200 })
         try recorder.finish()
         let validator = try TraceValidator(url)
         #expect(validator.faults == [])
         let trace = try Trace(contentsOf: url)
         #expect(trace.operations.count == 1200)
-        #expect(trace.operations.count { !$0.dependencies.isEmpty } > 1100)
+        #expect(trace.operations.count { !$0.dependencies.isEmpty } == 1194, "all but the first of each part")
         #expect(trace.queues.allSatisfy { $0.width == 3 && $0.laneCount <= 3 })
         for queue in 0..<3 { #expect(trace.utilization(ofQueue: queue) <= 1.0001) }
         #expect(!trace.criticalPath.isEmpty)
+    }
+
+    @Test("an arrow is there, and the right one, if the end of the dependency is told last")
+    func lateEnd() async throws {
+        let url = folder["trace.json"]
+        let recorder = try TraceRecorder(writingTo: url)
+        let (queue, other) = (TaskOperationQueue(name: "queue"), TaskOperationQueue(name: "other"))
+        // Others are likely to take their places in memory.
+        queue.addObserver(recorder)
+        for _ in 0..<100 { try await queue.addOperation {}.value }
+        queue.removeObserver(recorder)
+        let (events, otherEvents) = (EventList(), EventList())
+        queue.addObserver(events)
+        other.addObserver(otherEvents)
+        for number in 0..<50 {
+            let first = queue.addOperation(name: "first \(number)") {}
+            try await other.addOperation(name: "second \(number)", dependencies: [first]) {}.value
+        }
+        for queue in [queue, other] { try await queue.waitUntilAllOperationsAreFinished() }
+        let isTold = await eventually { [events, otherEvents].allSatisfy { $0.finishedCount == 50 } }
+        #expect(isTold)
+        for event in otherEvents.events + events.events { recorder.operationChanged(event) }
+        try recorder.finish()
+        #expect(try TraceValidator(url).faults == [])
+        let trace = try Trace(contentsOf: url)
+        let arrows = trace.operations.filter { $0.name.hasPrefix("second") }.map { second in
+            [second.name] + second.dependencies.map { trace.operations[$0].name }
+        }
+        #expect(Set(arrows) == Set((0..<50).map { ["second \($0)", "first \($0)"] }))
     }
 
     @Test("what was written half a second ago is there, and opens, though the recorder goes on")
@@ -117,4 +147,17 @@ struct TraceRecorderTests {
     func noFile() {
         #expect(throws: TraceError.self) { _ = try TraceRecorder(writingTo: folder["none/trace.json"]) }
     }
+}
+
+/// Keeps the events that it is told.
+private final class EventList: TaskOperationObserver {
+    private let recorder = Recorder<TaskOperationEvent>()
+
+    var events: [TaskOperationEvent] { recorder.events }
+
+    var finishedCount: Int {
+        events.count { if case .finished = $0.kind { true } else { false } }
+    }
+
+    func operationChanged(_ event: TaskOperationEvent) { recorder.record(event) }
 }

@@ -23,15 +23,20 @@ struct TraceTests {
     }
 
     private func slice(
-        _ name: String, _ number: Int, thread: Int, _ times: ClosedRange<Double>, added: Double, ready: Double,
-        deps: [Int] = []
+        _ name: String, _ number: Int, thread: Int, _ times: ClosedRange<Double>, added: Double, ready: Double
     ) -> String {
-        let list = deps.isEmpty ? "" : ",\"deps\":[\(deps.map { "[1,\($0)]" }.joined(separator: ","))]"
-        return """
-            {"ph":"X","pid":1,"tid":\(thread),"ts":\(times.lowerBound * 1e6),"dur":\
-            \((times.upperBound - times.lowerBound) * 1e6),"name":"\(name)","args":{"op":\(number),\
-            "added":\(added * 1e6),"ready":\(ready * 1e6)\(list)}}
-            """
+        """
+        {"ph":"X","pid":1,"tid":\(thread),"ts":\(times.lowerBound * 1e6),"dur":\
+        \((times.upperBound - times.lowerBound) * 1e6),"name":"\(name)","args":{"op":\(number),\
+        "added":\(added * 1e6),"ready":\(ready * 1e6)}}
+        """
+    }
+
+    private func arrow(from dependency: Int, to dependent: Int, thread: Int) -> String {
+        """
+        {"ph":"f","cat":"dependency","pid":1,"tid":\(thread),"ts":0,"id":9,"bp":"e","name":"dependency",\
+        "args":{"op":\(dependent),"after":[1,\(dependency)]}}
+        """
     }
 
     @Test("the critical path, the use of the width and the longest waits")
@@ -39,8 +44,9 @@ struct TraceTests {
         let trace = try trace([
             slice("a", 1, thread: 2, 0...3, added: 0, ready: 0), slice("b", 2, thread: 3, 0...1, added: 0, ready: 0),
             slice("c", 3, thread: 3, 1...2, added: 0, ready: 0),
-            slice("d", 4, thread: 2, 3...5, added: 0, ready: 3, deps: [1, 3]),
-            slice("e", 5, thread: 3, 3...4, added: 0, ready: 3, deps: [1]),
+            slice("d", 4, thread: 2, 3...5, added: 0, ready: 3), arrow(from: 1, to: 4, thread: 2),
+            arrow(from: 3, to: 4, thread: 2),
+            slice("e", 5, thread: 3, 3...4, added: 0, ready: 3), arrow(from: 1, to: 5, thread: 3),
             slice("f", 6, thread: 3, 4...7, added: 0, ready: 1),
         ])
         #expect(trace.duration == 7)
