@@ -167,6 +167,8 @@ extension AsyncSemaphore: AwaitedSubject {
 // MARK: - Waiting
 
 /// A call that waits for permits. What ends or raises it may come before it stands in line.
+///
+/// Lock order: its place may be locked while the semaphore is, never the other way round.
 private final class SemaphoreWait: Sendable {
     enum Place: Sendable {
         case notTaken(raisedTo: PriorityLevel)
@@ -199,18 +201,22 @@ extension AsyncSemaphore {
         }
     }
 
+    /// In one step with the wait's taking its place: whoever sees it in line can end it.
     private func lineUp(_ continuation: CheckedContinuation<Void, any Error>, _ wait: SemaphoreWait) {
         let level = PriorityLevel(wait.priority ?? Task.currentPriority)
-        let ticket = apply { $0.state.wait(continuation, weight: wait.weight, level: level) }
-        let former = wait.place.withLock { place in
-            defer { if case .notTaken = place { place = .taken(ticket) } }
-            return place
+        let error = apply { storage -> (any Error)? in
+            wait.place.withLock { place in
+                switch place {
+                case .notTaken(let raisedLevel):
+                    let level = max(level, raisedLevel)
+                    place = .taken(storage.state.wait(continuation, weight: wait.weight, level: level))
+                    return nil
+                case .givenUp(let error): return error
+                case .taken: preconditionFailure("a wait stands in line once")
+                }
+            }
         }
-        switch former {
-        case .notTaken(let raisedLevel): if raisedLevel > level { apply { $0.state.raise(ticket, to: raisedLevel) } }
-        case .givenUp(let error): leave(ticket, error)
-        case .taken: preconditionFailure("a wait stands in line once")
-        }
+        if let error { continuation.resume(throwing: error) }
     }
 
     private func raise(_ wait: SemaphoreWait, to level: PriorityLevel) {

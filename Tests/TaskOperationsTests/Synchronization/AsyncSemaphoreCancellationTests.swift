@@ -69,6 +69,20 @@ struct AsyncSemaphoreCancellationTests {
         #expect((semaphore.available, semaphore.waitingCount) == (1, 0))
     }
 
+    @Test("One that is cancelled as soon as it stands in line gets nothing that is released afterwards")
+    func cancelledAtOnce() async throws {
+        for _ in 0..<5000 {
+            let semaphore = AsyncSemaphore(capacity: 1)
+            try await semaphore.acquire()
+            let task = Task { try await semaphore.acquire() }
+            while semaphore.waitingCount == 0 { await Task.yield() }
+            task.cancel()
+            semaphore.release()
+            let isCancelled = if case .failure(is CancellationError) = await task.result { true } else { false }
+            try #require(isCancelled)
+        }
+    }
+
     @Test("A storm of cancellations loses no permit and makes none", arguments: 1...10)
     func storm(seed: UInt64) async throws {
         var random = SeededGenerator(seed: seed)
