@@ -61,7 +61,7 @@ extension AnyTaskOperation {
         var isFinished = false
         await withTaskCancellationHandler {
             await withEscalationHandler {
-                isFinished = await withCheckedContinuation { continuation in
+                isFinished = await withWaitContinuation { continuation in
                     arrive(continuation, number)
                     // If it was to end before it was there, nobody found it.
                     if endsEarly && Task.isCancelled || hasLeft() { leaveWait(number) }
@@ -75,7 +75,7 @@ extension AnyTaskOperation {
         return isFinished
     }
 
-    private func arrive(_ continuation: CheckedContinuation<Bool, Never>, _ number: Int) {
+    private func arrive(_ continuation: WaitContinuation<Bool>, _ number: Int) {
         let level = PriorityLevel(Task.currentPriority)
         let isFinished = record.withLock { record in
             if record.phase == .finished { return true }

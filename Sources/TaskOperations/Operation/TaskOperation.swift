@@ -200,7 +200,7 @@ extension TaskOperation {
         get async {
             do {
                 try await waitToTheEnd()
-                return outcome!
+                return .success(try finishedValue())
             } catch {
                 return .failure(error)
             }

@@ -5,7 +5,7 @@ extension Scheduler {
         if !outbox.newFloors.isEmpty { Inheritance.updateFloors(of: outbox.newFloors, in: self) }
         for level in outbox.workers { Worker.start(for: self, level: level) }
         for rejection in outbox.rejected { reject(rejection.element, rejection.reason) }
-        InlineJobs.resume(outbox.resumed)
+        for continuation in outbox.resumed { InlineJobs.resume(continuation) }
         if outbox.isOver { scopeWorkers?.end() }
         if let delay = outbox.wakeDelay { clock!.wake(self, after: delay) }
         // Last, as a listener is the user's, and may take long.

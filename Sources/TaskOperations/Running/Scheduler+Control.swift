@@ -16,7 +16,7 @@ extension Scheduler {
     nonisolated var isSuspended: Bool {
         get { apply { $0.state.isSuspended } }
         set {
-            applyToSuspension { $0.state.setSuspended(newValue) }
+            applyToSuspension(newValue) { scheduler, newValue in scheduler.state.setSuspended(newValue) }
         }
     }
 
@@ -30,7 +30,7 @@ extension Scheduler {
     nonisolated func ownerWasReleased() {
         // The end of a scope has done so.
         if scopeWorkers != nil { return }
-        applyToSuspension { $0.state.drain() }
+        applyToSuspension(()) { scheduler, _ in scheduler.state.drain() }
     }
 
     /// Takes no operation from now on.
@@ -74,7 +74,7 @@ extension Scheduler {
     ///
     /// If what is left waits for the body that closes the queue, it could never end, and is cancelled.
     nonisolated func close(in group: inout DiscardingTaskGroup) async {
-        let isEmpty = applyToSuspension { scheduler in
+        let isEmpty = applyToSuspension(()) { scheduler, _ in
             scheduler.state.drain()
             scheduler.state.setIntake(.closing)
             return scheduler.state.isEmpty
@@ -92,7 +92,7 @@ extension Scheduler {
     /// queue would.
     private nonisolated func suspendUntilEmpty(_ wait: WaitUntilEmpty) async {
         await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
+            await withWaitContinuation { continuation in
                 apply((wait.number, continuation)) { scheduler, input in
                     scheduler.state.waitUntilEmpty(input.1, number: input.0)
                 }

@@ -80,7 +80,7 @@ extension Scheduler {
     }
 
     nonisolated func endWait(within operation: AnyTaskOperation, _ target: WaitNode) async {
-        await withCheckedContinuation { (continuation: Continuation) in
+        await withWaitContinuation { (continuation: Continuation) in
             let (isHere, change) = apply((operation, target, continuation)) { scheduler, input in
                 guard let slot = scheduler.slot(of: input.0) else { return (false, nil as Inheritance.Change?) }
                 let change = input.0.removeLentWait(for: input.1)

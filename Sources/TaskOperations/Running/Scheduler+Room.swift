@@ -46,7 +46,7 @@ extension Scheduler {
 
     private nonisolated func suspend(_ wait: WaitForRoom) async {
         await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
+            await withWaitContinuation { continuation in
                 apply((wait, continuation)) { scheduler, input in
                     scheduler.state.waitForRoom(input.0.operation, input.1, number: input.0.number)
                 }

@@ -10,7 +10,7 @@ import Synchronization
 ///
 /// Lock order: an operation's lock may be taken while the scheduler is entered, never the other way round.
 actor Scheduler: OperationHost {
-    typealias Continuation = CheckedContinuation<Void, Never>
+    typealias Continuation = WaitContinuation<Void>
     typealias State = SchedulerState<AnyTaskOperation, Continuation>
 
     /// Where bodies run.

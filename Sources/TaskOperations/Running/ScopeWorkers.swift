@@ -30,9 +30,7 @@ final class ScopeWorkers: Sendable {
         case hasDecided
     }
 
-    // Each is taken out of the state under the lock, by whoever resumes it, so that it is resumed once; and all are by
-    // `end`. Checked ones would be a tenth of what a scope of one operation costs.
-    fileprivate typealias Continuation = UnsafeContinuation<Void, Never>
+    fileprivate typealias Continuation = WaitContinuation<Void>
 
     private let state = Lock(State())
 
@@ -92,7 +90,7 @@ extension ScopeWorkers {
     }
 
     private func waitForRequest() async {
-        await withUnsafeContinuation { continuation in
+        await withWaitContinuation { continuation in
             let mustWait = state.withLock { state in
                 if state.isOver || !state.requested.isEmpty { return false }
                 state.child = .waits(continuation)
@@ -187,7 +185,7 @@ extension ScopeWorkers {
     }
 
     private func wait(isScope: Bool) async {
-        await withUnsafeContinuation { continuation in
+        await withWaitContinuation { continuation in
             let isWaiting = state.withLock { state in
                 guard case .wait = state.step(isScope: isScope) else { return false }
                 state.waiting = continuation

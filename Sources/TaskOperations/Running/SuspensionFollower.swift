@@ -16,10 +16,10 @@ extension Scheduler {
 
     /// Applies an event that may suspend the queue or resume it, and tells those that follow that.
     @inline(__always)
-    nonisolated func applyToSuspension<Result: Sendable>(
-        _ event: @escaping @Sendable (isolated Scheduler) -> Result
+    nonisolated func applyToSuspension<Input, Result: Sendable>(
+        _ input: Input, _ event: @escaping (isolated Scheduler, inout Input) -> Result
     ) -> Result {
-        let result = apply(event)
+        let result = apply(input, event)
         var followers: [any SuspensionFollower] = []
         look(with: &followers) { scheduler, followers in followers = scheduler.followers }
         for follower in followers { follower.suspensionChanged() }

@@ -13,10 +13,9 @@ enum InlineJobs {
     }
 
     fileprivate enum Step {
-        case resume(CheckedContinuation<Void, Never>)
-        case resumeUnchecked(UnsafeContinuation<Void, Never>)
+        case resume(WaitContinuation<Void>)
         /// A task awaited the end of an operation, which has come.
-        case end(CheckedContinuation<Bool, Never>)
+        case end(WaitContinuation<Bool>)
         case start(ObjectIdentifier, () -> Void)
     }
 
@@ -24,15 +23,11 @@ enum InlineJobs {
 
     private static var depthLimit: Int { 16 }
 
-    static func resume(_ continuations: [CheckedContinuation<Void, Never>]) {
-        for continuation in continuations { take(.resume(continuation)) }
+    static func resume(_ continuation: WaitContinuation<Void>) {
+        take(.resume(continuation))
     }
 
-    static func resume(_ continuation: UnsafeContinuation<Void, Never>) {
-        take(.resumeUnchecked(continuation))
-    }
-
-    static func end(_ continuation: CheckedContinuation<Bool, Never>) {
+    static func end(_ continuation: WaitContinuation<Bool>) {
         take(.end(continuation))
     }
 
@@ -57,7 +52,6 @@ enum InlineJobs {
     private static func take(_ step: Step, _ calls: UnsafeMutablePointer<Calls>) {
         switch step {
         case .resume(let continuation): continuation.resume()
-        case .resumeUnchecked(let continuation): continuation.resume()
         case .end(let continuation): continuation.resume(returning: true)
         case .start(let worker, let start): self.start(worker, calls, start)
         }

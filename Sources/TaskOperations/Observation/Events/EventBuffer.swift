@@ -8,7 +8,7 @@ final class EventBuffer: Sendable {
         /// Queues from which events may come.
         var sourceCount = 0
         var isEnded = false
-        var waiter: CheckedContinuation<Void, Never>?
+        var waiter: WaitContinuation<Void>?
     }
 
     private let policy: TaskOperationEvents.BufferingPolicy
@@ -26,7 +26,7 @@ final class EventBuffer: Sendable {
             return (state.waiter.take(), dropped)
         }
         extendLifetime(dropped)
-        if let waiter { InlineJobs.resume([waiter]) }
+        if let waiter { InlineJobs.resume(waiter) }
     }
 
     /// A queue is gone.
@@ -42,7 +42,7 @@ final class EventBuffer: Sendable {
             change(&state)
             return state.isEnded ? state.waiter.take() : nil
         }
-        if let waiter { InlineJobs.resume([waiter]) }
+        if let waiter { InlineJobs.resume(waiter) }
     }
 
     /// Waits for the next event; nil if none will come, or if the task is cancelled.
@@ -56,7 +56,7 @@ final class EventBuffer: Sendable {
 
     private func wait() async {
         await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
+            await withWaitContinuation { continuation in
                 let mustWait = state.withLock { state in
                     if !state.events.isEmpty || state.isEnded { return false }
                     state.waiter = continuation

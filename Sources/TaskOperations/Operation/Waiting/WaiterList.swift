@@ -6,10 +6,10 @@ struct WaiterList: Sendable {
         let number: Int
         var level: PriorityLevel
         /// Nil if the waiter has left.
-        var continuation: CheckedContinuation<Bool, Never>?
+        var continuation: WaitContinuation<Bool>?
     }
 
-    private var waiters: [Waiter] = []
+    private var waiters = TinyArray<Waiter>()
     private var leftCount = 0
 
     var count: Int { waiters.count - leftCount }
@@ -17,16 +17,20 @@ struct WaiterList: Sendable {
     var isEmpty: Bool { count == 0 }
 
     /// Adds a waiter with a number above all before.
-    mutating func append(_ continuation: CheckedContinuation<Bool, Never>, number: Int, level: PriorityLevel) {
+    mutating func append(_ continuation: WaitContinuation<Bool>, number: Int, level: PriorityLevel) {
+        waiters.append(Waiter(number: number, level: level, continuation: continuation))
         // Numbers are drawn without a lock: a later one may come first.
-        let position = waiters.last.map { $0.number < number } ?? true ? waiters.count : self.position(of: number)
-        waiters.insert(Waiter(number: number, level: level, continuation: continuation), at: position)
+        var position = waiters.count - 1
+        while position > 0, waiters[position - 1].number > number {
+            waiters.swapAt(position - 1, position)
+            position -= 1
+        }
     }
 
     /// Removes a waiter. Returns nil if it has left, or never came.
     mutating func remove(
         _ number: Int
-    ) -> (continuation: CheckedContinuation<Bool, Never>, level: PriorityLevel)? {
+    ) -> (continuation: WaitContinuation<Bool>, level: PriorityLevel)? {
         let position = position(of: number)
         guard position < waiters.count, waiters[position].number == number,
             let continuation = waiters[position].continuation.take()
@@ -34,7 +38,7 @@ struct WaiterList: Sendable {
         let level = waiters[position].level
         leftCount += 1
         if leftCount > 8, leftCount * 2 > waiters.count {
-            waiters.removeAll { $0.continuation == nil }
+            waiters = TinyArray(waiters.filter { $0.continuation != nil })
             leftCount = 0
         }
         return (continuation, level)
@@ -59,7 +63,7 @@ struct WaiterList: Sendable {
     // Not inlined: what it needs to know of its types would be looked up even if there is nothing to do.
     @inline(never)
     private func resumeAll() {
-        for waiter in waiters { if let continuation = waiter.continuation { InlineJobs.end(continuation) } }
+        waiters.forEach { if let continuation = $0.continuation { InlineJobs.end(continuation) } }
     }
 
     /// The first position with this number or a higher one.
