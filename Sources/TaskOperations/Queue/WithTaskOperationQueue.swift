@@ -55,6 +55,8 @@ public func withTaskOperationQueue<Value, Failure>(
 }
 
 /// Does the work of a scope, and closes the queue.
+// Inlined: see `ScopeWorkers`.
+@inline(__always)
 private func perform<Value, Failure>(
     _ body: (TaskOperationQueue) async throws(Failure) -> Value, on queue: TaskOperationQueue,
     in group: inout DiscardingTaskGroup

@@ -94,6 +94,9 @@ extension ReadyRing {
         fileprivate var number: UInt32 = 0
     }
 
+    /// Whether a run is open for a level at this moment.
+    func isOpen(at level: PriorityLevel) -> Bool { RingHeader(bits: header.load(ordering: .relaxed)).isOpen(at: level) }
+
     /// Takes the first offer that is left, in place of an operation that has ended; nil if no run is open for the
     /// level, or nothing is left of it.
     func take(inPlaceOf ended: Int, level: PriorityLevel, from position: inout Position) -> Taken? {

@@ -28,8 +28,12 @@ extension Scheduler {
     }
 
     /// The place of operations that are added now.
+    @inline(__always)
     func nextPlace(for operations: some Collection<AnyTaskOperation>, isBarrier: Bool) -> HostPlace {
-        if !hasBarriers && !isAwaited { return HostPlace() }
+        hasBarriers || isAwaited ? placeWithEdges(for: operations, isBarrier: isBarrier) : HostPlace()
+    }
+
+    private func placeWithEdges(for operations: some Collection<AnyTaskOperation>, isBarrier: Bool) -> HostPlace {
         let hasEdges = isBarrier || !state.barriers.isEmpty
         let mustList = hasEdges && (isAwaited || operations.contains { $0.record.withLock { $0.isWaitedFor } })
         if mustList { state.indexArrivals() }

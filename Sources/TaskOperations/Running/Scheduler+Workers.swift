@@ -72,6 +72,8 @@ extension Scheduler {
     /// has, or if nothing is left of the run: then nothing has happened.
     nonisolated func takeNext(_ turn: inout Turn, _ outcome: Outcome?) -> ReadyRing.Taken? {
         let level = turn.worker.level
+        // Often there is no run, and then the operation need not be locked.
+        if !run.isOpen(at: level) { return nil }
         return turn.operation!.record.withLock { record in
             if record.links != nil || record.isRunnerWorn { return nil }
             let taken = run.take(inPlaceOf: turn.slot, level: level, from: &turn.position)
@@ -128,7 +130,7 @@ extension Scheduler {
             for (dependent, host) in turn.readiedElsewhere { host.readinessChanged(of: dependent) }
             turn.readiedElsewhere = []
         }
-        if let outbox = departure.outbox.take() { carryOut(outbox) }
+        if departure.outbox != nil { carryOut(departure.outbox!) }
     }
 }
 

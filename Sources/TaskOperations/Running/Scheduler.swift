@@ -114,7 +114,7 @@ extension Scheduler {
     ) -> Result {
         var departure = Departure()
         let result = enter(with: &input, &departure, event)
-        if let outbox = departure.outbox.take() { carryOut(outbox) }
+        if departure.outbox != nil { carryOut(departure.outbox!) }
         return result
     }
 

@@ -89,6 +89,8 @@ extension ScopeWorkers {
         }
     }
 
+    // Inlined, as the other async functions below: their frames would be a fiftieth of a scope of one operation.
+    @inline(__always)
     private func waitForRequest() async {
         await withWaitContinuation { continuation in
             let mustWait = state.withLock { state in
@@ -168,6 +170,7 @@ extension ScopeWorkers {
     }
 
     /// What is asked for, once anything is; nil if there is nothing to do for the caller any more.
+    @inline(__always)
     private func next(isScope: Bool) async -> [Worker]? {
         while true {
             let (step, workers) = state.withLock { state in
@@ -184,6 +187,7 @@ extension ScopeWorkers {
         }
     }
 
+    @inline(__always)
     private func wait(isScope: Bool) async {
         await withWaitContinuation { continuation in
             let isWaiting = state.withLock { state in

@@ -27,11 +27,16 @@ struct TimeSlice {
     }
 
     /// Counts a body that was run. Returns whether the time is up.
+    @inline(__always)
     mutating func isOver() -> Bool {
         if isEndless { return false }
         if let decider { return decider.isSliceOver() }
         untilLook -= 1
-        if untilLook > 0 { return false }
+        return untilLook == 0 && isTimeUp()
+    }
+
+    @inline(never)
+    private mutating func isTimeUp() -> Bool {
         if ContinuousClock.now >= end {
             // A worker that had its thread all the time is the last that began a slice there. One that had not may take
             // itself for that, if it was alone, and yields for nothing.

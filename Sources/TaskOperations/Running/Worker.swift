@@ -25,6 +25,8 @@ final class Worker: Sendable {
 
     /// Makes the worker a child of the calling task. If the queue has no executor, it runs where the task that opened the
     /// scope prefers to.
+    // Not inlined, as `begin` below.
+    @inline(never)
     func start(in group: inout DiscardingTaskGroup) {
         InlineJobs.startHere(ObjectIdentifier(self)) {
             switch scheduler.place {

@@ -277,9 +277,8 @@ extension SchedulerState {
     mutating func nextStart(
         at level: PriorityLevel, takeLimits: (_ set: Int, PriorityLevel) -> Bool = { _, _ in true }
     ) -> Slot? {
-        guard startableCount > 0 else { return nil }
         if !isPlain { return startSelection(at: level, takeLimits) }
-        guard firstLevel == level else { return nil }
+        guard startableCount > 0, firstLevel == level else { return nil }
         let ownLevel = ready.highestLevel!
         let slot = operations.startFirst()
         lending.take(1, at: ownLevel)
@@ -287,9 +286,12 @@ extension SchedulerState {
         return slot
     }
 
+    // Not inlined: what it looks at would be copied for what is plain, too.
+    @inline(never)
     private mutating func startSelection(
         at level: PriorityLevel, _ takeLimits: (_ set: Int, PriorityLevel) -> Bool
     ) -> Slot? {
+        if startableCount == 0 { return nil }
         while let (slot, ownLevel, set, taskLevel) = selection, taskLevel == level {
             if let set, !takeTaken(set), !takeLimits(set, ownLevel) {
                 operations.changeLimited { $0.park(set, at: ownLevel) }

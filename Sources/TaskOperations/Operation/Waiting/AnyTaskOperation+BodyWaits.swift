@@ -21,13 +21,25 @@ extension AnyTaskOperation {
         try result.get()
     }
 
+    /// Whether the calling task may be one of a body: if not, a wait needs nothing around it.
+    private static var isWithinBody: Bool { executing != nil || representedBody != nil }
+
     /// Waits for a target. If a body does so, the wait is an edge of the wait graph while it lasts.
     ///
     /// - Parameter goesOn: Asked at the end of the wait. If the body is about to end, it needs no permit any more, and is
     ///   not held up until it has it back.
+    // Inlined: the frames of two functions would be a thirtieth of a scope of one operation.
+    @inline(__always)
     static func whileAwaiting(
         _ target: WaitNode, permit: PermitPolicy = .keptIfNotNeeded, goesOn: () -> Bool = { true },
         wait: () async -> Void
+    ) async throws(TaskOperationError) {
+        if !isWithinBody { return await wait() }
+        try await whileBodyAwaits(target, permit, goesOn, wait)
+    }
+
+    private static func whileBodyAwaits(
+        _ target: WaitNode, _ permit: PermitPolicy, _ goesOn: () -> Bool, _ wait: () async -> Void
     ) async throws(TaskOperationError) {
         guard let waiter = awaiting else { return await lendingAbandonedPermit(while: wait) }
         let entry = OperationLinks.Wait(target: target, isSuspended: permit != .kept, handedOn: nil)
@@ -46,7 +58,14 @@ extension AnyTaskOperation {
 
     /// Does something at whose end a new host is waited for. Within a body, that wait is an edge from the start, so that
     /// what the host runs cannot come to await the body.
+    // Inlined, as `whileAwaiting`.
+    @inline(__always)
     static func asScope<Result>(of host: any OperationHost, _ work: () async -> Result) async -> Result {
+        if !isWithinBody { return await work() }
+        return await asScopeOfBody(host, work)
+    }
+
+    private static func asScopeOfBody<Result>(_ host: any OperationHost, _ work: () async -> Result) async -> Result {
         guard let waiter = awaiting else { return await work() }
         let entry = OperationLinks.Wait(target: .end(host), isSuspended: false, handedOn: nil)
         do {
