@@ -7,6 +7,8 @@ extension Scheduler {
         fileprivate(set) var slot = 0
         /// How far the worker has looked at the queue's run.
         fileprivate var position = ReadyRing.Position()
+        /// What was taken from a run when the scheduler was entered.
+        fileprivate var taken: ReadyRing.Taken?
         /// What was taken from a run and could not start.
         fileprivate var refused: AnyTaskOperation?
         /// What executed, and is to end.
@@ -53,16 +55,14 @@ extension Scheduler {
     /// An operation ends in one step with its leaving the queue, so that nobody finds it finished and still counted, or the
     /// other way round.
     nonisolated func conclude(_ turn: inout Turn, _ outcome: Outcome?) {
-        let isSliceOver = turn.slice.isOver()
-        if !isSliceOver, let taken = takeNext(&turn, outcome) {
-            if taken.isHalfway { prolongRun() }
-            if !start(taken, &turn) { giveUp(&turn) }
-            return
-        }
-        turn.mustYield = isSliceOver
-        turn.ended = turn.operation.take()
+        turn.mustYield = turn.slice.isOver()
+        if !turn.mustYield, let taken = takeNext(&turn, outcome) { return goOn(with: taken, &turn) }
         turn.outcome = outcome
-        applyEnd(to: &turn) { scheduler, turn in scheduler.end(&turn) }
+        applyEnd(to: &turn, unless: { scheduler, turn in scheduler.takesNext(&turn) }) { scheduler, turn in
+            turn.ended = turn.operation.take()
+            scheduler.end(&turn)
+        }
+        if let taken = turn.taken.take() { return goOn(with: taken, &turn) }
         if let ending = turn.ending.take() { carryOut(ending, &turn) }
         // Not freed while the scheduler is entered.
         turn.ended = nil
@@ -80,6 +80,13 @@ extension Scheduler {
             if taken != nil { _ = record.end(outcome) }
             return taken
         }
+    }
+
+    /// A worker goes on with what it has taken from a run.
+    private nonisolated func goOn(with taken: ReadyRing.Taken, _ turn: inout Turn) {
+        turn.outcome = nil
+        if taken.isHalfway { prolongRun() }
+        if !start(taken, &turn) { giveUp(&turn) }
     }
 
     /// Starts an operation that was taken from a run. Returns false if it turned out not to be ready any more, or to have
@@ -122,10 +129,11 @@ extension Scheduler {
     /// one to be empty goes on.
     @inline(__always)
     private nonisolated func applyEnd(
-        to turn: inout Turn, _ event: @escaping (isolated Scheduler, inout Turn) -> Void
+        to turn: inout Turn, unless isSpared: @escaping (isolated Scheduler, inout Turn) -> Bool = { _, _ in false },
+        _ event: @escaping (isolated Scheduler, inout Turn) -> Void
     ) {
         var departure = Departure()
-        enter(with: &turn, &departure, event)
+        if enter(with: &turn, &departure, unless: isSpared, event) == nil { return }
         if !turn.readiedElsewhere.isEmpty {
             for (dependent, host) in turn.readiedElsewhere { host.readinessChanged(of: dependent) }
             turn.readiedElsewhere = []
@@ -137,6 +145,15 @@ extension Scheduler {
 // MARK: - Within the scheduler
 
 extension Scheduler {
+    /// Takes the next operation from a run that another worker has opened or prolonged, while this one waited to enter. It
+    /// would close the run again otherwise, which the other would do then in its turn: so both would enter, and wait for
+    /// each other, for every operation.
+    private func takesNext(_ turn: inout Turn) -> Bool {
+        if turn.mustYield || runNotes.level == nil { return false }
+        turn.taken = takeNext(&turn, turn.outcome)
+        return turn.taken != nil
+    }
+
     /// Ends the operation that executed. It leaves the queue at once, or, if it has completion handlers, once these have
     /// been called.
     private func end(_ turn: inout Turn) {

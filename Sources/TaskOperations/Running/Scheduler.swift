@@ -146,9 +146,20 @@ extension Scheduler {
         with input: inout Input, _ departure: inout Departure,
         _ event: @escaping (isolated Scheduler, inout Input) -> Result
     ) -> Result {
+        enter(with: &input, &departure, unless: { _, _ in false }, event)!
+    }
+
+    /// As `enter`, unless a look at the input says first that no event is needed. Returns nil then.
+    @inline(__always)
+    nonisolated func enter<Input: ~Copyable, Result: Sendable>(
+        with input: inout Input, _ departure: inout Departure,
+        unless isSpared: @escaping (isolated Scheduler, inout Input) -> Bool,
+        _ event: @escaping (isolated Scheduler, inout Input) -> Result
+    ) -> Result? {
         // The clock is the user's.
         if let clock { departure.reading = clock.read() }
-        let result = lock.withLock {
+        let result = lock.withLock { () -> Result? in
+            if isolated(&input, isSpared) { return nil }
             isolated(&departure) { scheduler, departure in scheduler.begin(&departure) }
             let result = isolated(&input, event)
             isolated(&departure) { scheduler, departure in scheduler.leave(&departure) }
