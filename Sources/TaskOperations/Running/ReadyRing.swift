@@ -2,10 +2,11 @@ import Synchronization
 
 /// The operations of a queue that start next, for its workers to take without entering the scheduler.
 ///
-/// The scheduler offers a run of them when it is left, and closes the run first of all when it is entered. In between,
-/// a worker whose operation has ended takes the first offer that nobody has taken, and leaves in its place which
-/// operation has ended. So offers are taken strictly in order, none can be once the first of them is closed, and what
-/// happened is what would have happened had each worker entered: that one ended, this one started. The scheduler
+/// The scheduler offers a run of them when it is left, and closes the run first of all when it is entered; unless that is
+/// for a worker that had to wait for another one to leave, and finds something offered now. In between, a worker whose
+/// operation has ended takes the first offer that nobody has taken, and leaves in its place which operation has ended.
+/// So offers are taken strictly in order, none can be once the first of them is closed, and what happened is what would
+/// have happened had each worker entered: that one ended, this one started. The scheduler
 /// catches up on it before it does anything else.
 ///
 /// It is there because two workers that enter for every operation take as long as one: draining 100,000 empty ones at
