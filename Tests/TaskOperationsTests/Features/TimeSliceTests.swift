@@ -25,8 +25,27 @@ struct TimeSliceTests {
         #expect(executor.count < 800 * 3 / 2)
     }
 
+    @Test("whenever the executor says so, also if it could take the next operation without entering the queue")
+    func executorDecides() async throws {
+        let executor = ImpatientExecutor()
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, isSuspended: true, executor: executor)
+        for _ in 0..<100 { queue.addOperation {} }
+        queue.isSuspended = false
+        try await queue.waitUntilAllOperationsAreFinished()
+        #expect(executor.jobs.count >= 100, "a yield after each body")
+    }
+
     private func compute(for duration: Duration) {
         let end = ContinuousClock.now + duration
         while ContinuousClock.now < end {}
     }
+}
+
+/// Has workers let others run after each body, and counts the jobs.
+private final class ImpatientExecutor: SliceDecidingExecutor {
+    let jobs = JobCounter()
+
+    func enqueue(_ job: consuming ExecutorJob) { jobs.enqueue(job) }
+
+    func isSliceOver() -> Bool { true }
 }

@@ -83,6 +83,15 @@ struct AsyncSemaphoreCancellationTests {
         }
     }
 
+    @Test("One that is cancelled just before it stands in line never does")
+    func cancelledBeforeWaiting() async throws {
+        let semaphore = AsyncSemaphore(capacity: 1)
+        try await semaphore.acquire()
+        let task = Task { try await semaphore.acquire(timeout: .seconds(1000), clock: CancellingClock()) }
+        let isCancelled = if case .failure(is CancellationError) = await task.result { true } else { false }
+        #expect(isCancelled && semaphore.waitingCount == 0)
+    }
+
     @Test("A storm of cancellations loses no permit and makes none", arguments: 1...10)
     func storm(seed: UInt64) async throws {
         var random = SeededGenerator(seed: seed)
@@ -259,5 +268,19 @@ extension AsyncSemaphoreCancellationTests {
             try await first.value
             #expect(order.events == ["raised", "first"])
         }
+    }
+}
+
+/// Cancels the task that asks for the time.
+private struct CancellingClock: Clock {
+    var now: ContinuousClock.Instant {
+        withUnsafeCurrentTask { $0?.cancel() }
+        return .now
+    }
+
+    var minimumResolution: Duration { .zero }
+
+    func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws {
+        try await ContinuousClock().sleep(until: deadline, tolerance: tolerance)
     }
 }
