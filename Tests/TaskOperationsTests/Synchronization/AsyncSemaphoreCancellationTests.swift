@@ -1,3 +1,4 @@
+import Synchronization
 import TaskOperations
 import TaskOperationsExpectations
 import TaskOperationsTesting
@@ -271,10 +272,12 @@ extension AsyncSemaphoreCancellationTests {
     }
 }
 
-/// Cancels the task that asks for the time.
-private struct CancellingClock: Clock {
+/// Cancels the task that is the first to ask for the time.
+private final class CancellingClock: Clock {
+    private let wasAsked = Atomic(false)
+
     var now: ContinuousClock.Instant {
-        withUnsafeCurrentTask { $0?.cancel() }
+        if !wasAsked.exchange(true, ordering: .relaxed) { withUnsafeCurrentTask { $0?.cancel() } }
         return .now
     }
 
