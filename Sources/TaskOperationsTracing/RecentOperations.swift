@@ -2,8 +2,8 @@ import TaskOperations
 
 /// Something about each of the last operations, in two halves of which the older is dropped.
 ///
-/// It does not keep what an operation holds, such as its value, but its memory: no other operation can take the place of
-/// one that is here and be mistaken for it.
+/// It keeps the memory of an operation, but not the value and whatever else the operation holds. So no other operation can
+/// have the same address and be mistaken for one that is here.
 struct RecentOperations<Value: Sendable>: Sendable {
     private struct Entry: Sendable {
         // Never read. An unowned reference keeps the memory, and nothing of the operation's is freed with it.
@@ -20,7 +20,7 @@ struct RecentOperations<Value: Sendable>: Sendable {
         halfCount = count / 2
     }
 
-    /// What is known of an operation.
+    /// The value of an operation; nil if it is not here.
     subscript(operation: AnyTaskOperation) -> Value? {
         let identity = ObjectIdentifier(operation)
         return (newer[identity] ?? older[identity])?.value

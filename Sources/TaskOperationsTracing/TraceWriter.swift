@@ -2,7 +2,7 @@ import TaskOperations
 
 /// Makes lines of a trace from events.
 struct TraceWriter: ~Copyable, Sendable {
-    /// Where an operation began or ended, for arrows.
+    /// A place where an operation began or ended: one end of an arrow.
     struct Place: Sendable {
         let process: Int
         let thread: Int
@@ -20,9 +20,9 @@ struct TraceWriter: ~Copyable, Sendable {
     private var lastPlace = (number: -1, place: 0)
     /// The last number of a process, of a thread or of an arrow: no two are the same.
     private var lastNumber = 0
-    /// Where the last operations ended.
+    /// The places where the last operations ended.
     private var ends = RecentOperations<Place>(count: 1 << 16)
-    /// Where others began that depend on an operation whose end was not told yet: each queue tells by itself what
+    /// The places where dependents of an operation began whose end was not told yet: each queue tells by itself what
     /// happens, so that the end of a dependency on another queue may be told later than the start of its dependent.
     private var arrowsDue = RecentOperations<[Place]>(count: 1 << 12)
     private(set) var eventCount = 0

@@ -7,7 +7,7 @@ extension Scheduler {
         fileprivate(set) var slot = 0
         /// How far the worker has looked at the queue's run.
         fileprivate var position = ReadyRing.Position()
-        /// What was taken from a run when the scheduler was entered.
+        /// The offer of a run that the worker took under the lock of the scheduler.
         fileprivate var taken: ReadyRing.Taken?
         /// What was taken from a run and could not start.
         fileprivate var refused: AnyTaskOperation?
@@ -82,7 +82,7 @@ extension Scheduler {
         }
     }
 
-    /// A worker goes on with what it has taken from a run.
+    /// A worker goes on with an operation that it has taken from a run.
     private nonisolated func goOn(with taken: ReadyRing.Taken, _ turn: inout Turn) {
         turn.outcome = nil
         if taken.isHalfway { prolongRun() }

@@ -286,7 +286,7 @@ extension SchedulerState {
         return slot
     }
 
-    // Not inlined: what it looks at would be copied for what is plain, too.
+    // Not inlined: parts of the state that it reads would be copied for a plain queue, too.
     @inline(never)
     private mutating func startSelection(
         at level: PriorityLevel, _ takeLimits: (_ set: Int, PriorityLevel) -> Bool

@@ -1,23 +1,21 @@
-// What a suspended task goes on with. It is kept in one place, behind a lock, and whoever resumes it takes it out of there
+// A continuation of a suspended task is kept in one place, behind a lock. The thread that resumes it takes it out of there
 // under the lock: so it is resumed once. Debug builds check that. In release builds the checks would be a twentieth of an
 // operation that is awaited on an idle queue.
 
 #if DEBUG
     typealias WaitContinuation<Value> = CheckedContinuation<Value, Never>
-
-    @inline(__always)
-    func withWaitContinuation<Value>(
-        isolation: isolated (any Actor)? = #isolation, _ body: (WaitContinuation<Value>) -> Void
-    ) async -> sending Value {
-        await withCheckedContinuation(isolation: isolation, body)
-    }
 #else
     typealias WaitContinuation<Value> = UnsafeContinuation<Value, Never>
-
-    @inline(__always)
-    func withWaitContinuation<Value>(
-        isolation: isolated (any Actor)? = #isolation, _ body: (WaitContinuation<Value>) -> Void
-    ) async -> sending Value {
-        await withUnsafeContinuation(isolation: isolation, body)
-    }
 #endif
+
+/// Suspends the calling task until its continuation is resumed.
+@inline(__always)
+func withWaitContinuation<Value>(
+    isolation: isolated (any Actor)? = #isolation, _ body: (WaitContinuation<Value>) -> Void
+) async -> sending Value {
+    #if DEBUG
+        await withCheckedContinuation(isolation: isolation, body)
+    #else
+        await withUnsafeContinuation(isolation: isolation, body)
+    #endif
+}
