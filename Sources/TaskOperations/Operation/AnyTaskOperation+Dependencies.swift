@@ -134,6 +134,7 @@ extension AnyTaskOperation {
 
 /// Where an operation is that has become ready.
 enum ReadyPlace {
+    /// In the host that calls, at this slot. The host must not be left before it uses the slot.
     case inCaller(slot: Int)
     case elsewhere(any OperationHost)
 }

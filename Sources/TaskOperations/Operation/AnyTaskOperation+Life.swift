@@ -55,21 +55,31 @@ extension AnyTaskOperation {
         }
     }
 
-    /// Undoes a claim, as the operation, or another one of the same step, was refused.
+    /// Undoes a claim, because the operation or another one of the same step was refused.
     func unclaim() {
-        defer { unlinkDependencies() }
-        let bindings = record.withLock { record -> [TaskLocalBinding] in
-            record.wasSubmitted = false
-            if record.phase == .submitted {
-                record.phase = .created
-                record.host = nil
-                record.slot = -1
-                record.floor = .background
-            }
-            defer { record.links?.bindings = [] }
-            return record.links?.bindings ?? []
-        }
+        let bindings = leaveHost()
+        unlinkDependencies()
+        record.withLock { $0.wasSubmitted = false }
         extendLifetime(bindings)
+    }
+
+    /// Forgets the host. No queue accepts the operation until `unclaim` has removed its links.
+    ///
+    /// A host that removes an operation from its state calls this in the same step, so that a dependency that ends finds
+    /// either both the operation and its slot or neither.
+    ///
+    /// - Returns: Task locals, which the caller releases after it has unlocked.
+    func leaveHost() -> [TaskLocalBinding] {
+        record.withLock { record in
+            guard record.phase == .submitted else { return [] }
+            record.phase = .created
+            record.host = nil
+            record.slot = -1
+            record.floor = .background
+            guard let links = record.links, !links.bindings.isEmpty else { return [] }
+            defer { links.bindings = [] }
+            return links.bindings
+        }
     }
 
     /// The host has taken the operation in at a slot. Whatever changes from here on finds it there.

@@ -42,8 +42,13 @@ extension Scheduler {
             endRank: end.value)
     }
 
-    /// Removes an operation that has not started, and returns whether it was there.
-    func removeUnstarted(_ operation: AnyTaskOperation) -> Bool { slot(of: operation).map(removeUnstarted) ?? false }
+    /// Removes an operation that has not started, and has it forget its slot in the same step.
+    ///
+    /// - Returns: What the caller releases after it has left the scheduler; nil if the operation has started or ended.
+    func withdraw(_ operation: AnyTaskOperation) -> [TaskLocalBinding]? {
+        guard let slot = slot(of: operation), removeUnstarted(at: slot) else { return nil }
+        return operation.leaveHost()
+    }
 
     /// Removes an operation that has not started. If a worker has taken it meanwhile, that does so, and false is returned.
     @discardableResult

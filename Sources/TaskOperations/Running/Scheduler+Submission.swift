@@ -121,9 +121,11 @@ extension Scheduler {
             do {
                 try resolve(disorder)
             } catch {
-                // If it has started, or has ended, the cycle is open again.
-                guard apply(operation, { scheduler, operation in scheduler.removeUnstarted(operation) }) else { return }
+                // If it has started or ended, nothing on the cycle waits for it any more.
+                guard let bindings = apply(operation, { scheduler, operation in scheduler.withdraw(operation) })
+                else { return }
                 operation.unclaim()
+                extendLifetime(bindings)
                 throw error
             }
         }

@@ -1,0 +1,80 @@
+import TaskOperationsExpectations
+import TaskOperationsTesting
+import Testing
+
+@_spi(Lock) @testable import TaskOperations
+
+/// An observer is called while a refused addition is undone, with no lock held. It does there what another thread might.
+@Suite("An addition that is refused", .inTurns, .timeLimit(.minutes(10)))
+struct RefusedAdditionTests {
+    /// A queue on which adding `refused` closes a cycle: `refused`, the barrier, `waiting`.
+    private struct Cycle {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 2)
+        let started = Gate()
+        let opened = Gate()
+        let dependency: AnyTaskOperation
+        let refused: AnyTaskOperation
+
+        init() async throws {
+            let (started, opened) = (started, opened)
+            let dependency = TaskOperation(name: "dependency") { await opened.pass() }
+            let refused = TaskOperation(name: "refused", dependencies: [dependency]) {}
+            (self.dependency, self.refused) = (dependency, refused)
+            let waiting = TaskOperation(name: "waiting") {
+                await started.pass()
+                _ = try? await refused.value
+            }
+            try queue.addOperation(waiting)
+            try queue.addOperation(dependency)
+            await started.waitForArrivals(1)
+            await opened.waitForArrivals(1)
+            started.open()
+            #expect(await eventually { refused.record.withLock { $0.links?.waiters.isEmpty == false } })
+            queue.addBarrier(name: "barrier") {}
+        }
+    }
+
+    @Test("A dependency of a refused operation ends while the refusal is undone", .prompt)
+    func dependencyEnds() async throws {
+        let cycle = try await Cycle()
+        let (queue, opened, dependency) = (cycle.queue, cycle.opened, cycle.dependency)
+        let observer = WithdrawalObserver {
+            opened.open()
+            while queue.operations.contains(dependency) { yieldThread() }
+        }
+        queue.addObserver(observer)
+        let error = refusal { try queue.addOperation(cycle.refused) }
+        #expect(error?.dependencyCycle == ["refused", "barrier", "waiting", "refused"])
+        cycle.refused.cancel()
+        try await queue.waitUntilAllOperationsAreFinished()
+        #expect(queue.operationCount == 0)
+    }
+
+    @Test("A refused operation can be added to another queue while the refusal is undone")
+    func addedElsewhere() async throws {
+        let cycle = try await Cycle()
+        let (refused, other) = (cycle.refused, TaskOperationQueue())
+        let refusals = Recorder<TaskOperationError>()
+        let observer = WithdrawalObserver {
+            do throws(TaskOperationError) { try other.addOperation(refused) } catch { refusals.record(error) }
+        }
+        cycle.queue.addObserver(observer)
+        #expect(refusal { try cycle.queue.addOperation(refused) } != nil)
+        if refusals.events.isEmpty == false { try other.addOperation(refused) }
+        cycle.opened.open()
+        try await other.waitUntilAllOperationsAreFinished()
+        #expect(refused.isFinished)
+        try await cycle.queue.waitUntilAllOperationsAreFinished()
+    }
+}
+
+/// Calls a function when an operation is withdrawn.
+private final class WithdrawalObserver: TaskOperationObserver {
+    private let action: @Sendable () -> Void
+
+    init(_ action: @escaping @Sendable () -> Void) { self.action = action }
+
+    func operationChanged(_ event: TaskOperationEvent) {
+        if case .withdrawn = event.kind { action() }
+    }
+}
