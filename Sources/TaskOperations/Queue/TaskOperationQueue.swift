@@ -42,9 +42,10 @@ public final class TaskOperationQueue: Sendable {
     ///     `firstInFirstOut` only. The priority by which an operation is ordered rises, not the one of its task.
     ///   - clock: What measures the rate and ageing.
     ///   - isSuspended: Whether the queue starts nothing until it is resumed.
-    ///   - lendsPermits: Whether the permit of a body is lent out while the body awaits what needs a permit of this queue.
-    ///     If not, nothing starts in place of a body that waits, so that a queue of width 1 is strictly serial; a wait
-    ///     that would never end for that is refused with `TaskOperationError.waitCycle`.
+    ///   - lendsPermits: Whether a body lends its permit while it awaits something that needs a permit of this queue. If
+    ///     false, no operation starts in place of a body that waits, so that a queue of width 1 is strictly serial.
+    ///     `withPermitLent` and pauses between attempts then keep the permit, too. A wait that needs the permit is refused
+    ///     with `TaskOperationError.waitCycle`.
     ///   - executor: Where bodies run that are not isolated to an actor; nil for the cooperative pool.
     ///   - taskLocals: Task locals whose values a body sees as they were where its operation was added.
     ///

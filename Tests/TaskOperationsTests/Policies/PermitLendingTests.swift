@@ -144,3 +144,63 @@ struct PermitLendingTests {
         for operation in last { try await operation.value }
     }
 }
+
+@Suite("A queue that never lends permits", .inTurns, .timeLimit(.minutes(10)))
+struct NeverLendingTests {
+    /// What the body of the operation that others await does while they wait.
+    enum Wait: CaseIterable, Sendable {
+        case lendsByHand, pausesBetweenAttempts, isGroup
+    }
+
+    @Test(
+        "A body may await an operation that lends by hand, pauses or is a group", .seeds(40),
+        arguments: Wait.allCases, [false, true])
+    func awaitingALender(_ wait: Wait, isThroughAnotherQueue: Bool) async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 2, lendsPermits: false, executor: .seeded)
+        let other = TaskOperationQueue(executor: .seeded)
+        let gate = Gate()
+        let awaited: TaskOperation<Void> =
+            switch wait {
+            case .lendsByHand: queue.addOperation { await withPermitLent { await gate.pass() } }
+            case .pausesBetweenAttempts:
+                queue.addOperation(retry: .immediately(attempts: 2)) {
+                    await withPermitLent { await gate.pass() }
+                    if RetryPolicy.attempt == 1 { throw WorkFailed(number: 1) }
+                }
+            case .isGroup:
+                queue.addGroup { group in
+                    for _ in 0..<2 { group.addOperation { await withPermitLent { await gate.pass() } } }
+                }
+            }
+        let waiting = queue.addOperation {
+            if isThroughAnotherQueue {
+                try await other.addOperation { try await awaited.value }.value
+            } else {
+                try await awaited.value
+            }
+        }
+        await gate.waitForArrivals(1)
+        gate.open()
+        try await waiting.value
+    }
+
+    @Test("Nothing starts while a body lends by hand or pauses", .seeds(40))
+    func isStrictlySerial() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, lendsPermits: false, executor: .seeded)
+        let clock = ManualClock(on: .seeded)
+        let recorder = Recorder<String>()
+        let policy = RetryPolicy { _, attempt in attempt < 3 ? .seconds(1) : nil }
+        queue.addOperation(retry: policy, clock: clock) {
+            recorder.record("attempt \(RetryPolicy.attempt!)")
+            if RetryPolicy.attempt! < 3 { throw WorkFailed(number: 1) }
+            await withPermitLent { await Task.yield() }
+            recorder.record("end")
+        }
+        let second = queue.addOperation { recorder.record("second") }
+        while !second.isFinished {
+            clock.advance(by: .seconds(1))
+            await Task.yield()
+        }
+        #expect(recorder.events == ["attempt 1", "attempt 2", "attempt 3", "end", "second"])
+    }
+}

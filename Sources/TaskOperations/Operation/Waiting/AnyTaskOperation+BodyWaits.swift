@@ -50,9 +50,10 @@ extension AnyTaskOperation {
 
     /// What a wait does to the permit of the body.
     enum PermitPolicy {
-        /// It is lent if what the body awaits needs it.
+        /// The body lends it if the target needs it. On a queue that never lends, such a wait is refused.
         case keptIfNotNeeded
         case kept
+        /// The body lends it whatever the target needs, unless the queue never lends.
         case lent
     }
 
@@ -102,7 +103,7 @@ extension AnyTaskOperation {
             switch permit {
             case .keptIfNotNeeded: try keepPermit()
             case .kept: break
-            case .lent: lendOwnPermit()
+            case .lent: try lendOwnPermit()
             }
         } catch {
             // Another task of the body may have lent the permit just now, and this wait is counted.
@@ -150,8 +151,12 @@ extension AnyTaskOperation {
         }
     }
 
-    private func lendOwnPermit() {
-        if permitForWait() == nil { return }
+    /// Lends the body's permit, or keeps it on a queue that never lends.
+    ///
+    /// - Throws: `TaskOperationError.waitCycle` on a queue that never lends, if the target needs a permit of that queue.
+    private func lendOwnPermit() throws(TaskOperationError) {
+        guard let permit = permitForWait() else { return }
+        if !permit.isLendable { return try keepPermit() }
         for use in [.kept, .held] as [PermitUse] { lendPermit(from: use) }
     }
 
