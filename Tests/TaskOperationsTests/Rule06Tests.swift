@@ -1,7 +1,8 @@
-import TaskOperations
 import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
+
+@testable import TaskOperations
 
 @Suite("Rule 6: cancelling", .inTurns, .timeLimit(.minutes(10)))
 struct Rule06Tests {
@@ -19,6 +20,28 @@ struct Rule06Tests {
         await #expect(throws: CancellationError.self) { try await notAdded.value }
         #expect(added.isCancelled && notAdded.isCancelled)
         await letOthersRun()
+        #expect(runs.events == [])
+    }
+
+    @Test("Rule 6: on the main queue, cancelled by the main actor before the body begins, the body never runs", .prompt)
+    @MainActor
+    func onTheMainQueue() async throws {
+        let runs = Recorder<String>()
+        for _ in 0..<20 {
+            let input = TaskOperationQueue().addOperation { 1 }
+            try await input.waitUntilFinished()
+            let operations: [AnyTaskOperation] = [
+                TaskOperationQueue.main.addOperation { runs.record("closure") },
+                TaskOperationQueue.main.addOperation { @MainActor in runs.record("isolated closure") },
+                TaskOperationQueue.main.addOperation(after: input) { _ in runs.record("with input") },
+            ]
+            // Until a worker waits for the main actor, which this test holds.
+            for _ in 0..<200 { yieldThread() }
+            #expect(operations.map(\.state) == [.ready, .ready, .ready])
+            for operation in operations { operation.cancel() }
+            #expect(operations.map(\.state) == [.finished, .finished, .finished])
+            try await TaskOperationQueue.main.waitUntilAllOperationsAreFinished()
+        }
         #expect(runs.events == [])
     }
 

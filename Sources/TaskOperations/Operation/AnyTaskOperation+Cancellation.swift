@@ -1,8 +1,13 @@
 extension AnyTaskOperation {
-    /// Marks the operation as cancelled. Before its start it is finished at once, with `CancellationError`, also on
-    /// a suspended queue and with unfinished dependencies; its body never runs, and its dependents go on. While it
-    /// executes, its task is cancelled, and the body decides what to do. Afterwards, or a second time, nothing
-    /// happens.
+    /// Cancels the operation.
+    ///
+    /// If it has not started, it finishes at once with `CancellationError`, also on a suspended queue and with
+    /// unfinished dependencies. Its body never runs, and its dependents no longer wait for it. If it executes, its task
+    /// is cancelled, and the body decides what to do. If it has finished, or was cancelled before, nothing happens.
+    ///
+    /// An operation of `TaskOperationQueue.main` starts on the main actor: if code of the main actor cancels it before
+    /// its body begins, the body never runs. An operation of another queue whose body is isolated to an actor already
+    /// executes while it waits for that actor. Such a body checks `Task.isCancelled` first.
     public func cancel() {
         endBeforeStart(CancellationError(), isCancellation: true)
     }

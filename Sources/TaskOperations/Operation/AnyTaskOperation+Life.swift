@@ -124,7 +124,7 @@ extension AnyTaskOperation {
         }
     }
 
-    /// Runs the body as the current operation.
+    /// Runs the body as the current operation, in the isolation of the caller.
     ///
     /// Where it is isolated is said here, and not inherited, as `withValue` wants it said: the compiler sees then that
     /// both are the same, and leaves out two of four checks of where the task runs.
@@ -148,15 +148,6 @@ extension AnyTaskOperation {
     ) async -> Outcome? {
         guard let binding = bindings.first else { return await run() }
         return await binding { await with(bindings.dropFirst(), run) }
-    }
-
-    /// Runs the body as the current operation, on the main actor.
-    @MainActor
-    func runOnMainActor(_ runner: OperationRunner) async -> Outcome? {
-        await Self.$executing.withValue(self) { @MainActor in
-            runner.binding = BodyBinding.current
-            return await runBody()
-        }
     }
 
     /// The body is done.

@@ -242,24 +242,15 @@ extension Scheduler {
 // MARK: - Bodies
 
 extension Scheduler {
-    /// Whether bodies run right on the worker, with no more around them than the current operation.
-    nonisolated var runsPlainly: Bool { !runsOnMainActor && taskLocals.isEmpty && surroundings.isEmpty }
+    /// Whether nothing but the current operation has to be set for a body.
+    nonisolated var runsPlainly: Bool { taskLocals.isEmpty && surroundings.isEmpty }
 
     nonisolated var handlerExecutor: (any TaskExecutor)? {
         if case .executor(let executor) = place { (executor as? any HandlerExecutor)?.handlerExecutor } else { nil }
     }
 
-    private nonisolated var runsOnMainActor: Bool {
-        if case .mainActor = place { true } else { false }
-    }
-
-    /// Runs a body with the task locals, what is around it, and in the place of this queue.
+    /// Runs a body with the queue's task locals and interceptors, in the isolation of the caller.
     nonisolated func run(_ operation: AnyTaskOperation, on runner: OperationRunner) async -> Outcome? {
         await operation.withTaskLocals { await runSurrounded(operation, on: runner) }
-    }
-
-    /// Runs a body in the place of this queue.
-    nonisolated func runUnsurrounded(_ operation: AnyTaskOperation, on runner: OperationRunner) async -> Outcome? {
-        await runsOnMainActor ? operation.runOnMainActor(runner) : operation.run(on: runner)
     }
 }

@@ -54,7 +54,25 @@ extension Worker {
 
     func run() async {
         let isInline = InlineJobs.isStarting(ObjectIdentifier(self))
-        await runner.run { await runOperations(isInline: isInline) }
+        await runner.run {
+            if case .mainActor = scheduler.place {
+                await runOperationsOnMainActor()
+            } else {
+                await runOperations(isInline: isInline)
+            }
+        }
+    }
+
+    /// Runs operations on the main actor, and takes each one there: code of the main actor that cancels an operation
+    /// before its body begins finds that it has not started.
+    @MainActor
+    private func runOperationsOnMainActor() async {
+        var turn = Scheduler.Turn(on: self, slice: makeSlice(false))
+        begin(&turn)
+        while let operation = turn.operation {
+            conclude(&turn, await scheduler.run(operation, on: runner))
+            if turn.mustYield { await yield(&turn) }
+        }
     }
 
     private func runOperations(isInline: Bool) async {
@@ -76,12 +94,14 @@ extension Worker {
         while turn.executor === executor, let operation = turn.operation {
             conclude(
                 &turn, await isPlain ? operation.run(on: runner, isolation: nil) : scheduler.run(operation, on: runner))
-            if turn.mustYield {
-                await Task.yield()
-                turn.slice = makeSlice(false)
-                begin(&turn)
-            }
+            if turn.mustYield { await yield(&turn) }
         }
+    }
+
+    private func yield(_ turn: inout Scheduler.Turn) async {
+        await Task.yield()
+        turn.slice = makeSlice(false)
+        begin(&turn)
     }
 
     /// On an executor that runs jobs inline there is nobody to yield to: the worker would go on deeper in the stack.
