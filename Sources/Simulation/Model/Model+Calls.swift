@@ -42,6 +42,7 @@ extension Model {
 
     mutating func setSuspended(_ queue: Int, _ isSuspended: Bool) {
         queues[queue].isSuspended = isSuspended && !queues[queue].isClosing
+        useRoom(of: queue)
     }
 
     mutating func setWidth(_ queue: Int, _ width: Int) {
@@ -52,6 +53,7 @@ extension Model {
                 operations[number].waits[index].highestWidth = max(highest, queues[queue].width)
             }
         }
+        useRoom(of: queue)
     }
 
     mutating func setLevel(_ number: Int, _ level: Int) {

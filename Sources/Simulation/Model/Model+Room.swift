@@ -6,13 +6,21 @@ extension Model {
     /// The operations of a queue that have not begun, in the order of adding.
     private func pending(in queue: Int) -> [Int] { unfinished(in: queue).filter { operations[$0].phase == .submitted } }
 
-    func isFull(_ queue: Int) -> Bool { pending(in: queue).count >= queues[queue].pendingLimit }
+    func isFull(_ queue: Int) -> Bool {
+        pending(in: queue).count - freePermitCount(of: queue) >= queues[queue].pendingLimit
+    }
+
+    /// How many more operations the width of a queue lets execute.
+    private func freePermitCount(of queue: Int) -> Int {
+        let executing = operations.count { $0.queue == queue && $0.phase == .executing }
+        return queues[queue].isSuspended ? 0 : max(0, queues[queue].width - executing)
+    }
 
     /// The operation of a full queue that gives way to a new one; nil if none does.
     func nextDropped(of queue: Int) -> Int? {
         switch queues[queue].overflow {
         case .refuse: nil
-        case .dropOldest: pending(in: queue).first
+        case .dropOldest: pending(in: queue).dropFirst(freePermitCount(of: queue)).first
         case .dropNewest: pending(in: queue).last
         }
     }

@@ -1,11 +1,13 @@
 // Bounded queues: a producer that is faster than its consumer uses bounded memory.
 
 extension TaskOperationQueue {
-    /// How many operations may be pending, that is added and not started; at least 1. Those whose dependencies are
-    /// unfinished count, and barriers do.
+    /// The number of operations that may be pending, that is added and not started, beyond those for which a permit is
+    /// free; at least 1. Operations with unfinished dependencies count, and so do barriers.
     ///
-    /// Raising it lets callers go on that wait for room; lowering it drops nothing. See `QueueOverflow` for what becomes of
-    /// an operation that is added to a full queue without waiting, and `addOperationWaitingForRoom` for waiting.
+    /// A queue that is not suspended has room for `maxConcurrentOperationCount + maxPendingOperationCount` operations, and
+    /// for more if some of them have lent their permits. Raising the number admits operations that wait for room; lowering
+    /// it drops none. `QueueOverflow` says what happens to an operation that is added to a full queue without waiting, and
+    /// `addOperationWaitingForRoom` waits.
     public var maxPendingOperationCount: Int {
         get { scheduler.pendingLimit }
         set {
@@ -16,9 +18,9 @@ extension TaskOperationQueue {
 
     /// Makes an operation from a closure, and adds it as soon as there is room for it.
     ///
-    /// If `maxPendingOperationCount` operations are pending, the call waits, without blocking a thread, until one of them
-    /// starts or ends. Calls that wait are served in the order in which they came, whatever the priorities, and before
-    /// any operation is added without waiting.
+    /// If the queue is full, the call waits, without blocking a thread, until an operation starts or ends. Calls that wait
+    /// are served in the order in which they came, whatever the priorities, and before any operation is added without
+    /// waiting.
     ///
     /// ```swift
     /// for try await line in file.lines {

@@ -173,6 +173,7 @@ extension Scheduler {
         _ = state.end(turn.slot)
         if limits.isInUse { releaseLimits() }
         if ending.hasLinks { tellDependents(ending, &turn) }
+        admitProducers()
         next(&turn)
     }
 

@@ -200,7 +200,7 @@ extension Scheduler {
     /// Decides what follows from the state as it is now.
     private func leave(_ departure: inout Departure) {
         repeat {
-            if !state.room.producers.isEmpty { admitProducers() }
+            admitProducers()
             state.settle { $0.permitWasReturned() }
             if limits.isInUse { settleLimits(&departure.limitEffects) }
             openRun()
@@ -216,7 +216,9 @@ extension Scheduler {
         if departure.outbox?.hasChanges == true { logChanges() }
     }
 
-    private func admitProducers() {
+    /// Adds operations that wait for room, as far as there is room.
+    func admitProducers() {
+        if state.room.producers.isEmpty { return }
         while let operation = state.nextAdmission() { insert(operation) }
     }
 

@@ -1,11 +1,12 @@
-/// What becomes of an operation that is added to a queue in which as many are pending as may be.
+/// What happens to an operation that is added to a full queue; see `TaskOperationQueue.maxPendingOperationCount`.
 public enum QueueOverflow: Hashable, Sendable {
     /// It fails at once with `TaskOperationError.queueFull`.
     case refuse
-    /// It is taken in. The pending operation that was added first, whatever its priority, fails with
-    /// `TaskOperationError.dropped` instead. (RxJava's `DROP_OLDEST`.)
+    /// It is accepted. The pending operation that was added first, whatever its priority, fails with
+    /// `TaskOperationError.dropped` instead. While permits are free, as many of the first ones are kept for these.
+    /// (RxJava's `DROP_OLDEST`.)
     case dropOldest
-    /// It is taken in. The pending operation that was added last before it, whatever its priority, fails with
+    /// It is accepted. The pending operation that was added last before it, whatever its priority, fails with
     /// `TaskOperationError.dropped` instead. (RxJava's `DROP_LATEST`.)
     case dropNewest
 }
@@ -15,9 +16,10 @@ extension QueueOverflow {
     var drops: Bool { self != .refuse }
 }
 
-/// How many operations may be pending in a queue, which of them gives way, and what waits for room.
+/// Decides whether a queue accepts another operation, which operation it drops for that, and what waits for room.
 ///
-/// An operation is pending until it starts. One that is dropped is so no longer, though it stays until it has ended.
+/// An operation is queued until it starts or is dropped. A dropped operation stays until it has ended. A queue accepts as
+/// many operations as it has free permits beyond its limit: whether their workers have begun makes no difference.
 struct PendingRoom<Element: Sendable, Waiter: Sendable>: Sendable {
     /// An operation that is to be added, and the task that waits for that.
     struct Producer: Sendable {
@@ -32,7 +34,7 @@ struct PendingRoom<Element: Sendable, Waiter: Sendable>: Sendable {
     /// What is pending, the first to be dropped first. Kept only if anything ever is.
     private(set) var pending: ReadyQueue
     /// How many are dropped and have not left.
-    private var droppedCount = 0
+    private(set) var droppedCount = 0
 
     init(limit: Int, overflow: QueueOverflow) {
         self.limit = limit
@@ -50,9 +52,10 @@ struct PendingRoom<Element: Sendable, Waiter: Sendable>: Sendable {
     /// How many are pending of those that have not started.
     func count(ofUnstarted count: Int) -> Int { count - droppedCount }
 
-    /// Whether no other one may be pending.
-    @inline(__always)
-    func isFull(ofUnstarted count: Int) -> Bool { isLimited && self.count(ofUnstarted: count) >= limit }
+    /// Whether the queue has no room for another operation.
+    func isFull(ofUnstarted count: Int, freePermits: Int) -> Bool {
+        self.count(ofUnstarted: count) - freePermits >= limit
+    }
 
     /// An operation is pending from now on.
     @inline(__always)
@@ -62,11 +65,20 @@ struct PendingRoom<Element: Sendable, Waiter: Sendable>: Sendable {
     @inline(__always)
     mutating func leave(_ entry: ReadyQueue.Entry) { pending.remove(entry, at: .medium) }
 
-    /// Takes the operation that gives way to a newcomer.
-    mutating func drop() -> Int? {
-        guard let slot = pending.popFirst(fitting: { _ in true })?.slot else { return nil }
-        droppedCount += 1
-        return slot
+    /// Removes the operation to be dropped for a newcomer; nil if the policy drops none.
+    ///
+    /// - Parameter freePermits: How many of the oldest operations are not dropped, as they find a free permit.
+    mutating func drop(freePermits: Int) -> Int? {
+        var kept: [ReadyQueue.Entry] = []
+        defer { for entry in kept { enter(entry) } }
+        while let entry = pending.popFirst(fitting: { _ in true }) {
+            if overflow == .dropNewest || kept.count == freePermits {
+                droppedCount += 1
+                return entry.slot
+            }
+            kept.append(entry)
+        }
+        return nil
     }
 
     /// An operation that was dropped has ended.

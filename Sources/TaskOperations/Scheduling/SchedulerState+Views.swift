@@ -33,9 +33,17 @@ extension SchedulerState {
     /// How many operations are pending: added, and not started.
     var pendingCount: Int { room.count(ofUnstarted: operations.unstartedCount) }
 
-    /// Whether no other operation may be pending.
+    /// Whether the queue has no room for another operation.
     @inline(__always)
-    var isFull: Bool { room.isFull(ofUnstarted: operations.unstartedCount) }
+    var isFull: Bool {
+        room.isLimited && room.isFull(ofUnstarted: operations.unstartedCount, freePermits: freePermitCount)
+    }
+
+    /// How many more operations the width lets execute.
+    var freePermitCount: Int {
+        let executing = operations.startedCount - (ending.count - room.droppedCount)
+        return isSuspended ? 0 : max(0, permits.capacity - executing)
+    }
 
     /// How many operations ever arrived.
     var arrivals: UInt64 { operations.arrivals }

@@ -154,9 +154,9 @@ extension SchedulerState {
 extension SchedulerState {
     mutating func setPendingLimit(_ limit: Int) { room.limit = limit }
 
-    /// Has a pending operation give way to a new one if that is the policy. Otherwise the new one is to be ended.
+    /// Drops a queued operation for a new one if that is the policy. Otherwise rejects the new one.
     private mutating func makeRoom(for element: Element) -> Bool {
-        guard let slot = room.drop() else {
+        guard let slot = room.drop(freePermits: freePermitCount) else {
             reject(element, .full)
             return false
         }

@@ -168,7 +168,12 @@ struct NaiveScheduler {
 
     var pendingCount: Int { operations.count(where: \.isPending) }
 
-    var isFull: Bool { pendingCount >= pendingLimit }
+    var isFull: Bool { pendingCount - freePermitCount >= pendingLimit }
+
+    /// How many more operations the width lets execute.
+    private var freePermitCount: Int {
+        isSuspended ? 0 : max(0, width - operations.count { $0.status != .waiting && $0.status != .ready })
+    }
 
     var nextAdmission: Operation? { isFull ? nil : producers.first }
 
@@ -183,7 +188,7 @@ struct NaiveScheduler {
         if isFull {
             switch policies.overflow {
             case .refuse: break
-            case .dropOldest: dropped = operations.first(where: \.isPending)?.id
+            case .dropOldest: dropped = operations.filter(\.isPending).dropFirst(freePermitCount).first?.id
             case .dropNewest: dropped = operations.last(where: \.isPending)?.id
             }
             guard let dropped else { return (false, nil) }

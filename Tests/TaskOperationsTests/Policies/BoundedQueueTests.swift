@@ -35,6 +35,29 @@ struct BoundedQueueTests {
         try await queue.waitUntilAllOperationsAreFinished()
     }
 
+    @Test("An idle queue has room for its width and its limit, before its workers have begun, too", arguments: 0..<20)
+    func idle(round: Int) async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 8, maxPendingOperationCount: 1)
+        let gate = Gate()
+        let operations = (0..<10).map { _ in queue.addOperation { await gate.pass() } }
+        #expect(operations.map { $0.failure != nil } == (0..<10).map { $0 == 9 })
+        gate.open()
+        try await queue.waitUntilAllOperationsAreFinished()
+    }
+
+    @Test(
+        "An idle queue drops the oldest or the newest operation for which no permit is free",
+        arguments: [QueueOverflow.dropOldest, .dropNewest])
+    func idleDropping(overflow: QueueOverflow) async throws {
+        let queue = TaskOperationQueue(
+            maxConcurrentOperationCount: 3, maxPendingOperationCount: 2, overflow: overflow,
+            executor: HoldingExecutor())
+        let operations = (0..<8).map { _ in queue.addOperation {} }
+        let dropped = overflow == .dropOldest ? 3...5 : 4...6
+        #expect(operations.map(\.isFinished) == (0..<8).map { dropped.contains($0) })
+        queue.cancelAllOperations()
+    }
+
     @Test(
         "A full queue drops the oldest or the newest that is pending",
         arguments: [QueueOverflow.dropOldest, .dropNewest])
@@ -189,9 +212,13 @@ struct WaitingForRoomTests {
         let recorder = Recorder<Int>()
         queue.addOperation { recorder.record(0) }
         let producers = Recorder<Task<Void, any Error>>()
+        let observer = AdditionObserver()
+        queue.addObserver(observer)
         for number in 1...5 {
             let task = Task {
-                _ = try await queue.addOperationWaitingForRoom(priority: number == 5 ? .high : .low) {
+                _ = try await queue.addOperationWaitingForRoom(
+                    name: "\(number)", priority: number == 5 ? .high : .low
+                ) {
                     recorder.record(number)
                 }
             }
@@ -202,7 +229,8 @@ struct WaitingForRoomTests {
         queue.isSuspended = false
         for task in producers.events { try await task.value }
         try await queue.waitUntilAllOperationsAreFinished()
-        #expect(recorder.events == Array(0...5))
+        #expect(observer.added.events == ["1", "2", "3", "4", "5"])
+        #expect(recorder.events.count == 6)
     }
 
     @Test("A producer whose task is cancelled adds nothing, and its operation can be added elsewhere")
@@ -313,5 +341,14 @@ struct WaitingForRoomTests {
         try await queue.waitUntilAllOperationsAreFinished()
         #expect(recorder.events.count == added && added >= cancelled.count { !$0 })
         #expect(queue.waitingProducerCount == 0)
+    }
+}
+
+/// Records the names of operations in the order in which they are added.
+private final class AdditionObserver: TaskOperationObserver {
+    let added = Recorder<String>()
+
+    func operationChanged(_ event: TaskOperationEvent) {
+        if case .added = event.kind, let name = event.operation.name { added.record(name) }
     }
 }
