@@ -45,11 +45,13 @@ extension AnyTaskOperation {
                     throw .notReady(OperationLabel(self), waitingFor: unfinished.map { OperationLabel($0) })
                 }
                 if let permit = host.permit, permit.rank.value >= rank.value { return nil }
+                if record.hasLimits, !record.ranksAboveLimits(at: rank.value) { return nil }
                 record.submit(to: host, bindings)
                 return record.snapshot
             }
             if let snapshot { return snapshot }
-            if let cycle = WaitOrder.sink([.permit(host.permit!)], below: .operation(self)) {
+            let permits = record.withLock { $0.permits(of: host) }
+            if let cycle = WaitOrder.sink(permits.map(WaitNode.permit), below: .operation(self)) {
                 if !Self.lendPermit(on: cycle) { throw .dependencyCycle(Self.labels(of: cycle)) }
             }
         }
@@ -124,7 +126,7 @@ extension AnyTaskOperation {
         }
     }
 
-    /// Runs the body as the current operation, in the isolation of the caller.
+    /// Runs the body as the current operation.
     ///
     /// Where it is isolated is said here, and not inherited, as `withValue` wants it said: the compiler sees then that
     /// both are the same, and leaves out two of four checks of where the task runs.
@@ -148,6 +150,15 @@ extension AnyTaskOperation {
     ) async -> Outcome? {
         guard let binding = bindings.first else { return await run() }
         return await binding { await with(bindings.dropFirst(), run) }
+    }
+
+    /// Runs the body as the current operation, on the main actor.
+    @MainActor
+    func runOnMainActor(_ runner: OperationRunner) async -> Outcome? {
+        await Self.$executing.withValue(self) { @MainActor in
+            runner.binding = BodyBinding.current
+            return await runBody()
+        }
     }
 
     /// The body is done.

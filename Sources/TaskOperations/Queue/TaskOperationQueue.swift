@@ -88,7 +88,7 @@ public final class TaskOperationQueue: Sendable {
         isView = false
         scheduler = Scheduler(
             queueName: name, width: width, policies: policies, place: executor.map { .executor($0) } ?? .pool,
-            isSuspended: isSuspended, taskLocals: taskLocals, permit: PermitNode(isLendable: lendsPermits),
+            isSuspended: isSuspended, taskLocals: taskLocals, permit: PermitNode(lendsPermits ? .lendable : .kept),
             scopeWorkers: scopeWorkers, clock: policies.needTime ? QueueClock(clock) : nil)
         scheduler.setOwner(self)
         AllQueues.add(self)

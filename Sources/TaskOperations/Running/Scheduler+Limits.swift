@@ -1,85 +1,97 @@
-// Limits of operations: semaphores that are taken as they start, and given back when they have ended.
+// Limits of operations: semaphores that are taken as they start, and released when they have ended.
 
 /// The sets of semaphores that operations of a queue have as limits, by the numbers that the state gives them.
 struct QueueLimits: Sendable {
-    fileprivate var claimants: [Int: AsyncSemaphore.Claimant] = [:]
+    fileprivate var claims: [Int: LimitClaim] = [:]
     fileprivate var sets: [[ObjectIdentifier]: Int] = [:]
-    /// The sets by the numbers of their claims.
-    fileprivate var setOfClaim: [Int: Int] = [:]
-    /// What is to be carried out after the scheduler is left.
-    fileprivate var effects = AsyncSemaphore.LimitEffects()
+    /// What to carry out after the scheduler is left.
+    fileprivate var effects = SemaphoreEffects()
 
-    /// Whether there is anything here.
     @inline(__always)
-    var isInUse: Bool { !claimants.isEmpty || !effects.isEmpty }
+    var isInUse: Bool { !claims.isEmpty || !effects.isEmpty }
 
-    fileprivate mutating func remove(_ set: Int) {
-        guard let claimant = claimants.removeValue(forKey: set) else { return }
-        sets[claimant.limits.map { ObjectIdentifier($0) }] = nil
-        setOfClaim[claimant.number] = nil
+    fileprivate mutating func forget(_ set: Int) {
+        guard let claim = claims.removeValue(forKey: set) else { return }
+        sets[claim.limits.map { ObjectIdentifier($0) }] = nil
+        claim.withdraw(&effects)
     }
 }
 
 extension Scheduler: LimitClaimant {
-    /// The number of an operation's limits.
+    /// The number of an operation's set of limits.
     func limitSet(of operation: AnyTaskOperation) -> Int {
         let semaphores = operation.limits
         let key = semaphores.map { ObjectIdentifier($0) }
         if let set = limits.sets[key] { return set }
         let set = state.makeLimitSet()
-        let claimant = AsyncSemaphore.Claimant(owner: self, number: Rank.next(), limits: semaphores)
-        limits.claimants[set] = claimant
+        limits.claims[set] = LimitClaim(of: self, set: set, limits: semaphores)
         limits.sets[key] = set
-        limits.setOfClaim[claimant.number] = set
         return set
     }
 
     func nextLimitedStart(at level: PriorityLevel) -> Int? {
-        let claimants = limits.claimants
-        return state.nextStart(at: level) { set, level in AsyncSemaphore.take(claimants[set]!, at: level) }
+        let claims = limits.claims
+        var effects = SemaphoreEffects()
+        swap(&effects, &limits.effects)
+        defer { limits.effects = effects }
+        return state.nextStart(at: level) { set, level in claims[set]!.take(at: level, &effects) }
     }
 
-    nonisolated func limitsWereTaken(_ claimant: AsyncSemaphore.Claimant) {
-        apply(claimant) { scheduler, claimant in scheduler.noteTaken(claimant) }
+    nonisolated func limitsWereOffered(to claim: LimitClaim) {
+        apply(claim) { scheduler, claim in scheduler.noteOffer(to: claim) }
     }
 
-    private func noteTaken(_ claimant: AsyncSemaphore.Claimant) {
-        if let set = limits.setOfClaim[claimant.number] {
-            state.limitsWereTaken(set)
-        } else {
-            // The last operation that has these limits has left.
-            limits.effects.append(AsyncSemaphore.release(claimant.limits))
+    nonisolated func change(
+        _ claim: LimitClaim, _ change: @escaping @Sendable (LimitClaim, inout SemaphoreEffects) -> Void
+    ) {
+        apply((claim, change)) { scheduler, input in input.1(input.0, &scheduler.limits.effects) }
+    }
+
+    private func noteOffer(to claim: LimitClaim) {
+        // The last operation of the set may have left.
+        if limits.claims[claim.set] === claim { state.limitsWereOffered(claim.set) }
+    }
+
+    /// Does to semaphores what the state asks for, and answers offers to this queue.
+    func updateLimits() {
+        while true {
+            for change in state.takeLimitChanges() { carryOut(change) }
+            let offers = limits.effects.takeOffers(to: self)
+            if offers.isEmpty { return }
+            for claim in offers { noteOffer(to: claim) }
         }
     }
 
-    /// Does to semaphores what has come of operations, so that the next one finds them so. Returns whether anything was to
-    /// be done.
-    @discardableResult
-    func releaseLimits() -> Bool {
-        let claimants = limits.claimants
-        let changes = state.takeLimitChanges { set, level in AsyncSemaphore.mayKeep(claimants[set]!.limits, at: level) }
-        if changes.isEmpty { return false }
-        for set in changes.returned { limits.effects.append(AsyncSemaphore.release(limits.claimants[set]!.limits)) }
-        for set in changes.withdrawn { limits.effects.append(AsyncSemaphore.withdraw(limits.claimants[set]!)) }
-        for set in changes.forgotten { limits.remove(set) }
-        // What is taken for this queue is known at once.
-        for claimant in limits.effects.removeTaken(by: self) { noteTaken(claimant) }
-        return true
+    private func carryOut(_ change: LimitedOperations.Change) {
+        switch change {
+        case .release(let set): limits.claims[set]!.release(&limits.effects)
+        case .withdraw(let set): limits.claims[set]!.withdraw(&limits.effects)
+        case .forget(let set): limits.forget(set)
+        }
     }
 
-    /// As the last step before the scheduler is left.
-    func settleLimits(_ effects: inout AsyncSemaphore.LimitEffects?) {
-        while releaseLimits() { state.settle { $0.permitWasReturned() } }
-        if limits.effects.isEmpty { return }
-        effects = effects ?? AsyncSemaphore.LimitEffects()
-        effects!.append(limits.effects)
-        limits.effects = AsyncSemaphore.LimitEffects()
+    /// Declines the offers that the queue cannot use. To be called after the state is settled.
+    func declineOffers() {
+        while state.declineOffers() {
+            updateLimits()
+            settleState()
+        }
+    }
+
+    func takeSemaphoreEffects() -> SemaphoreEffects? {
+        if limits.effects.isEmpty { return nil }
+        defer { limits.effects = SemaphoreEffects() }
+        return limits.effects
     }
 }
 
 extension Scheduler {
-    /// How many claims for limits have not been served.
+    /// How many sets of limits are claimed.
     nonisolated var claimCount: Int {
-        apply { scheduler in scheduler.state.operations.admission.limited.sets.all.count { $0.hasClaim } }
+        apply { scheduler in
+            scheduler.state.operations.admission.limited.sets.all.count {
+                if case .claimed = $0.availability { true } else { false }
+            }
+        }
     }
 }

@@ -32,13 +32,13 @@ struct BodySurroundings: ~Copyable, Sendable {
 extension Scheduler {
     /// Runs a body with what this queue puts around it.
     nonisolated func runSurrounded(_ operation: AnyTaskOperation, on runner: OperationRunner) async -> Outcome? {
-        guard let surrounding = surroundings.current else { return await operation.run(on: runner) }
+        guard let surrounding = surroundings.current else { return await runUnsurrounded(operation, on: runner) }
         var outcome: Outcome??
         do {
             try await surrounding(operation) {
                 require(
                     outcome == nil, "The body of \(OperationLabel(operation)) was called twice by what surrounds it.")
-                let result = await operation.run(on: runner)
+                let result = await runUnsurrounded(operation, on: runner)
                 outcome = .some(result)
                 if case .failure(let error)? = result?.result { throw error }
             }

@@ -171,7 +171,7 @@ extension Scheduler {
     private func leave(_ ending: borrowing OperationEnding, _ turn: inout Turn) {
         // The worker keeps it.
         _ = state.end(turn.slot)
-        if limits.isInUse { releaseLimits() }
+        if limits.isInUse { updateLimits() }
         if ending.hasLinks { tellDependents(ending, &turn) }
         admitProducers()
         next(&turn)

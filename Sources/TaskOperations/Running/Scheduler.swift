@@ -73,7 +73,7 @@ actor Scheduler: OperationHost {
 
     init(
         queueName: String?, width: Int, policies: QueuePolicies = QueuePolicies(), place: Place, isSuspended: Bool,
-        taskLocals: [InheritedTaskLocal], permit: PermitNode? = PermitNode(isLendable: true),
+        taskLocals: [InheritedTaskLocal], permit: PermitNode? = PermitNode(.lendable),
         scopeWorkers: ScopeWorkers? = nil, clock: QueueClock? = nil
     ) {
         self.clock = clock
@@ -165,7 +165,7 @@ extension Scheduler {
             isolated(&departure) { scheduler, departure in scheduler.leave(&departure) }
             return result
         }
-        if let effects = departure.limitEffects.take() { effects.carryOut() }
+        if let effects = departure.semaphoreEffects.take() { effects.carryOut() }
         return result
     }
 
@@ -173,7 +173,7 @@ extension Scheduler {
     struct Departure {
         fileprivate var ended: [AnyTaskOperation] = []
         fileprivate var reading: QueueClock.Reading?
-        fileprivate var limitEffects: AsyncSemaphore.LimitEffects?
+        fileprivate var semaphoreEffects: SemaphoreEffects?
         var outbox: State.Outbox?
     }
 
@@ -201,8 +201,9 @@ extension Scheduler {
     private func leave(_ departure: inout Departure) {
         repeat {
             admitProducers()
-            state.settle { $0.permitWasReturned() }
-            if limits.isInUse { settleLimits(&departure.limitEffects) }
+            if limits.isInUse { updateLimits() }
+            settleState()
+            if limits.isInUse { declineOffers() }
             openRun()
         } while takeLateMail(&departure.ended)
         if state.isEmpty {
@@ -212,8 +213,13 @@ extension Scheduler {
         } else if keptAlive == nil {
             keptAlive = self
         }
+        if limits.isInUse { departure.semaphoreEffects = takeSemaphoreEffects() }
         state.handOver(to: &departure.outbox)
         if departure.outbox?.hasChanges == true { logChanges() }
+    }
+
+    func settleState() {
+        state.settle { $0.permitWasReturned() }
     }
 
     /// Adds operations that wait for room, as far as there is room.
@@ -251,8 +257,13 @@ extension Scheduler {
         if case .executor(let executor) = place { (executor as? any HandlerExecutor)?.handlerExecutor } else { nil }
     }
 
-    /// Runs a body with the queue's task locals and interceptors, in the isolation of the caller.
+    /// Runs a body with the queue's task locals and interceptors, in the place of the queue.
     nonisolated func run(_ operation: AnyTaskOperation, on runner: OperationRunner) async -> Outcome? {
         await operation.withTaskLocals { await runSurrounded(operation, on: runner) }
+    }
+
+    /// Runs a body in the place of the queue.
+    nonisolated func runUnsurrounded(_ operation: AnyTaskOperation, on runner: OperationRunner) async -> Outcome? {
+        if case .mainActor = place { await operation.runOnMainActor(runner) } else { await operation.run(on: runner) }
     }
 }

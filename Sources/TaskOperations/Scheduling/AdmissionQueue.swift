@@ -2,9 +2,9 @@
 struct AdmissionQueue: Sendable {
     typealias Entry = ReadyQueue.Entry
 
-    /// Those that may start. A barrier is among them when it is its turn.
+    /// Those that may start. A barrier is among them when it is its turn. One that has limits may have to be parked then.
     private(set) var ready: ReadyQueue
-    /// Those that may start once their limits have room.
+    /// Those that have limits, and which of them are parked.
     private(set) var limited: LimitedOperations
     /// Those behind a barrier, all at one level: only their arrival orders them. Barriers are not among them.
     private(set) var heldBack = ReadyQueue()
@@ -37,8 +37,8 @@ struct AdmissionQueue: Sendable {
 
     @inline(__always)
     private mutating func insertReady(_ entry: Entry, at level: PriorityLevel) {
-        if !limited.isEmpty, let set = limited.set(of: entry.slot) {
-            limited.insert(entry, at: level, set)
+        if !limited.isEmpty, let set = limited.set(of: entry.slot), !limited.mayTry(set, at: level) {
+            limited.park(entry, at: level)
         } else {
             ready.insert(entry, at: level)
         }
@@ -47,14 +47,16 @@ struct AdmissionQueue: Sendable {
     /// An operation is ready no longer, or is about to change.
     mutating func remove(_ entry: Entry, at level: PriorityLevel, isBarrier: Bool) {
         if barriers.admits(entry.arrival) {
-            if !limited.isEmpty, let set = limited.set(of: entry.slot) {
-                limited.remove(entry, at: level, set)
-            } else {
-                ready.remove(entry, at: level)
-            }
+            removeReady(entry, at: level)
         } else if !isBarrier {
             heldBack.remove(entry, at: Self.heldBackLevel)
         }
+    }
+
+    private mutating func removeReady(_ entry: Entry, at level: PriorityLevel) {
+        guard !limited.isEmpty, let set = limited.set(of: entry.slot) else { return ready.remove(entry, at: level) }
+        if limited.isParked(entry.slot) { limited.unpark(entry, at: level) } else { ready.remove(entry, at: level) }
+        unparkFirst(of: set)
     }
 
     /// Takes the first operation that may start, if it fits.
@@ -63,23 +65,37 @@ struct AdmissionQueue: Sendable {
         ready.popFirst(fitting: isFitting)
     }
 
-    /// The first operation of a level that may start, or may be asked to, and its limits.
+    /// The first operation of a level that may start, and the set of its limits.
     func first(of level: PriorityLevel) -> (slot: Int, set: Int?)? {
-        let plain = ready.first(of: level)
-        guard !limited.isEmpty, let (entry, set) = limited.first(of: level) else { return plain.map { ($0.slot, nil) } }
-        if let plain, ready.order.comes(plain, before: entry) { return (plain.slot, nil) }
-        return (entry.slot, set)
+        ready.first(of: level).map { ($0.slot, limited.isEmpty ? nil : limited.set(of: $0.slot)) }
     }
 
-    /// Takes what `first(of:)` says.
+    /// Takes the first operation of a level. If it has limits, they are taken.
     mutating func popFirst(of level: PriorityLevel, _ set: Int?) {
-        if let set { limited.popFirst(of: level, set) } else { ready.popFirst(of: level) }
+        ready.popFirst(of: level)
+        guard let set else { return }
+        limited.noteTaken(set)
+        unparkFirst(of: set)
     }
 
-    /// How many operations may start, or may be asked to.
-    var openCount: Int { ready.count + (limited.isEmpty ? 0 : limited.openCount) }
+    /// Parks the first operation of a level.
+    mutating func parkFirst(of level: PriorityLevel) {
+        let entry = ready.first(of: level)!
+        ready.popFirst(of: level)
+        limited.park(entry, at: level)
+    }
 
-    /// Changes how limited operations stand.
+    /// Changes the availability of limits. If they may be free now, the first operation that waits for them may start.
+    mutating func changeLimits(of set: Int, _ change: (inout LimitedOperations) -> Void) {
+        change(&limited)
+        unparkFirst(of: set)
+    }
+
+    private mutating func unparkFirst(of set: Int) {
+        if let (entry, level) = limited.unparkFirst(of: set) { ready.insert(entry, at: level) }
+    }
+
+    /// Changes limited operations, none of which is parked or unparked by that.
     mutating func changeLimited<Result>(_ change: (inout LimitedOperations) -> Result) -> Result { change(&limited) }
 
     /// An operation has ended, and there is no barrier.

@@ -1,237 +1,166 @@
-/// The ready operations of a queue that have limits: semaphores of which each has to take a permit before it starts.
+/// The operations of a queue that have limits, and those of them that wait for their limits.
 ///
-/// Those with the same limits, a set, stand in one list, whose first one stands for all in what the set asks for. A set
-/// is known by a small number, which is used again when it has no operation any more.
+/// A ready operation with limits stands among the other ready operations until it is its turn. If its limits are not free
+/// then, it is parked: it waits apart, and the operations behind it start. All operations with the same limits, a set, are
+/// parked together, and one claim stands in line at the semaphores for all of them. When the limits are offered, the first
+/// of them is unparked; when that has started, the next one.
+///
+/// Each call costs O(log n) at most in the number of parked operations, however many sets there are.
 struct LimitedOperations: Sendable {
     typealias Entry = ReadyQueue.Entry
 
-    struct LimitSet: Sendable {
-        fileprivate(set) var ready: ReadyQueue
-        /// How many operations have it, started or not.
-        fileprivate(set) var operationCount = 0
-        /// At which level the queue claims the limits, and waits; nil if it has yet to try.
-        fileprivate(set) var parkedLevel: PriorityLevel?
-        /// Whether a claim was made that has not been served, as far as is known.
-        fileprivate(set) var hasClaim = false
-        /// For how many operations that have not started limits are taken.
-        fileprivate(set) var takenCount = 0
-        /// How often in a row an operation has handed its limits to the next one.
-        fileprivate(set) var keptCount = 0
-
-        fileprivate var isUnused: Bool { operationCount == 0 && takenCount == 0 && !hasClaim }
-
-        /// Whether its operations may be asked to start.
-        var isOpen: Bool { parkedLevel == nil || takenCount > 0 }
+    /// Whether the limits of a set can be had.
+    enum Availability: Hashable, Sendable {
+        /// Not known: the first operation whose turn comes tries to take them.
+        case unknown
+        /// They could not be taken. A claim of this level stands in line.
+        case claimed(PriorityLevel)
+        /// The claim has come to the head of its line. The queue must start an operation or give the claim up.
+        case offered
     }
 
-    /// What is to be done to semaphores, by the numbers of sets.
-    struct Changes: Sendable {
-        /// Each gets a permit back.
-        fileprivate(set) var returned: [Int] = []
-        /// The queue no longer claims a permit of each.
-        fileprivate(set) var withdrawn: [Int] = []
-        /// No operation has them any more.
-        fileprivate(set) var forgotten: [Int] = []
+    struct LimitSet: Sendable {
+        /// Ready operations that wait for the limits.
+        fileprivate(set) var parked: ReadyQueue
+        fileprivate(set) var availability = Availability.unknown
+        /// How many operations have the set, started or not.
+        fileprivate(set) var operationCount = 0
+    }
 
-        var isEmpty: Bool { returned.isEmpty && withdrawn.isEmpty && forgotten.isEmpty }
+    /// What to do to semaphores, by the number of the set.
+    enum Change: Hashable, Sendable {
+        /// Release one permit of each.
+        case release(Int)
+        /// Leave the lines.
+        case withdraw(Int)
+        /// Leave the lines, and forget the set: no operation has it any more.
+        case forget(Int)
+    }
+
+    private struct Member: Sendable {
+        let set: Int
+        var isParked = false
     }
 
     private let order: OperationOrder
-    private var changes = Changes()
     private(set) var sets = SlotMap<LimitSet>()
-    /// The numbers of all sets.
-    private(set) var numbers: [Int] = []
-    /// The set of each operation that has one, by slot; -1 for others.
-    private var setOfSlot: [Int32] = []
-    /// How many operations have one.
-    private var count = 0
+    /// The operations that have limits, by slot.
+    private var members: [Int: Member] = [:]
+    /// The sets whose limits are offered.
+    private(set) var offered: [Int] = []
+    private var changes: [Change] = []
 
     init(order: OperationOrder) {
         self.order = order
     }
 
-    var isEmpty: Bool { count == 0 }
+    @inline(__always)
+    var isEmpty: Bool { members.isEmpty }
 
-    func set(of slot: Int) -> Int? { slot < setOfSlot.count && setOfSlot[slot] >= 0 ? Int(setOfSlot[slot]) : nil }
+    func set(of slot: Int) -> Int? { members[slot]?.set }
 
-    /// How many operations are ready and may be asked to start.
-    var openCount: Int {
-        var count = 0
-        for set in numbers where sets[set].isOpen { count += sets[set].ready.count }
-        return count
+    func isParked(_ slot: Int) -> Bool { members[slot]?.isParked ?? false }
+
+    var hasChanges: Bool { !changes.isEmpty }
+
+    mutating func takeChanges() -> [Change] {
+        defer { changes = [] }
+        return changes.filter { change in
+            guard case .forget(let set) = change else { return true }
+            // An operation may have come that has the set.
+            guard sets.holds(set), sets[set].operationCount == 0 else { return false }
+            offered.removeAll { $0 == set }
+            sets.remove(at: set)
+            return true
+        }
     }
 }
 
 // MARK: - Operations
 
-extension OperationOrder {
-    /// Which of two of a level is served first.
-    func comes(_ entry: ReadyQueue.Entry, before other: ReadyQueue.Entry) -> Bool {
-        rank(ofArrival: entry.arrival) < rank(ofArrival: other.arrival)
-    }
-}
-
 extension LimitedOperations {
     mutating func makeSet() -> Int {
-        let set = sets.insert(LimitSet(ready: ReadyQueue(order: order)))
-        numbers.append(set)
-        return set
+        sets.insert(LimitSet(parked: ReadyQueue(order: order)))
     }
 
     /// An operation is about to arrive.
     mutating func arrive(_ slot: Int, _ set: Int) {
-        if slot >= setOfSlot.count {
-            setOfSlot += repeatElement(-1, count: slot + 1 - setOfSlot.count)
-        }
-        setOfSlot[slot] = Int32(set)
-        count += 1
+        members[slot] = Member(set: set)
         sets[set].operationCount += 1
     }
 
-    /// An operation has left, and was removed if it was ready.
+    /// An operation has left. It is not parked.
     mutating func leave(_ slot: Int, hasStarted: Bool) {
-        guard let set = set(of: slot) else { return }
-        setOfSlot[slot] = -1
-        count -= 1
-        if count == 0 { setOfSlot = [] }
+        guard let set = members.removeValue(forKey: slot)?.set else { return }
+        if members.isEmpty { members = [:] }
+        if hasStarted { changes.append(.release(set)) }
         sets[set].operationCount -= 1
-        if hasStarted { changes.returned.append(set) }
+        if sets[set].operationCount == 0 { changes.append(.forget(set)) }
     }
 
     /// An operation that was to start has to wait after all.
     mutating func undoStart(_ slot: Int) {
-        if let set = set(of: slot) { changes.returned.append(set) }
+        if let set = set(of: slot) { changes.append(.release(set)) }
     }
 
-    /// Forgets the sets that no operation has, and that have taken and claim nothing. Returns them.
-    private mutating func forgetUnused() -> [Int] {
-        if !numbers.contains(where: { sets[$0].isUnused }) { return [] }
-        let unused = numbers.filter { sets[$0].isUnused }
-        for set in unused { sets.remove(at: set) }
-        numbers.removeAll(where: unused.contains)
-        return unused
+    /// Whether a ready operation of a level may try to take its limits. If not, it is parked.
+    func mayTry(_ set: Int, at level: PriorityLevel) -> Bool {
+        if case .claimed(let claimed) = sets[set].availability { level > claimed } else { true }
     }
 
-    mutating func insert(_ entry: Entry, at level: PriorityLevel, _ set: Int) {
-        sets[set].ready.insert(entry, at: level)
-        reopen(set)
+    /// Parks a ready operation.
+    mutating func park(_ entry: Entry, at level: PriorityLevel) {
+        let set = members[entry.slot]!.set
+        members[entry.slot]!.isParked = true
+        sets[set].parked.insert(entry, at: level)
     }
 
-    mutating func remove(_ entry: Entry, at level: PriorityLevel, _ set: Int) {
-        sets[set].ready.remove(entry, at: level)
-        reopen(set)
-    }
-
-    /// What is first has another level than the claim: it tries anew when its turn comes.
-    private mutating func reopen(_ set: Int) {
-        if sets[set].parkedLevel != sets[set].ready.highestLevel { sets[set].parkedLevel = nil }
-    }
-
-    /// The first operation of a level that may be asked to start, in the order of the queue.
-    func first(of level: PriorityLevel) -> (entry: Entry, set: Int)? {
-        var first: (entry: Entry, set: Int)?
-        for set in numbers where sets[set].isOpen {
-            guard let entry = sets[set].ready.first(of: level) else { continue }
-            if first.map({ order.comes(entry, before: $0.entry) }) ?? true { first = (entry, set) }
+    /// Removes a parked operation. If the claim is of a higher level than all that are left, it is given up.
+    mutating func unpark(_ entry: Entry, at level: PriorityLevel) {
+        let set = members[entry.slot]!.set
+        members[entry.slot]!.isParked = false
+        sets[set].parked.remove(entry, at: level)
+        if case .claimed(let claimed) = sets[set].availability, sets[set].parked.highestLevel != claimed {
+            decline(set)
         }
-        return first
     }
 
-    mutating func popFirst(of level: PriorityLevel, _ set: Int) {
-        sets[set].ready.popFirst(of: level)
-        reopen(set)
+    /// Removes the first parked operation of a set, unless a claim waits for it.
+    mutating func unparkFirst(of set: Int) -> (entry: Entry, level: PriorityLevel)? {
+        if case .claimed = sets[set].availability { return nil }
+        guard let first = sets[set].parked.first else { return nil }
+        unpark(first.entry, at: first.level)
+        return first
     }
 }
 
 // MARK: - Limits
 
 extension LimitedOperations {
-    /// The limits of a set could not be taken, and are claimed.
-    mutating func park(_ set: Int, at level: PriorityLevel) {
-        sets[set].parkedLevel = level
-        sets[set].hasClaim = true
+    /// The limits of a set could not be taken, and are claimed at a level.
+    mutating func claim(_ set: Int, at level: PriorityLevel) {
+        setAvailability(.claimed(level), of: set)
     }
 
-    /// A claim was served.
+    /// An operation has taken the limits of a set.
     mutating func noteTaken(_ set: Int) {
-        sets[set].takenCount += 1
-        sets[set].parkedLevel = nil
-        sets[set].hasClaim = false
+        setAvailability(.unknown, of: set)
     }
 
-    /// How often in a row an operation hands its limits to the next one of its queue while others wait for them. Each time
-    /// that is spared is a start of a worker on another queue.
-    static var keepingLimit: Int { 16 }
-
-    /// The level of the operation that would start next, if it may get the limits of one that has ended.
-    func levelToKeep(_ set: Int, mayStart: (_ slot: Int, _ level: PriorityLevel) -> Bool) -> PriorityLevel? {
-        guard sets[set].keptCount < Self.keepingLimit, sets[set].ready.count > sets[set].takenCount,
-            let (entry, level) = sets[set].ready.first, mayStart(entry.slot, level)
-        else { return nil }
-        return level
+    /// The claim of a set has come to the head of its line.
+    mutating func noteOffer(_ set: Int) {
+        setAvailability(.offered, of: set)
     }
 
-    /// An operation has handed its limits to the next one.
-    mutating func keep(_ set: Int) {
-        sets[set].keptCount += 1
-        sets[set].takenCount += 1
+    /// Gives the claim of a set up. Its operations try again when their turn comes.
+    mutating func decline(_ set: Int) {
+        setAvailability(.unknown, of: set)
+        changes.append(.withdraw(set))
     }
 
-    /// Uses limits that were taken, if there are any, for an operation that starts.
-    mutating func useTaken(_ set: Int) -> Bool {
-        if sets[set].takenCount == 0 { return false }
-        sets[set].takenCount -= 1
-        return true
-    }
-
-    /// Whether `takeChanges` may find anything.
-    var mayHaveChanges: Bool {
-        !changes.returned.isEmpty
-            || numbers.contains { set in
-                sets[set].takenCount > 0 || sets[set].isUnused || (sets[set].hasClaim && sets[set].ready.isEmpty)
-            }
-    }
-
-    /// Gives up what is taken for operations that cannot start now, and claims of sets none of whose operations is ready;
-    /// and hands over what is to be done.
-    ///
-    /// - Parameters:
-    ///   - mayStart: Whether an operation could if its limits were taken.
-    ///   - mayKeep: Whether limits may be handed from one operation to another of a level.
-    mutating func takeChanges(
-        mayStart: (_ slot: Int, _ level: PriorityLevel) -> Bool, mayKeep: (_ set: Int, PriorityLevel) -> Bool
-    ) -> Changes {
-        var returned: [Int] = []
-        for set in changes.returned {
-            if let level = levelToKeep(set, mayStart: mayStart), mayKeep(set, level) {
-                keep(set)
-            } else {
-                returned.append(set)
-            }
-        }
-        changes.returned = returned
-        for set in numbers {
-            while sets[set].takenCount > 0, !canUse(set, mayStart) {
-                sets[set].takenCount -= 1
-                changes.returned.append(set)
-            }
-            if sets[set].hasClaim, sets[set].ready.isEmpty {
-                sets[set].hasClaim = false
-                sets[set].parkedLevel = nil
-                changes.withdrawn.append(set)
-            }
-        }
-        for set in changes.returned { sets[set].keptCount = 0 }
-        changes.forgotten = forgetUnused()
-        defer { changes = Changes() }
-        return changes
-    }
-
-    private func canUse(_ set: Int, _ mayStart: (_ slot: Int, _ level: PriorityLevel) -> Bool) -> Bool {
-        let ready = sets[set].ready
-        if ready.count < sets[set].takenCount { return false }
-        return PriorityLevel.allCases.contains { level in
-            ready.first(of: level).map { mayStart($0.slot, level) } ?? false
-        }
+    private mutating func setAvailability(_ availability: Availability, of set: Int) {
+        if sets[set].availability == .offered { offered.removeAll { $0 == set } }
+        if availability == .offered { offered.append(set) }
+        sets[set].availability = availability
     }
 }

@@ -158,10 +158,8 @@ extension QueuedOperations {
         if !admission.limited.isEmpty { admission.changeLimited { $0.undoStart(slot) } }
     }
 
-    /// Changes how limited operations stand.
-    mutating func changeLimited<Result>(_ change: (inout LimitedOperations) -> Result) -> Result {
-        admission.changeLimited(change)
-    }
+    /// Changes which ready operations may start, but not their number.
+    mutating func changeAdmission<Result>(_ change: (inout AdmissionQueue) -> Result) -> Result { change(&admission) }
 
     func entry(_ slot: Slot) -> ReadyQueue.Entry { entry(slot, records[slot]) }
 

@@ -98,8 +98,7 @@ extension SchedulerState {
 
     /// Whether the limits of an operation are claimed, and none are taken for it.
     private func isParked(_ slot: Slot) -> Bool {
-        let limited = operations.admission.limited
-        return limited.set(of: slot).map { !limited.sets[$0].isOpen } ?? false
+        operations.admission.limited.isParked(slot)
     }
 
     // MARK: Places in line

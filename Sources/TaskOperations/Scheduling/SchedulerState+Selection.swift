@@ -7,7 +7,7 @@ extension SchedulerState {
     var startableCount: Int {
         if isHalted || lending.isAwaitedBack { return 0 }
         if isPlain { return min(ready.count, permits.available) }
-        let count = min(operations.admission.openCount, permits.available)
+        let count = min(ready.count, permits.available)
         return pace.startableCount(atMost: count)
     }
 

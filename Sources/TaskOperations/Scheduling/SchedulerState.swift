@@ -271,8 +271,8 @@ extension SchedulerState {
     /// Gives the first ready operation its permits, which executes from now on; nil if nothing may start, or if what
     /// comes first is not of the level that is asked for.
     ///
-    /// - Parameter takeLimits: Takes a permit of each semaphore of a set, or claims them and returns false. Others are
-    ///   asked to start then.
+    /// - Parameter takeLimits: Takes a permit of each semaphore of a set; or stands in line for them and returns false.
+    ///   The next operation is tried then.
     @inline(__always)
     mutating func nextStart(
         at level: PriorityLevel, takeLimits: (_ set: Int, PriorityLevel) -> Bool = { _, _ in true }
@@ -293,8 +293,8 @@ extension SchedulerState {
     ) -> Slot? {
         if startableCount == 0 { return nil }
         while let (slot, ownLevel, set, taskLevel) = selection, taskLevel == level {
-            if let set, !takeTaken(set), !takeLimits(set, ownLevel) {
-                operations.changeLimited { $0.park(set, at: ownLevel) }
+            if let set, !take(set, at: ownLevel, takeLimits) {
+                operations.changeAdmission { $0.parkFirst(of: ownLevel) }
                 continue
             }
             operations.start(slot, of: ownLevel, set)
@@ -304,6 +304,16 @@ extension SchedulerState {
             return slot
         }
         return nil
+    }
+
+    /// Takes the limits of a set, unless a claim of it waits already. If they are not free, they are claimed.
+    private mutating func take(
+        _ set: Int, at level: PriorityLevel, _ takeLimits: (_ set: Int, PriorityLevel) -> Bool
+    ) -> Bool {
+        if !operations.admission.limited.mayTry(set, at: level) { return false }
+        if takeLimits(set, level) { return true }
+        operations.changeAdmission { $0.changeLimited { $0.claim(set, at: level) } }
+        return false
     }
 
     /// What `nextStart` gave has begun to execute.
@@ -332,46 +342,45 @@ extension SchedulerState {
 // MARK: - Limits
 
 extension SchedulerState {
-    /// A set of limits that operations will have.
+    /// Makes a set of limits that operations will have.
     mutating func makeLimitSet() -> Int {
         isPlain = false
-        return operations.changeLimited { $0.makeSet() }
+        return operations.changeAdmission { $0.changeLimited { $0.makeSet() } }
     }
 
     /// An operation that is about to be added at a slot has limits.
     mutating func setLimits(_ set: Int, of slot: Slot) {
-        operations.changeLimited { $0.arrive(slot, set) }
+        operations.changeAdmission { $0.changeLimited { $0.arrive(slot, set) } }
     }
 
-    /// Limits that the queue claimed are taken for it.
-    mutating func limitsWereTaken(_ set: Int) {
-        operations.changeLimited { $0.noteTaken(set) }
+    /// The claim of a set has come to the head of its line.
+    mutating func limitsWereOffered(_ set: Int) {
+        operations.changeAdmission { $0.changeLimits(of: set) { $0.noteOffer(set) } }
     }
 
-    private mutating func takeTaken(_ set: Int) -> Bool { operations.changeLimited { $0.useTaken(set) } }
+    /// Gives up the claims that are offered, but for that of the operation that starts next: no limit is kept free for an
+    /// operation that cannot start. Returns whether there were any.
+    mutating func declineOffers() -> Bool {
+        let offered = operations.admission.limited.offered
+        if offered.isEmpty { return false }
+        let next = nextLevel == nil ? nil : selection?.set
+        let declined = offered.filter { $0 != next }
+        for set in declined { operations.changeAdmission { $0.changeLimits(of: set) { $0.decline(set) } } }
+        return !declined.isEmpty
+    }
 
     /// An operation has left.
     private mutating func leavePolicies(_ slot: Slot, _ status: Status) {
         pace.leave(slot)
         if operations.admission.limited.isEmpty { return }
-        operations.changeLimited { $0.leave(slot, hasStarted: status != .waiting && status != .ready) }
+        let hasStarted = status != .waiting && status != .ready
+        operations.changeAdmission { $0.changeLimited { $0.leave(slot, hasStarted: hasStarted) } }
     }
 
-    /// Gives up what is taken and claimed for what cannot start, and hands over what is to be done.
-    ///
-    /// - Parameter mayKeep: Whether limits may be handed from one operation to another of a level.
-    mutating func takeLimitChanges(
-        mayKeep: (_ set: Int, PriorityLevel) -> Bool = { _, _ in false }
-    ) -> LimitedOperations.Changes {
-        if !operations.admission.limited.mayHaveChanges { return LimitedOperations.Changes() }
-        let mayStart = !isRateReached && !isHalted && !lending.isAwaitedBack && permits.available > 0
-        return operations.changeLimited { [lending, records] limited in
-            limited.takeChanges(
-                mayStart: { slot, level in
-                    let weight = records[slot].weight
-                    return mayStart && lending.permits.admits(weight) && lending.isOpen(level, for: weight)
-                }, mayKeep: mayKeep)
-        }
+    /// Hands over what to do to semaphores.
+    mutating func takeLimitChanges() -> [LimitedOperations.Change] {
+        if !operations.admission.limited.hasChanges { return [] }
+        return operations.changeAdmission { $0.changeLimited { $0.takeChanges() } }
     }
 }
 
@@ -479,7 +488,7 @@ extension SchedulerState {
 
     private mutating func nextWakeDelay() -> Duration? {
         if isHalted || lending.isAwaitedBack || permits.available == 0 { return nil }
-        return pace.wakeDelay(for: operations.admission.openCount)
+        return pace.wakeDelay(for: ready.count)
     }
 
     private mutating func startWorkers() {

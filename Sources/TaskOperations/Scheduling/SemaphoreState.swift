@@ -1,76 +1,72 @@
-/// Every decision of a semaphore, as a pure value: which waiting task gets permits when.
+/// Every decision of a semaphore, as a pure value: which waiting task, or which queue, gets permits when.
 ///
-/// Waiting tasks are served strictly in the order of priority, then arrival: one that wants many permits holds back
-/// whatever comes after it, so that it cannot starve.
+/// Permits are given strictly in the order of priority, then arrival: an entry that wants many permits blocks every entry
+/// behind it, so that it cannot starve. A task in line gets its permits. A queue in line has a claim for operations whose
+/// limits include the semaphore: it is offered one permit, and stays in line until it takes the permit or leaves.
 struct SemaphoreState<Waiter: Sendable>: Sendable {
     struct Record: Sendable {
         let waiter: Waiter
-        let arrival: UInt64
+        let entry: ReadyQueue.Entry
         let weight: Int
         var level: PriorityLevel
+        let isClaim: Bool
+        var isOffered = false
     }
 
-    /// Names a waiter for as long as it waits, and nothing afterwards.
+    /// Names an entry for as long as it is in line, and nothing afterwards.
     struct Ticket: Hashable, Sendable {
         fileprivate let entry: ReadyQueue.Entry
     }
 
-    /// What is served next.
-    enum Next: Sendable {
-        /// It has its permits.
-        case waiter(Waiter)
-        /// It may take its permit, if its other limits have room too.
-        case claim(Int)
-    }
-
     private(set) var permits: Permits
-    private(set) var claims = LimitClaims()
     private var records = SlotMap<Record>()
-    private var queue = ReadyQueue()
-    private var arrivals: UInt64 = 0
+    private var line = ReadyQueue()
+    private(set) var claimCount = 0
 
     init(capacity: Int) {
         permits = Permits(capacity: capacity)
     }
 
-    var waitingCount: Int { records.count }
+    /// How many tasks wait.
+    var waitingCount: Int { records.count - claimCount }
 
-    /// When the waiting tasks came.
-    var waitingArrivals: [UInt64] { records.all.map(\.arrival) }
-
-    /// Takes permits, unless there are too few or somebody waits for them.
+    /// Takes permits, unless there are too few or an entry waits for them.
     mutating func tryAcquire(_ weight: Int) -> Bool {
-        guard waitingCount == 0, permits.fits(weight) else { return false }
-        if !claims.isEmpty {
-            if claims.isBlocked(at: .background, .max) { return false }
-            claims.noteOvertaking(from: .background, .max)
-        }
+        guard line.isEmpty, permits.fits(weight) else { return false }
         permits.take(weight)
         return true
     }
 
-    mutating func wait(_ waiter: Waiter, weight: Int, level: PriorityLevel) -> Ticket {
-        arrivals += 1
-        let slot = records.insert(Record(waiter: waiter, arrival: arrivals, weight: weight, level: level))
-        let entry = ReadyQueue.Entry(arrival: arrivals, slot: slot)
-        queue.insert(entry, at: level)
+    /// Adds an entry to the line.
+    ///
+    /// - Parameters:
+    ///   - arrival: Orders entries of one level.
+    ///   - isClaim: Whether it is a claim, which is offered permits instead of getting them.
+    mutating func wait(
+        _ waiter: Waiter, weight: Int, level: PriorityLevel, arrival: LineArrival, isClaim: Bool = false
+    ) -> Ticket {
+        let entry = ReadyQueue.Entry(arrival: arrival.number, slot: records.nextSlot)
+        records.insert(
+            Record(waiter: waiter, entry: entry, weight: weight, level: level, isClaim: isClaim), at: entry.slot)
+        line.insert(entry, at: level)
+        if isClaim { claimCount += 1 }
         return Ticket(entry: entry)
     }
 
-    /// The waiter gives its place up. Returns it, or nil if it has its permits already.
+    /// Removes an entry. Returns its waiter; nil if it is not in line any more.
+    @discardableResult
     mutating func leave(_ ticket: Ticket) -> Waiter? {
         guard isWaiting(ticket) else { return nil }
-        let record = records.remove(at: ticket.entry.slot)
-        queue.remove(ticket.entry, at: record.level)
-        return record.waiter
+        line.remove(ticket.entry, at: records[ticket.entry.slot].level)
+        return removeRecord(ticket.entry.slot).waiter
     }
 
     /// The waiter has become more urgent; it never becomes less so.
     mutating func raise(_ ticket: Ticket, to level: PriorityLevel) {
         guard isWaiting(ticket), records[ticket.entry.slot].level < level else { return }
-        queue.remove(ticket.entry, at: records[ticket.entry.slot].level)
+        line.remove(ticket.entry, at: records[ticket.entry.slot].level)
         records[ticket.entry.slot].level = level
-        queue.insert(ticket.entry, at: level)
+        line.insert(ticket.entry, at: level)
     }
 
     mutating func release(_ weight: Int) {
@@ -81,68 +77,63 @@ struct SemaphoreState<Waiter: Sendable>: Sendable {
         permits.capacity = capacity
     }
 
-    /// Gives the first waiter its permits, if there are enough; or says which claim comes before it.
-    ///
-    /// - Parameter tried: Claims that cannot take what they want now.
-    mutating func next(tried: [Int] = []) -> Next? {
-        let head = queue.first
-        for claim in claims.inOrder {
-            if let head, !claim.comes(before: head.level, head.entry.arrival) { break }
-            if !tried.contains(claim.number) { return permits.fits(1) ? .claim(claim.number) : nil }
-            if !claim.waitsElsewhere { return nil }
+    /// Serves the first entry, if there are enough permits: a task has them now; a claim is offered one. Nil if there are
+    /// too few, or if the first entry is a claim that has not answered.
+    mutating func next() -> Waiter? {
+        guard let slot = line.first?.entry.slot, permits.fits(records[slot].weight) else { return nil }
+        if records[slot].isClaim {
+            if records[slot].isOffered { return nil }
+            records[slot].isOffered = true
+            return records[slot].waiter
         }
-        let entry = queue.popFirst { [permits, records] in permits.fits(records[$0].weight) }
-        guard let entry else { return nil }
-        let record = records.remove(at: entry.slot)
+        _ = line.popFirst { _ in true }
+        let record = removeRecord(slot)
         permits.take(record.weight)
-        if !claims.isEmpty { claims.noteOvertaking(from: record.level, record.arrival) }
-        return .waiter(record.waiter)
+        return record.waiter
+    }
+
+    /// Whether one permit may be taken by an entry with this place in line, in line or not.
+    func admits(at level: PriorityLevel, arrival: LineArrival) -> Bool {
+        guard permits.fits(1) else { return false }
+        guard let (head, headLevel) = line.first else { return true }
+        return headLevel < level || (headLevel == level && head.arrival >= arrival.first)
+    }
+
+    /// Takes the permit that `admits` allows.
+    mutating func takeAdmitted() { permits.take(1) }
+
+    /// The entries in line, the first to be served first. Linear; for tests.
+    var waitersInOrder: [Waiter] {
+        var line = line
+        var waiters: [Waiter] = []
+        while let entry = line.popFirst(fitting: { _ in true }) { waiters.append(records[entry.slot].waiter) }
+        return waiters
+    }
+
+    private mutating func removeRecord(_ slot: Int) -> Record {
+        let record = records.remove(at: slot)
+        if record.isClaim { claimCount -= 1 }
+        return record
     }
 
     private func isWaiting(_ ticket: Ticket) -> Bool {
-        records.holds(ticket.entry.slot) && records[ticket.entry.slot].arrival == ticket.entry.arrival
+        records.holds(ticket.entry.slot) && records[ticket.entry.slot].entry == ticket.entry
     }
 }
 
-// MARK: - Claims
+/// When something came to stand in line. A claim that leaves one line and enters another keeps its arrival, but its entries
+/// have different numbers: a `ReadyQueue` may still have an entry that was removed.
+struct LineArrival: Sendable {
+    /// Before the numbers of all entries with this arrival, and behind those of earlier arrivals.
+    let first: UInt64
+    private(set) var number: UInt64
 
-extension SemaphoreState {
-    /// Whether a claim, made or not, may take a permit: there is one, and nothing that comes before it waits for it.
-    func admits(_ number: Int, at level: PriorityLevel) -> Bool {
-        guard permits.fits(1) else { return false }
-        let arrival = place(of: number, at: level)
-        if let head = queue.first, head.level > level || (head.level == level && head.entry.arrival < arrival) {
-            return false
-        }
-        return !claims.isBlocked(at: level, arrival)
+    /// - Parameter order: Higher for later arrivals.
+    init(_ order: Int) {
+        first = UInt64(order) << 16
+        number = first
     }
 
-    /// Whether an operation that has ended may hand its permit to one of a level that wants the same: nothing more urgent
-    /// waits, and nothing that was passed too often.
-    func mayKeep(at level: PriorityLevel) -> Bool {
-        if permits.taken > permits.capacity { return false }
-        if let waiting = queue.highestLevel, waiting > level { return false }
-        return !claims.inOrder.contains { $0.level > level || $0.isOverdue }
-    }
-
-    /// A claim that is admitted takes its permit.
-    mutating func take(_ number: Int, at level: PriorityLevel) {
-        let arrival = place(of: number, at: level)
-        claims.remove(number)
-        claims.noteOvertaking(from: level, arrival)
-        permits.take(1)
-    }
-
-    /// Makes a claim, or notes how it stands.
-    mutating func claim(_ number: Int, at level: PriorityLevel, waitsElsewhere: Bool) {
-        arrivals += 1
-        claims.set(number, at: level, arrival: arrivals, waitsElsewhere: waitsElsewhere)
-    }
-
-    mutating func withdraw(_ number: Int) { claims.remove(number) }
-
-    /// When a claim was made; if it was not, it comes after all of its level.
-    private func place(of number: Int, at level: PriorityLevel) -> UInt64 {
-        claims[number].flatMap { $0.level == level ? $0.arrival : nil } ?? .max
-    }
+    /// Gives the next entry another number, of 65,536.
+    mutating func renew() { number = first | (number &+ 1) & 0xffff }
 }

@@ -1,26 +1,26 @@
 /// Permits that tasks take and give back: a limit on how many do something at once, without blocking a thread.
 ///
-/// Whoever has to wait is served in the order of priority, then arrival, and rises when its task is escalated.
-/// Each call is constant time, however many wait.
+/// Tasks that wait are served in the order of priority, then arrival. A waiting task rises when it is escalated. Each call
+/// costs O(log n) at most in the number of waiting tasks, and usually O(1).
 ///
 /// ```swift
 /// let connections = AsyncSemaphore(capacity: 6)
 /// let page = try await connections.withPermit { try await load(url) }
 /// ```
 public final class AsyncSemaphore: Sendable {
-    typealias State = SemaphoreState<CheckedContinuation<Void, any Error>>
+    typealias State = SemaphoreState<SemaphoreWaiter>
 
     struct Storage: Sendable {
         var state: State
         /// The largest capacity that there was so far.
         var peakCapacity: Int
-        /// Who made the claims that wait.
-        var claimants: [Int: Claimant] = [:]
     }
 
     /// Semaphores that are limits of one operation are locked in the order of their numbers.
     let number = Rank.next()
     let storage: Lock<Storage>
+    /// What an operation waits for that has this semaphore as a limit.
+    let permit = PermitNode(.limit)
 
     /// What the semaphore is called in messages.
     public let name: String?
@@ -172,7 +172,7 @@ extension AsyncSemaphore: AwaitedSubject {
 private final class SemaphoreWait: Sendable {
     enum Place: Sendable {
         case notTaken(raisedTo: PriorityLevel)
-        case taken(SemaphoreState<CheckedContinuation<Void, any Error>>.Ticket)
+        case taken(AsyncSemaphore.State.Ticket)
         case givenUp(any Error)
     }
 
@@ -209,7 +209,9 @@ extension AsyncSemaphore {
                 switch place {
                 case .notTaken(let raisedLevel):
                     let level = max(level, raisedLevel)
-                    place = .taken(storage.state.wait(continuation, weight: wait.weight, level: level))
+                    let ticket = storage.state.wait(
+                        .task(continuation), weight: wait.weight, level: level, arrival: LineArrival(Rank.next()))
+                    place = .taken(ticket)
                     return nil
                 case .givenUp(let error): return error
                 case .taken: preconditionFailure("a wait stands in line once")
@@ -246,18 +248,25 @@ extension AsyncSemaphore {
     }
 
     private func leave(_ ticket: State.Ticket, _ error: any Error) {
-        let waiter = apply { $0.state.leave(ticket) }
-        waiter?.resume(throwing: error)
+        if case .task(let continuation) = apply({ $0.state.leave(ticket) }) { continuation.resume(throwing: error) }
     }
 
-    /// Applies an event, and lets those go on who have their permits then.
+    /// Applies an event, and serves the line.
     private func apply<Result: Sendable>(_ event: (inout Storage) -> Result) -> Result {
-        let (result, step) = storage.withLock { storage in
+        let (result, served) = storage.withLock { storage in
             let result = event(&storage)
-            return (result, storage.serve(tried: []))
+            return (result, storage.serve())
         }
-        for continuation in step.served { continuation.resume() }
-        if step.claim != nil { serveClaims() }
+        for waiter in served { waiter.serve() }
         return result
+    }
+}
+
+extension AsyncSemaphore.Storage {
+    /// Serves the line as far as there are permits. Returns what to carry out with no lock held.
+    mutating func serve() -> [SemaphoreWaiter] {
+        var served: [SemaphoreWaiter] = []
+        while let waiter = state.next() { served.append(waiter) }
+        return served
     }
 }

@@ -27,22 +27,19 @@ struct SmallLimits {
     let plan: Plan
     var queues: [SchedulerState<Int, Int>]
     var semaphores: [SemaphoreState<Int>]
-    /// A set of limits of a queue, and the number of its claims.
-    struct LimitSet {
-        let limits: [Int]
-        let claim: Int
-    }
-
-    /// Claims that were ever made, by their numbers.
+    /// A claim of a queue for a set of limits.
     struct Claim {
         let queue: Int
         let set: Int
         let limits: [Int]
+        var places: LimitPlaces<Int>
+        /// Whether no operation has the limits any more.
+        var isForgotten = false
     }
 
-    /// The sets of limits by their numbers, for each queue.
-    var sets: [[Int: LimitSet]]
+    /// All claims that were ever made. A claim is in line as a number behind those of the tasks.
     var claims: [Claim] = []
+    var arrivals = 0
     var phases: [Phase]
     var slots: [Int?]
     /// How many of its semaphores a task has, and whether it waits for the next one.
@@ -50,7 +47,7 @@ struct SmallLimits {
     var isWaiting: [Bool]
     /// Waiting tasks in the order in which they came.
     var waitingOrder: [Int] = []
-    /// Claims whose permits are taken and whose queue does not know it yet.
+    /// Claims that were offered a permit, and whose queue does not know it yet.
     var messages: [Int] = []
     /// How many starts were refused.
     var refusals = 0
@@ -60,7 +57,6 @@ struct SmallLimits {
         self.plan = plan
         queues = plan.widths.map { SchedulerState(width: $0) }
         semaphores = plan.capacities.map { SemaphoreState(capacity: $0) }
-        sets = plan.widths.map { _ in [:] }
         phases = plan.operations.map { _ in .made }
         slots = plan.operations.map { _ in nil }
         held = plan.tasks.map { _ in 0 }
@@ -71,58 +67,87 @@ struct SmallLimits {
 // MARK: - Claims
 
 extension SmallLimits {
-    /// One attempt, under the locks of all.
-    private mutating func take(_ number: Int, _ limits: [Int], at level: PriorityLevel?) -> Bool {
-        var attempt = LimitAttempt(number: number, level: level)
-        for limit in limits where !attempt.look(at: semaphores[limit]) { return false }
-        for (index, limit) in limits.enumerated() { attempt.settle(&semaphores[limit], index) }
-        return attempt.succeeds
+    private func claim(of queue: Int, _ set: Int) -> Int {
+        claims.firstIndex { $0.queue == queue && $0.set == set && !$0.isForgotten }!
+    }
+
+    /// Changes a claim under the locks of its semaphores.
+    private mutating func change<Result>(
+        _ number: Int, _ body: (inout LimitPlaces<Int>, @escaping LimitPlaces<Int>.Access) -> Result
+    ) -> Result {
+        let boxes = claims[number].limits.map { Box(semaphores[$0]) }
+        let result = body(&claims[number].places) { index, change in change(&boxes[index].semaphore) }
+        for (limit, box) in zip(claims[number].limits, boxes) { semaphores[limit] = box.semaphore }
+        return result
+    }
+
+    private final class Box {
+        var semaphore: SemaphoreState<Int>
+
+        init(_ semaphore: SemaphoreState<Int>) { self.semaphore = semaphore }
+    }
+
+    private mutating func take(_ number: Int, at level: PriorityLevel) -> Bool {
+        arrivals += 1
+        let (arrival, waiter) = (LineArrival(arrivals), plan.tasks.count + number)
+        let attempt = change(number) { $0.take(at: level, arrival: arrival, waiter, access: $1) }
+        serve(attempt.unserved.map { claims[number].limits[$0] })
+        return attempt.lacking == nil
+    }
+
+    private mutating func withdraw(_ number: Int) {
+        let unserved = change(number) { $0.leaveAll(access: $1) }
+        serve(unserved.map { claims[number].limits[$0] })
     }
 
     private mutating func serve(_ limits: [Int]) {
-        var (left, tried) = (limits, [Int]())
-        while let limit = left.last {
-            switch semaphores[limit].next(tried: tried) {
-            case .waiter(let task):
-                isWaiting[task] = false
-                held[task] += 1
-                waitingOrder.removeAll { $0 == task }
-            case .claim(let number):
-                let limits = claims[number].limits
-                if take(number, limits, at: nil) {
-                    messages.append(number)
-                    tried = []
-                    left += limits
+        for limit in limits {
+            while let waiter = semaphores[limit].next() {
+                if waiter >= plan.tasks.count {
+                    messages.append(waiter - plan.tasks.count)
                 } else {
-                    tried.append(number)
-                    left = limits + left
+                    isWaiting[waiter] = false
+                    held[waiter] += 1
+                    waitingOrder.removeAll { $0 == waiter }
                 }
-            case nil: left.removeLast()
             }
         }
-    }
-
-    private mutating func settle(_ queue: Int) {
-        while true {
-            let (sets, before) = (sets[queue], semaphores)
-            let changes = queues[queue].takeLimitChanges { set, level in
-                sets[set]!.limits.allSatisfy { before[$0].mayKeep(at: level) }
-            }
-            if changes.isEmpty { break }
-            for set in changes.returned { release(sets[set]!.limits) }
-            for set in changes.withdrawn {
-                let (limits, claim) = (sets[set]!.limits, sets[set]!.claim)
-                for limit in limits { semaphores[limit].withdraw(claim) }
-                serve(limits)
-            }
-            for set in changes.forgotten { self.sets[queue][set] = nil }
-        }
-        _ = queues[queue].takeOutbox()
     }
 
     private mutating func release(_ limits: [Int]) {
         for limit in limits { semaphores[limit].release(1) }
         serve(limits)
+    }
+
+    /// Does to semaphores what a queue asks for, and answers offers to it.
+    private mutating func updateLimits(of queue: Int) {
+        while true {
+            for change in queues[queue].takeLimitChanges() { carryOut(change, queue) }
+            let offers = messages.filter { claims[$0].queue == queue }
+            if offers.isEmpty { return }
+            messages.removeAll { offers.contains($0) }
+            for claim in offers where !claims[claim].isForgotten { queues[queue].limitsWereOffered(claims[claim].set) }
+        }
+    }
+
+    private mutating func carryOut(_ change: LimitedOperations.Change, _ queue: Int) {
+        switch change {
+        case .release(let set): release(claims[claim(of: queue, set)].limits)
+        case .withdraw(let set): withdraw(claim(of: queue, set))
+        case .forget(let set):
+            let number = claim(of: queue, set)
+            withdraw(number)
+            claims[number].isForgotten = true
+        }
+    }
+
+    private mutating func settle(_ queue: Int) {
+        updateLimits(of: queue)
+        _ = queues[queue].takeOutbox()
+        while queues[queue].declineOffers() {
+            updateLimits(of: queue)
+            _ = queues[queue].takeOutbox()
+        }
     }
 }
 
@@ -138,7 +163,7 @@ extension SmallLimits: Explorable {
         case finish(Int)
         case cancel(Int)
         case setSuspended(queue: Int, Bool)
-        /// A queue learns that a claim of it was served.
+        /// A queue learns that a claim of it was offered a permit.
         case learn(claim: Int)
         case acquire(task: Int)
         case release(task: Int)
@@ -203,15 +228,7 @@ extension SmallLimits: Explorable {
         case .setSuspended(let queue, let isSuspended):
             queues[queue].setSuspended(isSuspended)
             settle(queue)
-        case .learn(let number):
-            messages.remove(at: messages.firstIndex(of: number)!)
-            let claim = claims[number]
-            if sets[claim.queue][claim.set]?.claim == number {
-                queues[claim.queue].limitsWereTaken(claim.set)
-                settle(claim.queue)
-            } else {
-                release(claim.limits)
-            }
+        case .learn(let number): settle(claims[number].queue)
         case .acquire(let task):
             let limit = plan.tasks[task][held[task]]
             if semaphores[limit].tryAcquire(1) {
@@ -219,7 +236,8 @@ extension SmallLimits: Explorable {
             } else {
                 isWaiting[task] = true
                 waitingOrder.append(task)
-                _ = semaphores[limit].wait(task, weight: 1, level: .medium)
+                arrivals += 1
+                _ = semaphores[limit].wait(task, weight: 1, level: .medium, arrival: LineArrival(arrivals))
                 serve([limit])
             }
         case .release(let task):
@@ -233,11 +251,11 @@ extension SmallLimits: Explorable {
         let (queue, limits) = plan.operations[number]
         let slot = queues[queue].nextSlot
         if !limits.isEmpty {
-            let known = sets[queue].first { $0.value.limits == limits }?.key
+            let known = claims.first { $0.queue == queue && $0.limits == limits && !$0.isForgotten }?.set
             let set = known ?? queues[queue].makeLimitSet()
             if known == nil {
-                sets[queue][set] = LimitSet(limits: limits, claim: claims.count)
-                claims.append(Claim(queue: queue, set: set, limits: limits))
+                claims.append(
+                    Claim(queue: queue, set: set, limits: limits, places: LimitPlaces(count: limits.count)))
             }
             queues[queue].setLimits(set, of: slot)
         }
@@ -247,13 +265,14 @@ extension SmallLimits: Explorable {
         settle(queue)
     }
 
-    /// Takes what is to start, if its limits have room.
+    /// Takes the operation that starts next, if its limits have room.
     private mutating func start(_ queue: Int) -> Int? {
         var copy = self
         let slot = queues[queue].nextStart(at: queues[queue].nextLevel!) { set, level in
-            copy.take(copy.sets[queue][set]!.claim, copy.sets[queue][set]!.limits, at: level)
+            copy.take(copy.claim(of: queue, set), at: level)
         }
-        semaphores = copy.semaphores
+        (semaphores, claims, messages, arrivals) = (copy.semaphores, copy.claims, copy.messages, copy.arrivals)
+        (isWaiting, held, waitingOrder) = (copy.isWaiting, copy.held, copy.waitingOrder)
         return slot.map { queues[queue].records[$0].element }
     }
 
@@ -275,17 +294,9 @@ extension SmallLimits: Explorable {
             let tasks = held.indices.count { task in
                 held[task] <= plan.tasks[task].count && plan.tasks[task].prefix(held[task]).contains(limit)
             }
-            let told = messages.count { claims[$0].limits.contains(limit) }
-            let kept = queues.indices.reduce(0) { sum, queue in
-                let limited = queues[queue].operations.admission.limited
-                return sum
-                    + limited.sets.slots.reduce(0) { sum, set in
-                        sum + (sets[queue][set]!.limits.contains(limit) ? limited.sets[set].takenCount : 0)
-                    }
-            }
             let taken = semaphores[limit].permits.taken
-            if taken != executing + tasks + told + kept {
-                violations.append("\(taken) of \(limit) taken: \(executing) execute, \(tasks) tasks, \(told), \(kept)")
+            if taken != executing + tasks {
+                violations.append("\(taken) of \(limit) taken: \(executing) execute, \(tasks) tasks")
             }
             if taken > plan.capacities[limit] { violations.append("\(taken) of \(limit) are taken") }
         }
@@ -301,27 +312,19 @@ extension SmallLimits: Explorable {
             numbers: phases.map(\.rawValue) + held + isWaiting.map { $0 ? 1 : 0 } + waitingOrder + [refusals, -1])
         for queue in queues {
             key.numbers += [queue.isSuspended ? 1 : 0, queue.permits.taken]
+            key.numbers += queue.records.slots.map { queue.operations.admission.limited.isParked($0) ? 1 : 0 }
             for set in queue.operations.admission.limited.sets.all {
-                key.numbers += [set.parkedLevel == nil ? 0 : 1, set.hasClaim ? 1 : 0, set.takenCount, set.keptCount]
+                switch set.availability {
+                case .unknown: key.numbers.append(0)
+                case .claimed(let level): key.numbers.append(Int(level.rawValue) + 2)
+                case .offered: key.numbers.append(1)
+                }
             }
             key.numbers.append(-2)
         }
-        for semaphore in semaphores {
-            key.numbers.append(semaphore.permits.taken)
-            for claim in semaphore.claims.inOrder {
-                key.numbers += [claim.number, claim.waitsElsewhere ? 1 : 0, claim.overtakenCount]
-                key.numbers.append(semaphore.waitingCount(before: claim.arrival))
-            }
-            key.numbers.append(-3)
-        }
+        for semaphore in semaphores { key.numbers += [semaphore.permits.taken] + semaphore.waitersInOrder + [-3] }
+        for claim in claims { key.numbers.append(claim.isForgotten ? -1 : claim.places.passedCount) }
         key.numbers += messages.sorted()
         return key
-    }
-}
-
-extension SemaphoreState {
-    /// How many waiting tasks came before a claim.
-    fileprivate func waitingCount(before arrival: UInt64) -> Int {
-        waitingArrivals.count { $0 < arrival }
     }
 }

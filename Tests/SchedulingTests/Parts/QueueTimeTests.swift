@@ -78,27 +78,4 @@ struct QueueTimeTests {
         _ = state.nextStart(at: .medium)
         #expect(state.nextLevel == nil, "the burst is 1, also if one was given back")
     }
-
-    @Test("The first of all claimed limits is served in bounded time, whoever passes it")
-    func overdueClaim() {
-        var semaphores = (0..<2).map { _ in SemaphoreState<Int>(capacity: 1) }
-        func attempt() -> Bool {
-            var attempt = LimitAttempt(number: 1, level: .medium)
-            for index in 0...1 { _ = attempt.look(at: semaphores[index]) }
-            for index in 0...1 { attempt.settle(&semaphores[index], index) }
-            return attempt.succeeds
-        }
-        let areHeld = (0...1).allSatisfy { semaphores[$0].tryAcquire(1) }
-        #expect(areHeld)
-        #expect(!attempt())
-        var passedCount = 0
-        for round in 0..<1000 {
-            let index = round % 2
-            semaphores[index].release(1)
-            if attempt() { break }
-            if semaphores[index].tryAcquire(1) { passedCount += 1 }
-        }
-        #expect(passedCount >= LimitClaims.overtakingLimit && passedCount < 4 * LimitClaims.overtakingLimit)
-        #expect(semaphores.allSatisfy { $0.claims.isEmpty && $0.permits.taken == 1 })
-    }
 }

@@ -50,7 +50,7 @@ struct SemaphoreStateTests {
         mutating func serve() -> Bool {
             while true {
                 let weights = Dictionary(uniqueKeysWithValues: naive.waiting.map { ($0.number, $0.weight) })
-                let (number, expected) = (state.nextWaiter(), naive.next())
+                let (number, expected) = (state.next(), naive.next())
                 if number != expected { return false }
                 guard let number else { break }
                 held.append(weights[number]!)
@@ -85,7 +85,8 @@ struct SemaphoreStateTests {
         switch random.number(below: 12) {
         case 0..<3 where pair.naive.waiting.count < mostWaiting:
             let level = random.level()
-            pair.tickets[number] = pair.state.wait(number, weight: weight, level: level)
+            pair.tickets[number] = pair.state.wait(
+                number, weight: weight, level: level, arrival: LineArrival(number))
             pair.naive.waiting.append(.init(number: number, weight: weight, level: level))
         case 3..<5:
             let expected = pair.naive.waiting.isEmpty && weight <= pair.naive.available
@@ -135,13 +136,13 @@ struct SemaphoreStateTests {
     @Test("A storm of leaving keeps the order of those who stay")
     func leavingStorm() {
         var state = SemaphoreState<Int>(capacity: 0)
-        let tickets = (0..<1000).map { state.wait($0, weight: 1, level: .medium) }
+        let tickets = (0..<1000).map { state.wait($0, weight: 1, level: .medium, arrival: LineArrival($0)) }
         let leaving = (0..<1000).filter { $0 % 10 != 0 }
         let left = leaving.map { state.leave(tickets[$0]) }
         #expect(left == leaving)
         #expect(state.waitingCount == 100)
         state.setCapacity(1000)
-        let served = (0...100).map { _ in state.nextWaiter() }
+        let served = (0...100).map { _ in state.next() }
         #expect(served == (0..<100).map { $0 * 10 } + [nil])
         #expect(state.permits.taken == 100)
     }
@@ -150,33 +151,26 @@ struct SemaphoreStateTests {
     func heavyWaiterFirst() {
         var state = SemaphoreState<String>(capacity: 3)
         _ = state.tryAcquire(2)
-        _ = state.wait("heavy", weight: 3, level: .medium)
-        _ = state.wait("light", weight: 1, level: .medium)
-        let early = (state.nextWaiter(), state.tryAcquire(1))
+        _ = state.wait("heavy", weight: 3, level: .medium, arrival: LineArrival(1))
+        _ = state.wait("light", weight: 1, level: .medium, arrival: LineArrival(2))
+        let early = (state.next(), state.tryAcquire(1))
         #expect(early == (nil, false))
         state.release(2)
-        let served = [state.nextWaiter(), state.nextWaiter()]
+        let served = [state.next(), state.next()]
         #expect(served == ["heavy", nil])
     }
 
     @Test("A ticket says nothing of whoever has the same place later")
     func usedTicket() {
         var state = SemaphoreState<Int>(capacity: 0)
-        let first = state.wait(1, weight: 1, level: .medium)
+        let first = state.wait(1, weight: 1, level: .medium, arrival: LineArrival(1))
         let left = state.leave(first)
-        _ = state.wait(2, weight: 1, level: .medium)
+        _ = state.wait(2, weight: 1, level: .medium, arrival: LineArrival(2))
         let leftAgain = state.leave(first)
         #expect((left, leftAgain) == (1, nil))
         state.raise(first, to: .high)
         state.setCapacity(1)
-        let served = state.nextWaiter()
+        let served = state.next()
         #expect(served == 2)
-    }
-}
-
-extension SemaphoreState {
-    /// Gives the first waiting task its permits, if nothing is claimed.
-    fileprivate mutating func nextWaiter() -> Waiter? {
-        if case .waiter(let waiter)? = next() { waiter } else { nil }
     }
 }

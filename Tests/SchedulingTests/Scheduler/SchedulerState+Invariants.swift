@@ -86,35 +86,31 @@ extension SchedulerState {
     private func checkLines(_ inOrder: [Record], _ check: Check) {
         let ready = inOrder.indices.filter { inOrder[$0].status == .ready }
         let admitted = ready.filter { isAdmitted($0, inOrder) }
-        let sets = setsByArrival
+        let parkedCount = records.slots.count { limited.isParked($0) }
         for set in limited.sets.slots {
-            let members = admitted.count { sets[inOrder[$0].arrival] == set }
-            checkLine("of set \(set)", limited.sets[set].ready, holds: members, check)
-            let isLeft = limited.sets[set].operationCount == 0 && !limited.sets[set].hasClaim
-            check(!isLeft || limited.sets[set].takenCount > 0, "set \(set) is kept and nothing has it")
-            check(limited.sets[set].takenCount <= members, "more limits of set \(set) are taken than can be used")
+            let members = records.slots.filter { limited.set(of: $0) == set }
+            let parked = members.count { limited.isParked($0) }
+            checkLine("of set \(set)", limited.sets[set].parked, holds: parked, check)
+            check(limited.sets[set].operationCount == members.count, "set \(set) counts wrong")
+            if case .claimed(let level) = limited.sets[set].availability {
+                check(limited.sets[set].parked.highestLevel == level, "set \(set) claims at \(level)")
+            } else {
+                let isTried = members.contains { records[$0].status == .ready && !limited.isParked($0) }
+                check(parked == 0 || isTried, "operations of set \(set) are parked for ever")
+            }
         }
         let held = ready.count { !isAdmitted($0, inOrder) && !inOrder[$0].isBarrier }
         let wanting = inOrder.count { $0.status == .returning }
-        let plain = admitted.count { sets[inOrder[$0].arrival] == nil }
-        checkLine("ready", self.ready, holds: plain, check)
+        checkLine("ready", self.ready, holds: admitted.count - parkedCount, check)
         checkLine("held back", heldBack, holds: held, check)
         checkLine("returning", returning, holds: wanting, check)
     }
 
     private var limited: LimitedOperations { operations.admission.limited }
 
-    private var setsByArrival: [UInt64: Int] {
-        Dictionary(
-            uniqueKeysWithValues: records.slots.compactMap { slot in
-                limited.set(of: slot).map { (records[slot].arrival, $0) }
-            })
-    }
-
-    /// Whether an operation need not wait for limits that are claimed.
-    private func isOpen(_ record: Record, _ sets: [UInt64: Int]) -> Bool {
-        guard let set = sets[record.arrival] else { return true }
-        return limited.sets[set].parkedLevel == nil || limited.sets[set].takenCount > 0
+    /// The arrivals of operations that wait for their limits.
+    private var parkedArrivals: Set<UInt64> {
+        Set(records.slots.filter { limited.isParked($0) }.map { records[$0].arrival })
     }
 
     /// What is removed and still there does not pile up.
@@ -135,9 +131,9 @@ extension SchedulerState {
         let isRoom = permits.taken < permits.capacity
         let hasToken = pace.rate.map { $0.nextStart <= pace.time.now } ?? true
         let mayStart = !isHalted && isRoom && wanting == nil && hasToken
-        let sets = setsByArrival
+        let parked = parkedArrivals
         let startable = inOrder.indices.filter {
-            inOrder[$0].status == .ready && isAdmitted($0, inOrder) && isOpen(inOrder[$0], sets)
+            inOrder[$0].status == .ready && isAdmitted($0, inOrder) && !parked.contains(inOrder[$0].arrival)
         }
         let heads = PriorityLevel.allCases.compactMap { level in
             first(of: startable.map { inOrder[$0] }.filter { $0.level == level }, order)

@@ -149,6 +149,133 @@ struct LimitTests {
         #expect(limit.available == 1)
     }
 
+    @Test("An operation behind a heavier one does not take its limits: no deadlock of two queues", .seeds(60))
+    func notTakenBehindHeavy() async throws {
+        let (queue, other) = (
+            TaskOperationQueue(maxConcurrentOperationCount: 4, executor: .seeded), TaskOperationQueue(executor: .seeded)
+        )
+        let limit = AsyncSemaphore(capacity: 1)
+        try await limit.acquire()
+        let gate = Gate()
+        let needed = other.addOperation(limits: [limit]) {}
+        queue.addOperation(weight: 2) {
+            await gate.pass()
+            try await needed.value
+        }
+        await gate.waitForArrivals(1)
+        queue.addOperation(priority: .high, limits: [limit]) {}
+        queue.addOperation(priority: .high, weight: 3) {}
+        queue.addOperation(priority: TaskPriority(rawValue: 33), weight: 3) {}
+        limit.release()
+        gate.open()
+        try await queue.waitUntilAllOperationsAreFinished()
+        try await needed.value
+        #expect(limit.available == 1)
+    }
+
+    /// Why an operation that is first in line for its limit cannot start.
+    enum Obstacle: CaseIterable, Sendable {
+        case heavyOperation, permits, cap, rate, suspension
+    }
+
+    @Test("A limit is not kept for an operation that cannot start", .seeds(40), arguments: Obstacle.allCases)
+    func notKept(for obstacle: Obstacle) async throws {
+        let queue = TaskOperationQueue(
+            maxConcurrentOperationCount: 2, rate: obstacle == .rate ? .one(per: .seconds(60)) : nil,
+            clock: ManualClock(on: .seeded), executor: .seeded)
+        let (limit, gate) = (AsyncSemaphore(capacity: 1), Gate())
+        try await limit.acquire()
+        let executing = queue.addOperation(priority: .high, weight: obstacle == .permits ? 2 : 1) { await gate.pass() }
+        await gate.waitForArrivals(1)
+        let claiming = queue.addOperation(priority: .high, limits: [limit]) {}
+        for _ in 0..<20 { await Task.yield() }
+        switch obstacle {
+        case .heavyOperation: queue.addOperation(priority: TaskPriority(rawValue: 33), weight: 2) {}
+        case .permits, .rate: break
+        case .cap: queue.setMaxConcurrentOperationCount(1, for: .high)
+        case .suspension: queue.isSuspended = true
+        }
+        limit.release()
+        let taken = TaskOperationQueue(executor: .seeded).addOperation(priority: .low, limits: [limit]) {}
+        try await taken.value
+        #expect(!claiming.isFinished)
+        gate.open()
+        try await executing.value
+        queue.cancelAllOperations()
+        queue.isSuspended = false
+        try await queue.waitUntilAllOperationsAreFinished()
+        #expect(limit.available == 1)
+    }
+
+    @Test("A body that awaits what needs its limit is refused by name", .seeds(40), arguments: [false, true])
+    func waitCycle(isThroughDependency: Bool) async throws {
+        let (queue, other) = (TaskOperationQueue(executor: .seeded), TaskOperationQueue(executor: .seeded))
+        let limit = AsyncSemaphore(capacity: 1)
+        let body = queue.addOperation(name: "body", limits: [limit]) {
+            let needed = other.addOperation(name: "needed", limits: [limit]) {}
+            if isThroughDependency {
+                try await other.addOperation(dependencies: [needed]) {}.value
+            } else {
+                try await needed.value
+            }
+        }
+        _ = await body.result
+        let cycle = body.refusal?.waitCycle
+        #expect(cycle?.first == "body" && cycle?.contains("needed") == true)
+        try await queue.waitUntilAllOperationsAreFinished()
+        #expect(await eventually { limit.available == 1 })
+    }
+
+    @Test("Two bodies that await each other's limits are not both left waiting", .seeds(100))
+    func waitCycleOfTwo() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 4, executor: .seeded)
+        let limits = [AsyncSemaphore(capacity: 1), AsyncSemaphore(capacity: 1)]
+        let gates = [Gate(), Gate()]
+        let bodies = (0...1).map { number in
+            queue.addOperation(limits: [limits[number]]) {
+                await gates[number].pass()
+                try await queue.addOperation(limits: [limits[1 - number]]) {}.value
+            }
+        }
+        for gate in gates { await gate.waitForArrivals(1) }
+        for gate in gates { gate.open() }
+        for body in bodies { _ = await body.result }
+        #expect(bodies.contains { $0.refusal?.waitCycle != nil })
+        try await queue.waitUntilAllOperationsAreFinished()
+    }
+
+    @Test("A body with a limit may await what needs no limit of it, and lends its queue's permit", .seeds(40))
+    func waitWithLimit() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, executor: .seeded)
+        let limits = [AsyncSemaphore(capacity: 1), AsyncSemaphore(capacity: 1)]
+        let body = queue.addOperation(limits: [limits[0]]) {
+            try await queue.addOperation(limits: [limits[1]]) { 7 }.value
+        }
+        let next = queue.addOperation(limits: [limits[0]]) { 8 }
+        #expect(try await body.value == 7)
+        #expect(try await next.value == 8)
+    }
+
+    @Test("What an operation costs does not depend on the number of limits in use", .prompt)
+    func manyLimits() async throws {
+        func time(limitCount: Int) async throws -> Duration {
+            let queue = TaskOperationQueue(maxConcurrentOperationCount: 4, isSuspended: true)
+            let limits = (0..<limitCount).map { _ in AsyncSemaphore(capacity: 1) }
+            let all = AsyncSemaphore(capacity: 3)
+            for number in 0..<4000 {
+                let limit = limits[number % limitCount]
+                queue.addOperation(limits: number.isMultiple(of: 2) ? [limit] : [all, limit]) {}
+            }
+            let clock = ContinuousClock()
+            let start = clock.now
+            queue.isSuspended = false
+            try await queue.waitUntilAllOperationsAreFinished()
+            return clock.now - start
+        }
+        let (few, many) = (try await time(limitCount: 10), try await time(limitCount: 1000))
+        #expect(many < few * 8, "\(few) with 10 limits, \(many) with 1,000")
+    }
+
     @Test("Cancellation storms lose no permit", arguments: [1, 3])
     func storm(capacity: Int) async throws {
         let limits = (0..<3).map { _ in AsyncSemaphore(capacity: capacity) }

@@ -105,6 +105,7 @@ extension AnyTaskOperation {
             case .kept: break
             case .lent: try lendOwnPermit()
             }
+            if wait.isSuspended { try keepLimits() }
         } catch {
             // Another task of the body may have lent the permit just now, and this wait is counted.
             await end(wait)
@@ -167,9 +168,24 @@ extension AnyTaskOperation {
         return lentWaitCount != nil && host.beginWait(within: self) ? nil : permit
     }
 
+    /// Notes that the body keeps the permits of its limits while it awaits.
+    ///
+    /// - Throws: `TaskOperationError.waitCycle` if the target needs one of them.
+    private func keepLimits() throws(TaskOperationError) {
+        for limit in limits {
+            let node = WaitNode.permit(limit.permit)
+            while let cycle = WaitOrder.insert(from: node, to: [.operation(self)], make: { limit.permit.insert(self) })
+            {
+                if !Self.lendPermit(on: cycle) { throw .waitCycle(Self.labels(of: cycle)) }
+            }
+        }
+    }
+
     private func end(_ wait: OperationLinks.Wait) async {
+        let limits = limits
         let lender = remove(wait)
         await lender?.endWait(within: self, wait.target)
+        for limit in limits { limit.permit.remove(self) }
     }
 
     /// Removes a wait; returns the host that has to do so, if the permit is lent.

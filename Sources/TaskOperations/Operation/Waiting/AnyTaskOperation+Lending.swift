@@ -6,7 +6,15 @@ extension AnyTaskOperation {
     static func lendPermit(on cycle: [WaitNode]) -> Bool {
         let lending = beginLending(on: cycle)
         for body in lending ?? [] { body.completeLending() }
-        return lending != nil
+        return lending != nil || stopKeeping(on: cycle)
+    }
+
+    /// Has no limit kept free that makes an edge of a cycle. Returns whether there is one.
+    private static func stopKeeping(on cycle: [WaitNode]) -> Bool {
+        for case (.permit(let permit), .permit(let target)) in zip(cycle, cycle.dropFirst()) {
+            if permit.stopKeeping(for: target) { return true }
+        }
+        return false
     }
 
     /// Has bodies on a cycle begin to lend. Returns those that do; nil if none on it can.

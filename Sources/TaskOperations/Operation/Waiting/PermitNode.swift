@@ -1,24 +1,44 @@
-/// The permits of a queue, as a node of the wait graph: what has no permit waits for the bodies that keep theirs while
-/// they await something.
+/// The permits of a queue, or of a semaphore that is a limit of operations, as a node of the wait graph: an operation that
+/// needs a permit waits for the bodies that keep theirs while they await something.
 ///
-/// A cycle through such a body is no error if the queue lends permits: the body lends its own, and goes out of the
-/// cycle.
+/// A cycle through such a body is no error if the permits are lendable: the body lends its own, and leaves the cycle.
 final class PermitNode: Sendable {
-    /// Whether a body that keeps its permit may be made to lend it.
-    let isLendable: Bool
-    /// Below everything, until something that ranks lower comes to wait for a permit.
-    let rank = Rank(0)
-    private let holders = Lock(OperationList<Void>())
-
-    init(isLendable: Bool) {
-        self.isLendable = isLendable
+    private struct State: Sendable {
+        /// The bodies that keep a permit while they await something.
+        var holders = OperationList<Void>()
+        /// The permit that each keeper waits for, which has a permit of this node kept free.
+        var keepers: [(keeper: any PermitKeeper, target: PermitNode)] = []
     }
 
-    var edges: [WaitNode] { holders.withLock { $0.operations.map(WaitNode.operation) } }
+    enum Kind: Sendable {
+        /// The permits of a queue. A body on a cycle is made to lend its permit.
+        case lendable
+        /// The permits of a queue that never lends.
+        case kept
+        /// The permits of a limit, which bodies keep.
+        case limit
+    }
+
+    private let kind: Kind
+    /// Below everything, until something that ranks lower comes to wait for a permit.
+    let rank = Rank(0)
+    private let state = Lock(State())
+
+    init(_ kind: Kind) {
+        self.kind = kind
+    }
+
+    var isLendable: Bool { kind == .lendable }
+
+    private var isLimit: Bool { kind == .limit }
+
+    var edges: [WaitNode] {
+        state.withLock { $0.holders.operations.map(WaitNode.operation) + $0.keepers.map { .permit($0.target) } }
+    }
 
     /// The bodies that keep a permit, and are among these nodes or await one of them. Linear.
     func holdersWaiting(for nodes: Set<ObjectIdentifier>) -> [AnyTaskOperation] {
-        holders.withLock { $0.operations }.filter { holder in
+        state.withLock { $0.holders.operations }.filter { holder in
             if nodes.contains(ObjectIdentifier(holder)) { return true }
             return holder.record.withLock { record in
                 record.links?.waits.contains { nodes.contains($0.target.identity) } ?? false
@@ -27,9 +47,11 @@ final class PermitNode: Sendable {
     }
 
     func lowerRank(to value: Int) -> Bool {
-        holders.withLock { holders in
+        state.withLock { state in
             if rank.value <= value { return true }
-            guard holders.operations.allSatisfy({ $0.rank.value < value }) else { return false }
+            guard state.holders.operations.allSatisfy({ $0.rank.value < value }),
+                state.keepers.allSatisfy({ $0.target.rank.value < value })
+            else { return false }
             rank.set(value)
             return true
         }
@@ -38,27 +60,72 @@ final class PermitNode: Sendable {
     /// Notes that a body keeps its permit while it awaits, if it does. Returns false if the body would have to rank below
     /// the permits, and does not.
     func insert(_ holder: AnyTaskOperation) -> Bool {
-        holders.withLock { holders in
+        state.withLock { state in
             let (isInOrder, isNew) = holder.record.withLock { record in
-                guard let links = record.links, links.permit == .held, links.suspendedCount > 0 else {
+                guard let links = record.links, links.suspendedCount > 0, isLimit || links.permit == .held else {
                     return (true, false)
                 }
                 if holder.rank.value >= rank.value { return (false, false) }
-                links.permit = .kept
+                if !isLimit { links.permit = .kept }
                 return (true, true)
             }
             // It may be there still, from a wait that has just ended.
-            if isNew, !holders.contains(holder) { holders.append(holder, ()) }
+            if isNew, !state.holders.contains(holder) { state.holders.append(holder, ()) }
             return isInOrder
         }
     }
+}
 
+extension PermitNode {
     /// A body no longer awaits anything, or lends its permit, unless it has begun to keep the permit anew.
     func remove(_ holder: AnyTaskOperation) {
-        _ = holders.withLock { holders in
-            let isKept = holder.record.withLock { $0.links?.permit == .kept }
-            return isKept ? nil : holders.remove(holder)?.operation
+        _ = state.withLock { state in
+            let isKept = holder.record.withLock { record in record.keepsPermit(ofLimit: isLimit) }
+            return isKept ? nil : state.holders.remove(holder)?.operation
         }
+    }
+}
+
+extension OperationRecord {
+    /// Whether the body keeps its permit of its queue, or those of its limits, while it awaits.
+    fileprivate func keepsPermit(ofLimit isLimit: Bool) -> Bool {
+        guard phase == .executing, let links else { return false }
+        return isLimit ? links.suspendedCount > 0 || links.permit == .lent : links.permit == .kept
+    }
+}
+
+// MARK: - Permits that are kept free
+
+/// Something that has a permit kept free while it waits for another one.
+protocol PermitKeeper: AnyObject, Sendable {
+    /// Has no permit kept free any more. Called with no lock held.
+    func stopKeeping()
+}
+
+extension PermitNode {
+    /// Notes that a permit is kept free for a keeper which waits for another one. Returns false, and does nothing, if that
+    /// one does not rank below.
+    func insertEdge(of keeper: any PermitKeeper, to target: PermitNode) -> Bool {
+        state.withLock { state in
+            if target.rank.value >= rank.value { return false }
+            state.keepers.append((keeper, target))
+            return true
+        }
+    }
+
+    func removeEdge(of keeper: any PermitKeeper) {
+        let removed = state.withLock { state in
+            defer { state.keepers.removeAll { $0.keeper === keeper } }
+            return state.keepers
+        }
+        extendLifetime(removed)
+    }
+
+    /// Has nothing keep a permit free that waits for another node. Returns whether anything did.
+    func stopKeeping(for target: PermitNode) -> Bool {
+        let keepers = state.withLock { $0.keepers.filter { $0.target === target } }
+        for (keeper, _) in keepers { keeper.stopKeeping() }
+        return !keepers.isEmpty
     }
 }
 

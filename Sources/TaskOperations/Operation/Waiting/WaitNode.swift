@@ -107,25 +107,33 @@ extension OperationRecord {
     var edges: [WaitNode] {
         if phase == .finished { return [] }
         var edges = links.map { $0.dependencies.unfinished.map(WaitNode.operation) + $0.waits.map(\.target) } ?? []
-        if let permit = missingPermit { edges.append(.permit(permit)) }
+        for permit in missingPermits { edges.append(.permit(permit)) }
         return edges
     }
 
     /// Whether a rank would be above that of everything that the operation waits for, barriers aside.
     func ranksAboveEdges(at rank: Int) -> Bool {
         if phase == .finished { return true }
-        if let permit = missingPermit, permit.rank.value >= rank { return false }
+        if !missingPermits.allSatisfy({ $0.rank.value < rank }) { return false }
         guard let links else { return true }
         return links.dependencies.allUnfinished { $0.rank.value < rank }
             && links.waits.allSatisfy { $0.target.rank < rank }
     }
 
-    /// The permit that the operation needs before it can start or go on; nil if it holds one, or needs none.
-    private var missingPermit: PermitNode? {
+    /// The permits that the operation needs before it can start or go on.
+    private var missingPermits: [PermitNode] {
         switch phase {
-        case .created, .finished: nil
-        case .submitted: host?.permit
-        case .executing: links?.permit == .lent ? host?.permit : nil
+        case .created, .finished: []
+        case .submitted: permits(of: host)
+        case .executing: links?.permit == .lent ? host?.permit.map { [$0] } ?? [] : []
         }
+    }
+
+    func ranksAboveLimits(at rank: Int) -> Bool { links!.limits.allSatisfy { $0.permit.rank.value < rank } }
+
+    /// The permits that the operation needs to start on a host.
+    func permits(of host: (any OperationHost)?) -> [PermitNode] {
+        let ofHost = host?.permit.map { [$0] } ?? []
+        return hasLimits ? ofHost + links!.limits.map(\.permit) : ofHost
     }
 }
