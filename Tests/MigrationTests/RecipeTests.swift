@@ -205,6 +205,7 @@ struct RecipeText: CustomTestStringConvertible {
         RecipeText(recipe: "batches", text: "4 lines, 32 at once at most"),
         RecipeText(recipe: "releasing-operations", text: "4 kept, 4 lines, 0 buffers alive"),
         RecipeText(recipe: "progress", text: "4 of 4 files, 4 lines"),
+        RecipeText(recipe: "once", text: "8 bytes, computations: 1, by hand: 2"),
     ]
 }
 

@@ -37,6 +37,9 @@ public struct Picture: Hashable, Sendable {
         digest = SHA256.digest(of: [UInt8](data))
     }
 
+    /// A small form of the picture.
+    public var thumbnail: Picture { Picture(decoding: Data(digest.bytes.prefix(4))) }
+
     /// Draws one picture of many, in whatever order they came.
     public init(overviewOf pictures: [Picture]) {
         let digests = pictures.map(\.digest.bytes).sorted { $0.lexicographicallyPrecedes($1) }

@@ -34,7 +34,7 @@ struct PhotoManagerTests {
         let album = MigrationExamplesLegacy.PhotoAlbum()
         return await withCheckedContinuation { continuation in
             MigrationExamplesLegacy.PhotoManager.shared.download(urls, into: album, by: way) { error in
-                continuation.resume(returning: Completion(count: album.photos.count, error: error))
+                continuation.resume(returning: Completion(count: album.photos.pictures.count, error: error))
             }
         }
     }
@@ -44,7 +44,7 @@ struct PhotoManagerTests {
     ) async throws -> Completion {
         let album = MigrationExamplesPorted.PhotoAlbum()
         let error = try await MigrationExamplesPorted.PhotoManager.shared.download(urls, into: album, by: way)
-        return Completion(count: await album.photos.count, error: error)
+        return Completion(count: await album.photos.pictures.count, error: error)
     }
 
     /// What each side came to in each of the ways.
@@ -100,5 +100,60 @@ struct PhotoManagerTests {
             server.isPaused = false
         }
         #expect(completed.events == Array(repeating: urls.count, count: 8))
+    }
+
+    @Test("A loop that does not wait completes before its photos; in a scope it cannot")
+    func premature() async throws {
+        server.isPaused = true
+        let photos = urls.map { MigrationExamplesLegacy.Photo($0) }
+        await withCheckedContinuation { continuation in
+            MigrationExamplesLegacy.PhotoManager.shared.downloadCarelessly(photos) { _ in continuation.resume() }
+        }
+        #expect(photos.pictures.isEmpty)
+
+        let completed = Recorder<Int>()
+        try await withThrowingTaskGroup { group in
+            group.addTask { completed.record(try await completePorted(urls, by: .loop).count) }
+            #expect(await eventually(within: patience) { server.requests.count >= 4 })
+            #expect(completed.events.isEmpty)
+            server.isPaused = false
+            try await group.waitForAll()
+        }
+        #expect(completed.events == [urls.count])
+        #expect(await eventually(within: patience) { photos.pictures.count == urls.count })
+    }
+
+    @Test(
+        "Cancelled in the middle of twelve downloads, each way ends the others, keeps what came, and throws",
+        arguments: MigrationExamplesPorted.PhotoManager.Way.allCases)
+    func cancelled(way: MigrationExamplesPorted.PhotoManager.Way) async throws {
+        let slow = try FileServer(serving: InputFolder(listing: temporary.path).files)
+        slow.isPaused = true
+        let slowURLs = (0..<8).map { slow.url(path: "/file%20\($0 % 6)") }
+        let album = MigrationExamplesPorted.PhotoAlbum()
+        let batch = Task { [urls] in
+            try await MigrationExamplesPorted.PhotoManager.shared.download(
+                urls.prefix(4) + slowURLs, into: album, by: way)
+        }
+        #expect(await eventually(within: patience) { await album.photos.pictures.count == 4 })
+        #expect(await eventually(within: patience) { slow.requests.count >= 4 })
+        batch.cancel()
+        await #expect(throws: CancellationError.self) { try await batch.value }
+        #expect(await album.photos.count == 12)
+        #expect(await album.photos.pictures.count == 4)
+        #expect(await eventually(within: patience) { slow.departures == slow.requests.count })
+    }
+
+    @Test("Photos are in the album before their bytes, and are told of one by one")
+    func additions() async throws {
+        let (album, counts) = (MigrationExamplesPorted.PhotoAlbum(), Recorder<Int>())
+        for url in urls { _ = await album.add(url) }
+        for await count in album.additions {
+            counts.record(count)
+            if count == urls.count { break }
+        }
+        #expect(counts.events == Array(1...urls.count))
+        #expect(await album.photos.pictures.isEmpty)
+        #expect(await album.photos.thumbnails.isEmpty)
     }
 }

@@ -74,7 +74,7 @@ struct SystemTests {
             last in first out [5, 4, 3, 2, 1, 0], by priority [2, 5, 1, 4, 0, 3]
             """,
             "photo-manager": """
-            loop 10 of 11 and an error, groupWaited 10 of 11 and an error, groupNotified 10 of 11 and an error, \
+            told of 11 photos, 11 still downloading, loop 10 of 11 and an error, groupWaited 10 of 11 and an error, groupNotified 10 of 11 and an error, \
             applied 10 of 11 and an error, prompt share photos
             """,
             "ticket-office": "10 sold, 0 twice, 0 left, without care 2 of 1",

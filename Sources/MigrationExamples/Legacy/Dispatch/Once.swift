@@ -7,10 +7,37 @@ extension Legacy {
         // region: once
         let folder = Folder(files: input.files)
         DispatchQueue.concurrentPerform(iterations: 8) { _ in _ = folder.bytes }
-        return RecipeResult("\(folder.bytes) bytes, computations: \(folder.computations)")
+        let (careless, haveLooked) = (CarelessFolder(), DispatchGroup())
+        for _ in 1...2 { haveLooked.enter() }
+        DispatchQueue.concurrentPerform(iterations: 2) { _ in
+            careless.compute {
+                haveLooked.leave()
+                haveLooked.wait()  // the other thread looks: rare elsewhere, certain here
+            }
+        }
+        return RecipeResult(
+            "\(folder.bytes) bytes, computations: \(folder.computations), by hand: \(careless.computations)")
         // endregion
     }
 }
+
+// region: once-race
+/// What most singletons made by hand are: two threads look before either stores.
+private final class CarelessFolder: @unchecked Sendable {
+    private let lock = NSLock()
+    private var isComputed = false
+    private(set) var computations = 0
+
+    func compute(meanwhile: () -> Void) {
+        if lock.withLock({ isComputed }) { return }
+        meanwhile()
+        lock.withLock {
+            isComputed = true
+            computations += 1
+        }
+    }
+}
+// endregion
 
 // region: once-folder
 private final class Folder {

@@ -12,7 +12,7 @@ final class PhotoScreen: @unchecked Sendable {
     func showPromptLater(for album: PhotoAlbum) {
         updates.enter()
         DispatchQueue.main.asyncAfter(deadline: .now() + .milliseconds(20)) {
-            self.prompt = album.photos.isEmpty ? "add photos" : "share photos"
+            self.prompt = album.photos.pictures.isEmpty ? "add photos" : "share photos"
             self.updates.leave()
         }
     }
@@ -21,7 +21,7 @@ final class PhotoScreen: @unchecked Sendable {
     func showOverview(of album: PhotoAlbum) {
         updates.enter()
         DispatchQueue.global(qos: .userInitiated).async {
-            let overview = Picture(overviewOf: album.photos)
+            let overview = Picture(overviewOf: album.photos.thumbnails)
             DispatchQueue.main.async {
                 self.overview = overview
                 self.updates.leave()

@@ -11,7 +11,34 @@ extension Ported {
             return input.files.reduce(0) { $0 + $1.size }
         }
         try await concurrentPerform(over: 0..<8, width: 8) { _ in _ = try await bytes.value }
-        return RecipeResult("\(try await bytes.value) bytes, computations: \(computations.lines.count)")
+        let (careless, haveLooked) = (CarelessFolder(), AsyncGroup())
+        for _ in 1...2 { haveLooked.enter() }
+        await concurrentPerform(over: 1...2, width: 2) { _ in
+            await careless.compute {
+                haveLooked.leave()
+                await haveLooked.wait()
+            }
+        }
+        return RecipeResult(
+            """
+            \(try await bytes.value) bytes, computations: \(computations.lines.count), \
+            by hand: \(await careless.computations)
+            """)
         // endregion
     }
 }
+
+// region: once-race
+/// An actor has the same fault if it awaits between the check and the store.
+private actor CarelessFolder {
+    private var isComputed = false
+    private(set) var computations = 0
+
+    func compute(meanwhile: @Sendable () async -> Void) async {
+        if isComputed { return }
+        await meanwhile()
+        isComputed = true
+        computations += 1
+    }
+}
+// endregion

@@ -11,14 +11,13 @@ extension Ported {
     public static func photoManager(_ input: RecipeInput) async throws -> RecipeResult {
         let server = try input.server
         let urls = input.pictures.map { server.url(of: $0) } + [server.url(path: "/there%20is%20none")]
-        var facts: [String] = []
+        var facts = [try await shownEarly(urls, server)]
         var album = PhotoAlbum()
         for way in PhotoManager.Way.allCases {
             album = PhotoAlbum()
             let error = try await PhotoManager.shared.download(urls, into: album, by: way)
             let outcome = error == nil ? "no error" : "an error"
-            facts.append("\(way) \(await album.photos.count) of \(urls.count) and \(outcome)")
-            try Task.checkCancellation()
+            facts.append("\(way) \(await album.photos.pictures.count) of \(urls.count) and \(outcome)")
         }
 
         let screen = PhotoScreen()
@@ -27,6 +26,18 @@ extension Ported {
         _ = try await (prompt, overview)
         facts += await screen.facts + [instances(), lostPhotos(album)]
         return RecipeResult(facts.joined(separator: ", "))
+    }
+
+    /// How many photos observers were told of, and how many of these are downloading, while the server sends nothing.
+    private static func shownEarly(_ urls: [URL], _ server: FileServer) async throws -> String {
+        let album = PhotoAlbum()
+        server.isPaused = true
+        async let error = PhotoManager.shared.download(urls, into: album, by: .loop)
+        for await count in album.additions where count == urls.count { break }
+        let photos = await album.photos
+        server.isPaused = false
+        _ = try await error
+        return "told of \(photos.count) photos, \(photos.count - photos.pictures.count) still downloading"
     }
 
     /// How many managers many tasks get that ask at once.
@@ -38,18 +49,17 @@ extension Ported {
         return "\(managers.count) manager"
     }
 
-    /// How many photos are not there for who reads after adding them, while others read and add.
+    /// How many photos a reader misses after adding them, while others read and add.
     private static func lostPhotos(_ album: PhotoAlbum) async -> String {
-        let (photos, copy, lost) = (await album.photos, PhotoAlbum(), PhotoAlbum())
+        let (photos, copy, lost) = (await album.photos, PhotoAlbum(), SharedCount())
         await concurrentPerform(over: photos) { photo in
-            await copy.add(photo)
-            if await !copy.photos.contains(photo) { await lost.add(photo) }
+            let added = await copy.add(photo.url)
+            if await !copy.photos.contains(where: { $0.id == added.id }) { lost.add(1) }
         }
-        return "\(await lost.photos.count) lost"
+        return "\(lost.total) lost"
     }
 }
 
-// region: photo-manager
 /// Downloads photos for everybody, with one session.
 final class PhotoManager: Sendable {
     static let shared = PhotoManager()
@@ -64,12 +74,42 @@ final class PhotoManager: Sendable {
     }
 }
 
-/// Photos, which one task at a time reads or adds to.
-actor PhotoAlbum {
-    private(set) var photos: [Picture] = []
+/// A photo, which is in an album before its bytes arrive.
+struct Photo: Identifiable, Sendable {
+    enum State: Sendable { case downloading, ready(Picture, thumbnail: Picture), failed(any Error) }
 
-    func add(_ photo: Picture) {
+    let id: Int
+    let url: URL
+    fileprivate(set) var state = State.downloading
+}
+
+// region: photo-manager
+/// Photos, which one task at a time reads or changes.
+actor PhotoAlbum {
+    private(set) var photos: [Photo] = []
+    /// The number of photos after each addition.
+    nonisolated let additions: AsyncStream<Int>
+    private let addition: AsyncStream<Int>.Continuation
+
+    init() { (additions, addition) = AsyncStream.makeStream() }
+
+    func add(_ url: URL) -> Photo {
+        let photo = Photo(id: photos.count, url: url)
         photos.append(photo)
+        addition.yield(photos.count)
+        return photo
+    }
+
+    func setState(_ state: Photo.State, of photo: Photo) {
+        photos[photo.id].state = state
     }
 }
 // endregion
+
+extension [Photo] {
+    var pictures: [Picture] { compactMap { if case .ready(let picture, _) = $0.state { picture } else { nil } } }
+    var thumbnails: [Picture] { compactMap { if case .ready(_, let small) = $0.state { small } else { nil } } }
+    var firstError: (any Error)? {
+        lazy.compactMap { if case .failed(let error) = $0.state { error } else { nil } }.first
+    }
+}

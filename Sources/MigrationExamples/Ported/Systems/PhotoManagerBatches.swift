@@ -5,71 +5,64 @@ import TaskOperations
 extension PhotoManager {
     enum Way: CaseIterable { case loop, groupWaited, groupNotified, applied }
 
-    /// Downloads photos. Returns after the last one, with the first error.
+    /// Adds photos to an album and downloads them. Returns after the last one, with the first error.
+    ///
+    /// - Throws: `CancellationError` if the task is cancelled. The downloads have ended then.
     func download(_ urls: [URL], into album: PhotoAlbum, by way: Way) async throws -> (any Error)? {
+        var photos: [Photo] = []
+        for url in urls { photos.append(await album.add(url)) }
         switch way {
-        case .loop: await downloadByLoop(urls, into: album)
-        case .groupWaited: await downloadAndWait(urls, into: album)
-        case .groupNotified: try await downloadAndNotify(urls, into: album) { $0 }.value
-        case .applied: await downloadByApply(urls, into: album)
+        case .loop: await downloadByLoop(photos, into: album)
+        case .groupWaited: await downloadAndWait(photos, into: album)
+        case .groupNotified: await downloadAndNotify(photos, into: album) {}
+        case .applied: await downloadByApply(photos, into: album)
+        }
+        try Task.checkCancellation()
+        let all = await album.photos
+        return photos.map { all[$0.id] }.firstError
+    }
+
+    private func download(_ photo: Photo, into album: PhotoAlbum) async {
+        do {
+            let picture = try await download(photo.url)
+            await album.setState(.ready(picture, thumbnail: picture.thumbnail), of: photo)
+        } catch {
+            await album.setState(.failed(error), of: photo)
         }
     }
 
-    /// The loop over the operations ends with the last of them.
-    private func downloadByLoop(_ urls: [URL], into album: PhotoAlbum) async -> (any Error)? {
+    // region: photo-manager-premature
+    /// The loop only begins the downloads. The scope ends after the last of them.
+    private func downloadByLoop(_ photos: [Photo], into album: PhotoAlbum) async {
         await withTaskOperationQueue(maxConcurrentOperationCount: 4) { queue in
-            let downloads = urls.map { url in queue.addOperation { await album.add(try await self.download(url)) } }
-            var firstError: (any Error)?
-            for download in downloads {
-                if case .failure(let error) = await download.result { firstError = firstError ?? error }
-            }
-            return firstError
-        }
-    }
-
-    /// The group is waited for, and no thread waits.
-    private func downloadAndWait(_ urls: [URL], into album: PhotoAlbum) async -> (any Error)? {
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 4)
-        let group = AsyncGroup()
-        let downloads = urls.map { url in queue.addOperation { await album.add(try await self.download(url)) } }
-        for download in downloads { group.enter(for: download) }
-        await group.wait()
-        return downloads.lazy.compactMap(\.failure).first
-    }
-
-    // region: photo-manager-batches
-    /// What is to be notified is an operation that depends on all, whatever becomes of them. It runs on the main
-    /// actor, and can be awaited, cancelled and depended on like any other.
-    private func downloadAndNotify<Value: Sendable>(
-        _ urls: [URL], into album: PhotoAlbum, notify: @escaping @MainActor @Sendable ((any Error)?) -> Value
-    ) -> TaskOperation<Value> {
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 4)
-        let downloads = urls.map { url in queue.addOperation { await album.add(try await self.download(url)) } }
-        return queue.addOperation(dependencies: downloads) { @MainActor in
-            notify(downloads.lazy.compactMap(\.failure).first)
+            for photo in photos { queue.addOperation { await self.download(photo, into: album) } }
         }
     }
     // endregion
 
-    /// As many tasks as the width says take one URL after the other.
-    private func downloadByApply(_ urls: [URL], into album: PhotoAlbum) async -> (any Error)? {
-        let errors = FirstError()
-        await concurrentPerform(over: urls, width: 4) { url in
-            do {
-                await album.add(try await self.download(url))
-            } catch {
-                await errors.note(error)
-            }
+    /// The group waits by itself, and no thread waits.
+    private func downloadAndWait(_ photos: [Photo], into album: PhotoAlbum) async {
+        await withDiscardingTaskGroup { group in
+            for photo in photos { group.addTask { await self.download(photo, into: album) } }
         }
-        return await errors.first
     }
-}
 
-/// Keeps the first error that is noted, from whatever task.
-private actor FirstError {
-    private(set) var first: (any Error)?
+    // region: photo-manager-batches
+    /// The notification is an operation that depends on all downloads. It runs on the main actor.
+    private func downloadAndNotify(
+        _ photos: [Photo], into album: PhotoAlbum, notify: @escaping @MainActor @Sendable () -> Void
+    ) async {
+        await withTaskOperationQueue(maxConcurrentOperationCount: 4) { queue in
+            let downloads = photos.map { photo in
+                queue.addOperation { await self.download(photo, into: album) }
+            }
+            queue.addOperation(dependencies: downloads) { @MainActor in notify() }
+        }
+    }
+    // endregion
 
-    func note(_ error: any Error) {
-        first = first ?? error
+    /// Four tasks take one photo after the other.
+    private func downloadByApply(_ photos: [Photo], into album: PhotoAlbum) async {
+        await concurrentPerform(over: photos, width: 4) { await self.download($0, into: album) }
     }
 }

@@ -1,5 +1,4 @@
 import MigrationExamplesSupport
-import TaskOperations
 
 /// What the user sees. The compiler has it changed on the main actor only.
 @MainActor
@@ -10,13 +9,16 @@ final class PhotoScreen {
     /// Says what to do, when the user had a moment to look. Cancelling the task cancels that.
     func showPromptLater(for album: PhotoAlbum) async throws {
         try await Task.sleep(for: .milliseconds(20))
-        prompt = await album.photos.isEmpty ? "add photos" : "share photos"
+        prompt = await album.photos.pictures.isEmpty ? "add photos" : "share photos"
     }
 
     /// Draws all photos in the background, and shows the picture.
-    func showOverview(of album: PhotoAlbum) async throws {
-        let photos = await album.photos
-        overview = try await TaskOperationQueue().run(priority: .high) { Picture(overviewOf: photos) }
+    func showOverview(of album: PhotoAlbum) async {
+        overview = await draw(album.photos.thumbnails)
+    }
+
+    @concurrent private nonisolated func draw(_ thumbnails: [Picture]) async -> Picture {
+        Picture(overviewOf: thumbnails)
     }
 
     var facts: [String] {
