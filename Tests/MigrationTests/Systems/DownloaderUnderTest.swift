@@ -1,4 +1,5 @@
 import Foundation
+import MigrationExamplesSupport
 import TaskOperationsTesting
 
 @testable import MigrationExamplesLegacy
@@ -15,7 +16,8 @@ enum Side: CaseIterable, Sendable {
 /// The image downloader of either side, as far as both do the same.
 protocol DownloaderUnderTest: Sendable {
     /// Asks for a URL, and records the answer by a name: how many bytes came, or the error.
-    func request(_ url: URL, as name: String) async -> any CancellableRequest
+    @discardableResult
+    func request(_ url: URL?, as name: String) async -> (any CancellableRequest)?
     func setSuspended(_ isSuspended: Bool)
     var answers: Recorder<Answer> { get }
     var runningCount: Int { get async }
@@ -31,10 +33,12 @@ struct Answer: Hashable, Sendable {
         self.outcome = outcome
     }
 
-    init(_ name: String, _ result: Result<Data, any Error>) {
+    /// What came of a request: how many bytes, or the error.
+    init(_ name: String, _ result: Result<Int, any Error>) {
         switch result {
-        case .success(let data): self.init(name, "\(data.count) bytes")
-        case .failure(let error): self.init(name, "\(error)")
+        case .success(let size): self.init(name, "\(size) bytes")
+        case .failure(let error):
+            self.init(name, (error as? URLError).map { "URL error \($0.errorCode)" } ?? "\(error)")
         }
     }
 }
@@ -61,8 +65,8 @@ private struct LegacyDownloader: DownloaderUnderTest {
         downloader = .init(width: width)
     }
 
-    func request(_ url: URL, as name: String) async -> any CancellableRequest {
-        downloader.download(url) { [answers] result in answers.record(Answer(name, result)) }
+    func request(_ url: URL?, as name: String) async -> (any CancellableRequest)? {
+        downloader.download(url) { [answers] result in answers.record(Answer(name, result.map(\.count))) }
     }
 
     func setSuspended(_ isSuspended: Bool) { downloader.isSuspended = isSuspended }
@@ -81,9 +85,15 @@ private struct PortedDownloader: DownloaderUnderTest {
         downloader = .init(width: width)
     }
 
-    func request(_ url: URL, as name: String) async -> any CancellableRequest {
-        let request = downloader.request(url) { [answers] data in
-            answers.record(Answer(name, .success(data)))
+    func request(_ url: URL?, as name: String) async -> (any CancellableRequest)? {
+        let request: ImageRequest<Void>
+        do {
+            request = try downloader.request(url) { [answers] picture in
+                answers.record(Answer(name, .success(picture.size)))
+            }
+        } catch {
+            answers.record(Answer(name, .failure(error)))
+            return nil
         }
         Task { [answers] in
             // As on the legacy side, a request that was cancelled is told nothing.

@@ -4,6 +4,8 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
+@testable import MigrationExamplesPorted
+
 @Suite("The image downloader, on both sides", .inTurns, .prompt, .timeLimit(.minutes(10)))
 struct ImageDownloaderTests {
     private let temporary: TemporaryFolder
@@ -38,9 +40,9 @@ struct ImageDownloaderTests {
         let first = await downloader.request(urls[0], as: "first")
         let second = await downloader.request(urls[0], as: "second")
         #expect(await eventually(within: patience) { server.requests.count == 1 })
-        first.cancel()
+        first?.cancel()
         _ = await downloader.request(urls[0], as: "third")
-        second.cancel()
+        second?.cancel()
         server.isPaused = false
         #expect(await eventually(within: patience) { !downloader.answers.events.isEmpty })
         #expect(downloader.answers.events == [Answer("third", "1000 bytes")])
@@ -50,11 +52,11 @@ struct ImageDownloaderTests {
     }
 
     @Test("The last one to leave ends the download on its way", arguments: Side.allCases)
-    func allLeave(side: Side) async {
+    func allLeave(side: Side) async throws {
         let downloader = side.downloader()
         server.isPaused = true
         var requests: [any CancellableRequest] = []
-        for number in 0..<3 { requests.append(await downloader.request(urls[0], as: "\(number)")) }
+        for number in 0..<3 { requests.append(try #require(await downloader.request(urls[0], as: "\(number)"))) }
         #expect(await eventually(within: patience) { server.requests.count == 1 })
         for request in requests { request.cancel() }
         #expect(await eventually(within: patience) { server.departures == 1 })
@@ -68,11 +70,11 @@ struct ImageDownloaderTests {
         downloader.setSuspended(true)
         let first = await downloader.request(urls[0], as: "first")
         _ = await downloader.request(urls[0], as: "second")
-        first.cancel()
-        first.cancel()
+        first?.cancel()
+        first?.cancel()
         downloader.setSuspended(false)
         #expect(await eventually(within: patience) { downloader.answers.events == [Answer("second", "1000 bytes")] })
-        first.cancel()
+        first?.cancel()
         #expect(await eventually(within: patience) { await downloader.runningCount == 0 })
     }
 
@@ -82,7 +84,7 @@ struct ImageDownloaderTests {
         downloader.setSuspended(true)
         let request = await downloader.request(urls[0], as: "unwanted")
         _ = await downloader.request(urls[1], as: "wanted")
-        request.cancel()
+        request?.cancel()
         downloader.setSuspended(false)
         #expect(await eventually(within: patience) { downloader.answers.events == [Answer("wanted", "1000 bytes")] })
         #expect(server.requests == ["file 1"])
@@ -95,7 +97,7 @@ struct ImageDownloaderTests {
         server.isPaused = true
         let request = await downloader.request(urls[0], as: "first")
         #expect(await eventually(within: patience) { server.requests.count == 1 })
-        request.cancel()
+        request?.cancel()
         #expect(await eventually(within: patience) { await downloader.runningCount == 0 })
         _ = await downloader.request(urls[0], as: "second")
         server.isPaused = false
@@ -129,6 +131,51 @@ struct ImageDownloaderTests {
         #expect(await eventually(within: patience) { await downloader.runningCount == 0 })
     }
 
+    @Test("Without a URL a request fails at once, also while the downloader is suspended", arguments: Side.allCases)
+    func missingURL(side: Side) async {
+        let downloader = side.downloader()
+        downloader.setSuspended(true)
+        #expect(await downloader.request(nil, as: "nowhere") == nil)
+        #expect(downloader.answers.events == [Answer("nowhere", "URL error \(URLError.badURL.rawValue)")])
+        #expect(await downloader.runningCount == 0)
+    }
+
+    @Test("A picture is decoded once for all who ask, and no more at once than the width")
+    func decodedOnce() async throws {
+        let (decoded, meter) = (Recorder<Int>(), WorkMeter())
+        let downloader = MigrationExamplesPorted.ImageDownloader(
+            width: 2,
+            decode: { data in
+                meter.measure {
+                    decoded.record(data.count)
+                    return Picture(decoding: data)
+                }
+            })
+        downloader.isSuspended = true
+        let pictures = urls.map { url in
+            (0..<3).map { _ in Task { try await downloader.image(at: url) } }
+        }
+        #expect(await eventually(within: patience) { downloader.runningCount == urls.count })
+        try downloader.request(urls[0]) { _ in }
+        downloader.isSuspended = false
+        for task in pictures.joined() { #expect(try await task.value.size == 1000) }
+        #expect(decoded.events == Array(repeating: 1000, count: urls.count))
+        #expect(meter.most <= 2)
+    }
+
+    @Test("Who asks with other options gets a download of its own")
+    func options() async throws {
+        let downloader = MigrationExamplesPorted.ImageDownloader(width: 2)
+        downloader.isSuspended = true
+        for options in [ImageOptions(), ImageOptions(priority: .high), ImageOptions(ignoresCache: true)] {
+            try downloader.request(urls[0], options) { _ in }
+        }
+        #expect(downloader.runningCount == 2)
+        downloader.isSuspended = false
+        try await downloader.waitUntilIdle()
+        #expect(server.requests.count == 2)
+    }
+
     @Test("In a storm of requests and cancellations each is answered or cancelled, and nothing is left")
     func storm() async {
         for side in Side.allCases {
@@ -140,7 +187,7 @@ struct ImageDownloaderTests {
                 for number in 0..<200 {
                     group.addTask { [urls] in
                         let request = await downloader.request(urls[number % urls.count], as: "\(number)")
-                        if number % 3 == 0 { request.cancel() }
+                        if number % 3 == 0 { request?.cancel() }
                     }
                 }
             }

@@ -71,7 +71,8 @@ struct SystemTests {
         let texts = [
             "image-downloader": """
             18 answers, 0 unwanted, progress complete, answers in order, 9 downloads, 0 left running, \
-            last in first out [5, 4, 3, 2, 1, 0], by priority [2, 5, 1, 4, 0, 3]
+            last in first out [5, 4, 3, 2, 1, 0], by priority [2, 5, 1, 4, 0, 3], \
+            8 bytes of a path, no URL: true
             """,
             "photo-manager": """
             told of 11 photos, 11 still downloading, loop 10 of 11 and an error, groupWaited 10 of 11 and an error, groupNotified 10 of 11 and an error, \

@@ -1,11 +1,15 @@
 import Foundation
 import MigrationExamplesSupport
 
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
 extension Legacy {
     /// Downloads each picture once for all who want it, in the orders that the downloader knows.
     public static func imageDownloader(_ input: RecipeInput) throws -> RecipeResult {
-        // region: image-downloader
         let server = try input.server
+        // region: image-downloader
         let downloader = ImageDownloader(width: 4)
         input.cancellation.onCancel { downloader.cancelAll() }
         let gallery = ImageGallery()
@@ -23,11 +27,13 @@ extension Legacy {
                     gallery.take(result, for: file, reader)
                 }
             }
-            prefetches.append(downloader.download(url, priority: .low) { _ in gallery.takeUnwanted() })
+            let options = ImageDownloadOptions(priority: .low)
+            prefetches.append(downloader.download(url, options) { _ in gallery.takeUnwanted() }!)
         }
         prefetches.forEach { $0.cancel() }
         downloader.isSuspended = false
         downloader.waitUntilIdle()
+        // endregion
         try input.cancellation.check()
 
         let urls = input.pictures.prefix(6).map { server.url(of: $0) }
@@ -35,10 +41,33 @@ extension Legacy {
         let priorities = startOrder(of: urls, .firstInFirstOut, [.low, .normal, .high])
         return gallery.result([
             "\(downloader.startedCount) downloads", "\(downloader.runningCount) left running",
-            "last in first out \(stack)", "by priority \(priorities)",
+            "last in first out \(stack)", "by priority \(priorities)", withoutNetwork(),
         ])
-        // endregion
     }
+
+    /// Uses another operation class, and asks without a URL.
+    private static func withoutNetwork() -> String {
+        let downloader = ImageDownloader(width: 1)
+        downloader.operationClass = PathOperation.self
+        let journal = Journal()
+        for url in [URL(string: "path:/picture"), nil] {
+            downloader.download(url) { result in
+                switch result {
+                case .success(let data): journal.write("\(data.count) bytes of a path")
+                case .failure(let error): journal.write("no URL: \((error as? URLError)?.code == .badURL)")
+                }
+            }
+            downloader.waitUntilIdle()
+        }
+        return journal.result.text
+    }
+
+    // region: image-downloader-class
+    /// Takes the place of the network, by `downloader.operationClass = PathOperation.self`.
+    private final class PathOperation: ImageDownloadOperation, @unchecked Sendable {
+        override func start() { end(.success(Data(request.url!.path.utf8))) }
+    }
+    // endregion
 
     /// The places of the URLs in the order in which their downloads start, one at a time.
     private static func startOrder(
@@ -47,11 +76,24 @@ extension Legacy {
         let downloader = ImageDownloader(width: 1, order: order)
         downloader.isSuspended = true
         for (number, url) in urls.enumerated() {
-            downloader.download(url, priority: priorities[number % priorities.count]) { _ in }
+            downloader.download(url, ImageDownloadOptions(priority: priorities[number % priorities.count])) { _ in }
         }
         downloader.isSuspended = false
         downloader.waitUntilIdle()
         return downloader.started.map { urls.firstIndex(of: $0)! }
+    }
+}
+
+/// How a picture is downloaded. The first who asks for it decides.
+struct ImageDownloadOptions {
+    var priority = Operation.QueuePriority.normal
+    var timeout: TimeInterval = 600
+    var ignoresCache = false
+
+    func request(for url: URL) -> URLRequest {
+        URLRequest(
+            url: url, cachePolicy: ignoresCache ? .reloadIgnoringLocalCacheData : .useProtocolCachePolicy,
+            timeoutInterval: timeout)
     }
 }
 
@@ -72,6 +114,9 @@ final class ImageDownloader: @unchecked Sendable {
         let operation: ImageDownloadOperation
         var requesters: [Requester] = []
     }
+
+    /// What new downloads are made of.
+    var operationClass = ImageDownloadOperation.self
 
     private let session = ImageDownloadSession()
     private let downloads = OperationQueue()
@@ -94,7 +139,10 @@ final class ImageDownloader: @unchecked Sendable {
 
     var isSuspended: Bool {
         get { downloads.isSuspended }
-        set { downloads.isSuspended = newValue }
+        set {
+            table.sync {}  // after the cancellations that are on their way
+            downloads.isSuspended = newValue
+        }
     }
 
     var runningCount: Int { table.sync { entries.count } + session.runningCount }
@@ -103,14 +151,19 @@ final class ImageDownloader: @unchecked Sendable {
 
     var startedCount: Int { started.count }
 
+    /// Completes at once, and returns nil, if there is no URL.
     @discardableResult
     func download(
-        _ url: URL, priority: Operation.QueuePriority = .normal, progress: @escaping Progress = { _, _ in },
+        _ url: URL?, _ options: ImageDownloadOptions = .init(), progress: @escaping Progress = { _, _ in },
         completion: @escaping Completion
-    ) -> ImageDownloadToken {
+    ) -> ImageDownloadToken? {
+        guard let url else {
+            completion(.failure(URLError(.badURL)))
+            return nil
+        }
         let requester = Requester(id: UUID(), progress: progress, completion: completion)
         table.sync(flags: .barrier) {
-            if entries[url] == nil { entries[url] = Entry(operation: begin(url, priority)) }
+            if entries[url] == nil { entries[url] = Entry(operation: begin(url, options)) }
             entries[url]!.requesters.append(requester)
         }
         return ImageDownloadToken { [weak self] in self?.leave(url, requester.id) }
@@ -125,9 +178,9 @@ final class ImageDownloader: @unchecked Sendable {
         responses.sync {}
     }
 
-    private func begin(_ url: URL, _ priority: Operation.QueuePriority) -> ImageDownloadOperation {
-        let operation = ImageDownloadOperation(url, in: session)
-        operation.queuePriority = priority
+    private func begin(_ url: URL, _ options: ImageDownloadOptions) -> ImageDownloadOperation {
+        let operation = operationClass.init(options.request(for: url), in: session)
+        operation.queuePriority = options.priority
         operation.onStart = { self.table.async(flags: .barrier) { self.startedURLs.append(url) } }
         operation.onProgress = { [weak operation] received, expected in
             self.requesters(of: url, operation).forEach { $0.progress(received, expected) }
@@ -154,14 +207,13 @@ final class ImageDownloader: @unchecked Sendable {
         }
     }
 
-    /// The last one to leave cancels the download.
+    /// The last one to leave cancels the download. The caller does not wait for that.
     private func leave(_ url: URL, _ id: UUID) {
-        let abandoned: Operation? = table.sync(flags: .barrier) {
-            guard let index = entries[url]?.requesters.firstIndex(where: { $0.id == id }) else { return nil }
-            entries[url]!.requesters.remove(at: index)
-            return entries[url]!.requesters.isEmpty ? entries.removeValue(forKey: url)!.operation : nil
+        table.async(flags: .barrier) {
+            guard let index = self.entries[url]?.requesters.firstIndex(where: { $0.id == id }) else { return }
+            self.entries[url]!.requesters.remove(at: index)
+            if self.entries[url]!.requesters.isEmpty { self.entries.removeValue(forKey: url)!.operation.cancel() }
         }
-        abandoned?.cancel()
     }
 }
 

@@ -6,10 +6,10 @@ import MigrationExamplesSupport
 #endif
 
 /// One download: an asynchronous operation with its state by hand.
-final class ImageDownloadOperation: Operation, @unchecked Sendable {
+class ImageDownloadOperation: Operation, @unchecked Sendable {
     private enum State { case waiting, executing, finished }
 
-    let url: URL
+    let request: URLRequest
     var onStart: () -> Void = {}
     var onProgress: (_ received: Int, _ expected: Int) -> Void = { _, _ in }
     var onEnd: (Result<Data, Error>) -> Void = { _ in }
@@ -21,8 +21,8 @@ final class ImageDownloadOperation: Operation, @unchecked Sendable {
     /// Reached on the delegate queue only.
     private var data = Data()
 
-    init(_ url: URL, in session: ImageDownloadSession) {
-        self.url = url
+    required init(_ request: URLRequest, in session: ImageDownloadSession) {
+        self.request = request
         self.session = session
     }
 
@@ -60,7 +60,7 @@ final class ImageDownloadOperation: Operation, @unchecked Sendable {
         end(error.map { .failure($0) } ?? Result { try DownloadFailure.check(data, task.response) })
     }
 
-    private func end(_ result: Result<Data, Error>) {
+    func end(_ result: Result<Data, Error>) {
         onEnd(result)
         (onStart, onProgress, onEnd) = ({}, { _, _ in }, { _ in })  // they hold the downloader
         data = Data()
@@ -92,7 +92,7 @@ final class ImageDownloadSession: NSObject, URLSessionDataDelegate, @unchecked S
 
     /// Makes the task of an operation. The caller resumes it.
     func start(_ operation: ImageDownloadOperation) -> URLSessionDataTask {
-        let task = session.dataTask(with: operation.url)
+        let task = session.dataTask(with: operation.request)
         lock.withLock { operations[task.taskIdentifier] = operation }
         return task
     }

@@ -10,8 +10,8 @@ import TaskOperations
 extension Ported {
     /// Downloads each picture once for all who want it, in the orders that the downloader knows.
     public static func imageDownloader(_ input: RecipeInput) async throws -> RecipeResult {
-        // region: image-downloader
         let server = try input.server
+        // region: image-downloader
         let downloader = ImageDownloader(width: 4)
         let gallery = ImageGallery()
 
@@ -22,17 +22,17 @@ extension Ported {
         for file in input.pictures {
             let url = server.url(of: file)
             for reader in ["list", "page"] where file != input.pictures.last {
-                let request = downloader.request(url) { data in
+                let request = try downloader.request(url) { picture in
                     await gallery.noteAnswer(for: file, reader)
-                    return Picture(decoding: data)
+                    return picture
                 }
                 requests.append((file, reader, request))
             }
-            downloader.request(url, priority: .low) { _ in await gallery.takeUnwanted() }.cancel()
+            try downloader.request(url, ImageOptions(priority: .low)) { _ in await gallery.takeUnwanted() }.cancel()
         }
-        downloader.isSuspended = false
 
         try await withTaskCancellationHandler {
+            downloader.isSuspended = false
             await withTaskGroup { group in
                 for (file, reader, request) in requests {
                     group.addTask { await gallery.take(request, for: file, reader) }
@@ -42,6 +42,7 @@ extension Ported {
         } onCancel: {
             downloader.cancelAll()
         }
+        // endregion
         try Task.checkCancellation()
 
         let urls = input.pictures.prefix(6).map { server.url(of: $0) }
@@ -49,9 +50,20 @@ extension Ported {
         let priorities = try await startOrder(of: urls, .firstInFirstOut, [.low, .medium, .high])
         return await gallery.result([
             "\(downloader.started.count) downloads", "\(downloader.runningCount) left running",
-            "last in first out \(stack)", "by priority \(priorities)",
+            "last in first out \(stack)", "by priority \(priorities)", try withoutNetwork(),
         ])
-        // endregion
+    }
+
+    /// Uses another transfer than the network's, and asks without a URL.
+    private static func withoutNetwork() async throws -> String {
+        let downloader = ImageDownloader(width: 1) { request in Data(request.url!.path.utf8) }
+        let picture = try await downloader.image(at: URL(string: "path:/picture"))
+        do {
+            _ = try await downloader.image(at: nil)
+            return "a picture without a URL"
+        } catch let error as URLError {
+            return "\(picture.size) bytes of a path, no URL: \(error.code == .badURL)"
+        }
     }
 
     /// The places of the URLs in the order in which their downloads start, one at a time.
@@ -61,7 +73,7 @@ extension Ported {
         let downloader = ImageDownloader(width: 1, order: order)
         downloader.isSuspended = true
         for (number, url) in urls.enumerated() {
-            downloader.request(url, priority: priorities[number % priorities.count]) { _ in }
+            try downloader.request(url, ImageOptions(priority: priorities[number % priorities.count])) { _ in }
         }
         downloader.isSuspended = false
         try await downloader.waitUntilIdle()
@@ -69,17 +81,44 @@ extension Ported {
     }
 }
 
-/// Downloads pictures, each once, however many ask for it at the same time.
+/// How a picture is downloaded. Only those who ask with equal options share a download; priorities may differ.
+struct ImageOptions {
+    var priority = TaskPriority.medium
+    var timeout: TimeInterval = 600
+    var ignoresCache = false
+
+    fileprivate func request(for url: URL?) throws -> URLRequest {
+        guard let url else { throw URLError(.badURL) }
+        return URLRequest(
+            url: url, cachePolicy: ignoresCache ? .reloadIgnoringLocalCacheData : .useProtocolCachePolicy,
+            timeoutInterval: timeout)
+    }
+}
+
+/// Downloads and decodes pictures, each once, however many ask for it at the same time.
 final class ImageDownloader: Sendable {
     private let session = TransferSession()
     private let queue: TaskOperationQueue
-    private let downloads: KeyedOperations<URL, Data>
+    private let downloads: KeyedOperations<URLRequest, Picture>
     private let responses = TaskOperationQueue(name: "responses", maxConcurrentOperationCount: 1)
+    private let transfer: @Sendable (URLRequest) async throws -> Data
+    private let decode: @Sendable (Data) throws -> Picture
     private let startedURLs = Mutex<[URL]>([])
 
-    init(width: Int, order: OperationOrder = .firstInFirstOut) {
+    /// Creates a downloader.
+    ///
+    /// - Parameters:
+    ///   - transfer: Gets the bytes of a picture; over the network if nil.
+    ///   - decode: Makes a picture of its bytes.
+    init(
+        width: Int, order: OperationOrder = .firstInFirstOut,
+        transfer: (@Sendable (URLRequest) async throws -> Data)? = nil,
+        decode: @escaping @Sendable (Data) throws -> Picture = { Picture(decoding: $0) }
+    ) {
         queue = TaskOperationQueue(name: "downloads", maxConcurrentOperationCount: width, order: order)
         downloads = KeyedOperations(queue: queue)
+        self.decode = decode
+        self.transfer = transfer ?? { [session] request in try await session.data(for: request) }
     }
 
     var isSuspended: Bool {
@@ -91,17 +130,32 @@ final class ImageDownloader: Sendable {
 
     var started: [URL] { startedURLs.withLock { $0 } }
 
-    /// Downloads, or joins those who wait for the download, and has the bytes handled in the order of the requests.
+    // region: image-downloader-calls
+    /// Downloads a picture, or joins those who wait for it.
+    func image(at url: URL?, _ options: ImageOptions = ImageOptions()) async throws -> Picture {
+        let request = try options.request(for: url)
+        return try await downloads.value(for: request, priority: options.priority) { try await self.load(request) }
+    }
+
+    /// The same for callers that do not wait. The handlers are called one at a time, in the order of the requests.
     @discardableResult
     func request<Value>(
-        _ url: URL, priority: TaskPriority = .medium, handle: @escaping @Sendable (Data) async throws -> Value
-    ) -> ImageRequest<Value> {
-        let download = downloads.request(url, priority: priority) { makeDownload(url) }
-        let response = responses.addOperation(priority: priority, dependencies: [download.operation]) {
+        _ url: URL?, _ options: ImageOptions = ImageOptions(),
+        handle: @escaping @Sendable (Picture) async throws -> Value
+    ) throws -> ImageRequest<Value> {
+        let request = try options.request(for: url)
+        let download = downloads.request(request, priority: options.priority) { try await self.load(request) }
+        let response = responses.addOperation(priority: options.priority, dependencies: [download.operation]) {
             try await handle(download.value)
         }
         return ImageRequest(download: download, response: response, progress: download.progress)
     }
+
+    private func load(_ request: URLRequest) async throws -> Picture {
+        startedURLs.withLock { $0.append(request.url!) }
+        return try decode(await transfer(request))
+    }
+    // endregion
 
     func cancelAll() {
         for queue in [queue, responses] { queue.cancelAllOperations() }
@@ -110,30 +164,11 @@ final class ImageDownloader: Sendable {
     func waitUntilIdle() async throws {
         for queue in [responses, queue] { try await queue.waitUntilAllOperationsAreFinished() }
     }
-
-    private func makeDownload(_ url: URL) -> TaskOperation<Data> {
-        TaskOperation(name: url.path) { [self] in
-            startedURLs.withLock { $0.append(url) }
-            return try await transfer(url)
-        }
-    }
-
-    private func transfer(_ url: URL) async throws -> Data {
-        var data = Data()
-        var response: URLResponse?
-        for try await (piece, head) in session.transfer(url) {
-            data += piece
-            response = head
-            AnyTaskOperation.current?.reportProgress(data.count, of: response.map { Int($0.expectedContentLength) })
-        }
-        try Task.checkCancellation()
-        return try DownloadFailure.check(data, response)
-    }
 }
 
 /// What a requester gets, to wait and to cancel with. The others who want the same picture still get it.
 struct ImageRequest<Value: Sendable>: Sendable {
-    fileprivate let download: KeyedRequest<Data>
+    fileprivate let download: KeyedRequest<Picture>
     fileprivate let response: TaskOperation<Value>
     let progress: ProgressUpdates
 

@@ -1,5 +1,6 @@
 import Foundation
 import MigrationExamplesSupport
+import TaskOperations
 
 #if canImport(FoundationNetworking)
     import FoundationNetworking
@@ -21,9 +22,22 @@ final class TransferSession: Sendable {
 
     var runningCount: Int { delegate.count }
 
-    func transfer(_ url: URL) -> AsyncThrowingStream<Event, any Error> {
+    /// Transfers the bytes of a file, and reports them as the progress of the operation that asks.
+    func data(for request: URLRequest) async throws -> Data {
+        var data = Data()
+        var response: URLResponse?
+        for try await (piece, head) in transfer(request) {
+            data += piece
+            response = head
+            AnyTaskOperation.current?.reportProgress(data.count, of: response.map { Int($0.expectedContentLength) })
+        }
+        try Task.checkCancellation()
+        return try DownloadFailure.check(data, response)
+    }
+
+    private func transfer(_ request: URLRequest) -> AsyncThrowingStream<Event, any Error> {
         AsyncThrowingStream { continuation in
-            let task = session.dataTask(with: url)
+            let task = session.dataTask(with: request)
             delegate.add(continuation, for: task)
             continuation.onTermination = { _ in task.cancel() }
             task.resume()
