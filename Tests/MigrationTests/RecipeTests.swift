@@ -185,11 +185,11 @@ struct RecipeText: CustomTestStringConvertible {
     static let all = [
         RecipeText(recipe: "many-blocks", text: "4 blocks, 4 lines"),
         RecipeText(recipe: "invocation-operation", text: "4 files, 4 lines"),
-        RecipeText(recipe: "asynchronous-subclass", text: "4 loaded, 8 bytes"),
+        RecipeText(recipe: "asynchronous-subclass", text: "4 loaded, 8 bytes, 4 lines"),
         RecipeText(recipe: "cancelling-in-loop", text: "stopped after 2 of 4 files, 3 lines"),
         RecipeText(recipe: "cancelling-network-call", text: "3 loaded, 1 cancelled"),
         RecipeText(recipe: "state-machine", text: "pending, 4 files, executing, 4 lines, finished"),
-        RecipeText(recipe: "observing-states", text: "executing, 4 files, finished"),
+        RecipeText(recipe: "observing-states", text: "cancelled, executing, 4 files, finished"),
         RecipeText(recipe: "cross-queue-dependencies", text: "4 lines"),
         RecipeText(recipe: "dependency-cycle", text: "0 of 2 steps with the cycle, 2 of 2 steps without it"),
         RecipeText(recipe: "quality-of-service", text: "4 urgent, 4 lines"),
@@ -205,6 +205,9 @@ struct RecipeText: CustomTestStringConvertible {
         RecipeText(recipe: "batches", text: "4 lines, 32 at once at most"),
         RecipeText(recipe: "releasing-operations", text: "4 kept, 4 lines, 0 buffers alive"),
         RecipeText(recipe: "progress", text: "4 of 4 files, 4 lines"),
+        RecipeText(recipe: "operation-conditions", text: "3 of 4 done, 3 went on, free, held"),
+        RecipeText(recipe: "retry-operation", text: "8 bytes, 12 attempts, performed 3 times"),
+        RecipeText(recipe: "dependencies", text: "4 files, 8 bytes, after 2 steps"),
         RecipeText(recipe: "once", text: "8 bytes, computations: 1, by hand: 2"),
     ]
 }

@@ -16,9 +16,41 @@ extension Legacy {
             queue.addOperation(operation)
         }
         queue.waitUntilAllOperationsAreFinished()
-        return RecipeResult("\(read.total) bytes, \(attempts.total) attempts")
         // endregion
+        return RecipeResult("\(read.total) bytes, \(attempts.total) attempts, \(performed(queue))")
     }
+
+    private static func performed(_ queue: OperationQueue) -> String {
+        let (attempts, isDone) = (SharedCount(), DispatchSemaphore(value: 0))
+        performOperation(attempts: 3, on: queue) {
+            attempts.add(1)
+            if attempts.total < 3 { throw URLError(.networkConnectionLost) }
+        } completion: { error in
+            if error != nil { attempts.add(100) }
+            isDone.signal()
+        }
+        isDone.wait()
+        return "performed \(attempts.total) times"
+    }
+
+    // region: retry-operation-perform
+    /// Performs a new operation after each failure.
+    private static func performOperation(
+        attempts: Int, on queue: OperationQueue, _ work: @escaping () throws -> Void,
+        completion: @escaping (Error?) -> Void
+    ) {
+        queue.addOperation {
+            do {
+                try work()
+                completion(nil)
+            } catch  where attempts > 1 {
+                performOperation(attempts: attempts - 1, on: queue, work, completion: completion)
+            } catch {
+                completion(error)
+            }
+        }
+    }
+    // endregion
 }
 
 // region: retry-operation-class

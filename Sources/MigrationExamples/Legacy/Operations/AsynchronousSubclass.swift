@@ -12,8 +12,48 @@ extension Legacy {
         queue.addOperations(loads, waitUntilFinished: true)
 
         let contents = loads.compactMap { try? $0.outcome?.get() }
-        return RecipeResult("\(contents.count) loaded, \(contents.reduce(0) { $0 + $1.count }) bytes")
         // endregion
+        let counts = input.sample.prefix(3).map { ThreadedCount($0) }
+        queue.addOperations(counts, waitUntilFinished: true)
+        return RecipeResult(
+            """
+            \(contents.count) loaded, \(contents.reduce(0) { $0 + $1.count }) bytes, \
+            \(counts.reduce(0) { $0 + $1.lines }) lines
+            """)
+    }
+}
+
+/// Executes on a thread that `start()` detaches, and tells its queue of both ends.
+private final class ThreadedCount: Operation, @unchecked Sendable {
+    private enum State { case waiting, executing, finished }
+    private let lock = NSLock()
+    private var state = State.waiting
+    private let file: InputFile
+    private(set) var lines = 0  // written before it finishes, read after it
+
+    init(_ file: InputFile) { self.file = file }
+
+    override var isAsynchronous: Bool { true }
+    override var isExecuting: Bool { lock.withLock { state == .executing } }
+    override var isFinished: Bool { lock.withLock { state == .finished } }
+
+    // region: asynchronous-subclass-thread
+    override func start() {
+        if isCancelled { return set(.finished, telling: "isFinished") }
+        set(.executing, telling: "isExecuting")
+        Thread.detachNewThread { self.main() }
+    }
+
+    override func main() {
+        lines = file.lineCount()
+        set(.finished, telling: "isExecuting", "isFinished")
+    }
+    // endregion
+
+    private func set(_ new: State, telling keys: String...) {
+        keys.forEach { willChangeValue(forKey: $0) }
+        lock.withLock { state = new }
+        keys.forEach { didChangeValue(forKey: $0) }
     }
 }
 

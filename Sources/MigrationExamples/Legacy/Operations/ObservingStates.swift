@@ -13,18 +13,24 @@ extension Legacy {
             journal.write(state)
             if state == "finished" { hasEnded.signal() }
         }
+        let unwanted = CountOperation {}
+        unwanted.addDependency(count)
+        let second = StateObserver(of: unwanted) { if $0 == "cancelled" { journal.write($0) } }
+        queue.addOperations([unwanted], waitUntilFinished: false)
+        unwanted.cancel()
         queue.addOperation(count)
         hasEnded.wait()
-        withExtendedLifetime(observer) {}  // released earlier, it would observe nothing
+        withExtendedLifetime((observer, second)) {}  // released earlier, they would observe nothing
         return journal.result
         // endregion
     }
 }
 
-// region: observing-states-observer
 #if canImport(ObjectiveC)
-    /// Calls a handler with "executing" and "finished".
+    // region: observing-states-observer
+    /// Calls a handler with "executing", "cancelled" and "finished".
     private final class StateObserver: NSObject {
+        private static let names = ["isExecuting": "executing", "isCancelled": "cancelled", "isFinished": "finished"]
         private let operation: CountOperation
         private let onChange: (String) -> Void
 
@@ -32,23 +38,24 @@ extension Legacy {
             self.operation = operation
             self.onChange = onChange
             super.init()
-            for key in ["isExecuting", "isFinished"] {
+            for key in Self.names.keys {
                 operation.addObserver(self, forKeyPath: key, options: .new, context: nil)
             }
         }
 
         deinit {
-            for key in ["isExecuting", "isFinished"] { operation.removeObserver(self, forKeyPath: key) }
+            for key in Self.names.keys { operation.removeObserver(self, forKeyPath: key) }
         }
 
         override func observeValue(
             forKeyPath key: String?, of object: Any?, change: [NSKeyValueChangeKey: Any]?,
             context: UnsafeMutableRawPointer?
         ) {
-            guard change?[.newKey] as? Bool == true else { return }
-            onChange(key == "isFinished" ? "finished" : "executing")
+            guard change?[.newKey] as? Bool == true, let name = key.flatMap({ Self.names[$0] }) else { return }
+            onChange(name)
         }
     }
+// endregion
 #else
     /// Where there is no key-value observing, the operation has to tell by itself.
     private final class StateObserver {
@@ -76,6 +83,10 @@ private final class CountOperation: Operation, @unchecked Sendable {
             super.start()
             onChange?("finished")
         }
+
+        override func cancel() {
+            super.cancel()
+            onChange?("cancelled")
+        }
     #endif
 }
-// endregion

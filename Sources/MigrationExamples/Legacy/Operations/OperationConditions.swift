@@ -15,10 +15,44 @@ extension Legacy {
             queue.addOperations([count, next], waitUntilFinished: false)
         }
         queue.waitUntilAllOperationsAreFinished()
-        return RecipeResult("\(done.total) of \(input.sample.count) done, \(asked.total) went on")
         // endregion
+        return RecipeResult(
+            "\(done.total) of \(input.sample.count) done, \(asked.total) went on, \(heldBack().text)")
+    }
+
+    private static func heldBack() -> RecipeResult {
+        let journal = Journal()
+        // region: operation-conditions-ready
+        let queue = OperationQueue()
+        let held = HeldOperation { journal.write("held") }
+        queue.addOperation(held)
+        queue.addOperations([BlockOperation { journal.write("free") }], waitUntilFinished: true)
+        held.release()
+        held.waitUntilFinished()
+        // endregion
+        return journal.result
     }
 }
+
+// region: operation-conditions-ready-class
+/// Is not ready before its release, and tells its queue of that.
+private final class HeldOperation: Operation, @unchecked Sendable {
+    private let lock = NSLock()
+    private var isHeld = true
+    private let work: () -> Void
+
+    init(_ work: @escaping () -> Void) { self.work = work }
+
+    override var isReady: Bool { super.isReady && !lock.withLock { isHeld } }
+    override func main() { work() }
+
+    func release() {
+        willChangeValue(forKey: "isReady")
+        lock.withLock { isHeld = false }
+        didChangeValue(forKey: "isReady")
+    }
+}
+// endregion
 
 // region: operation-conditions-class
 private final class ConditionalOperation: Operation, @unchecked Sendable {

@@ -10,12 +10,12 @@ extension Legacy {
         let lines = SharedCount()
         let counts = input.sample.map { file in
             let count = BlockOperation {
-                #if canImport(ObjectiveC)
-                    Thread.setThreadPriority(file.size < 4096 ? 0.8 : 0.3)  // for whatever the thread does next, too
-                #endif
                 lines.add(file.lineCount())
             }
             if file.size < 4096 { count.qualityOfService = .userInitiated }
+            #if canImport(ObjectiveC)
+                count.threadPriority = file.size < 4096 ? 0.8 : 0.3  // of the thread while it is in `main()`
+            #endif
             return count
         }
         queue.addOperations(counts, waitUntilFinished: true)

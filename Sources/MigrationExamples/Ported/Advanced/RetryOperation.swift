@@ -17,7 +17,14 @@ extension Ported {
         }
         var bytes = 0
         for read in reads { bytes += try await read.value }
-        return RecipeResult("\(bytes) bytes, \(attempts.total) attempts")
         // endregion
+        let performed = SharedCount()
+        // region: retry-operation-perform
+        try await queue.addOperation(retry: .immediately(attempts: 3)) {
+            performed.add(1)
+            if performed.total < 3 { throw URLError(.networkConnectionLost) }
+        }.value
+        // endregion
+        return RecipeResult("\(bytes) bytes, \(attempts.total) attempts, performed \(performed.total) times")
     }
 }

@@ -20,7 +20,14 @@ extension Ported {
         for load in loads {
             if let bytes = try? await load.value { contents.append(bytes) }
         }
-        return RecipeResult("\(contents.count) loaded, \(contents.reduce(0) { $0 + $1.count }) bytes")
         // endregion
+        // region: asynchronous-subclass-thread
+        let threads = TaskOperationQueue(executor: BlockingExecutor(maxThreadCount: 4))
+        let counts = input.sample.prefix(3).map { file in threads.addOperation { file.lineCount() } }
+        var lines = 0
+        for count in counts { lines += try await count.value }
+        // endregion
+        return RecipeResult(
+            "\(contents.count) loaded, \(contents.reduce(0) { $0 + $1.count }) bytes, \(lines) lines")
     }
 }

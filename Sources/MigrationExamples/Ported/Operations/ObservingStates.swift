@@ -12,6 +12,15 @@ extension Ported {
             journal.write("\(input.files.count) files")
         }
         count.addCompletionHandler { journal.write("finished") }
+        let unwanted = TaskOperation(name: "unwanted", dependencies: [count]) {}
+        var events = queue.events.makeAsyncIterator()  // observes from here on
+        try queue.addOperation(unwanted)
+        unwanted.cancel()
+        while let event = await events.next() {
+            guard case .cancelled = event.kind else { continue }
+            journal.write("cancelled")
+            break
+        }
         try queue.addOperation(count)
         try await count.waitUntilFinished()
         return journal.result

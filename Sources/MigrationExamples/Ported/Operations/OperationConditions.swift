@@ -13,8 +13,22 @@ extension Ported {
             queue.addOperation(after: count) { asked.add(1) }
         }
         try await queue.waitUntilAllOperationsAreFinished()
-        return RecipeResult("\(done.total) of \(input.sample.count) done, \(asked.total) went on")
         // endregion
+        return RecipeResult(
+            "\(done.total) of \(input.sample.count) done, \(asked.total) went on, \(try await heldBack().text)")
+    }
+
+    private static func heldBack() async throws -> RecipeResult {
+        let journal = Journal()
+        // region: operation-conditions-ready
+        let queue = TaskOperationQueue()
+        let release = TaskOperation(name: "release") {}
+        let held = queue.addOperation(dependencies: [release]) { journal.write("held") }
+        try await queue.run { journal.write("free") }
+        try release.start()
+        try await held.value
+        // endregion
+        return journal.result
     }
 }
 
