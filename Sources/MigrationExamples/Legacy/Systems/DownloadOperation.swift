@@ -74,10 +74,7 @@ final class PictureDownloadOperation: Operation, @unchecked Sendable {
 
     // region: download-operation
     override func main() {
-        defer {
-            buffer = nil
-            lock.withLock { task = nil }
-        }
+        defer { buffer = nil }
         do {
             try begin(.download)
             buffer = PictureBuffer(try download(), buffers)
@@ -115,6 +112,7 @@ final class PictureDownloadOperation: Operation, @unchecked Sendable {
         task.resume()
         if isCancelled { task.cancel() }  // it may have come before there was a task
         isDone.wait()
+        lock.withLock { self.task = nil }  // it has ended, and is not to be cancelled any more
         defer { received = .failure(CancellationError()) }
         return try received.get()
     }

@@ -2,15 +2,13 @@ public import MigrationExamplesSupport
 import TaskOperations
 
 extension Ported {
-    /// Learns of the end of an operation by its completion handler.
+    /// Does something after the end of an operation: on the next line.
     public static func completionBlock(_ input: RecipeInput) async throws -> RecipeResult {
         // region: completion-block
-        let queue = TaskOperationQueue(isSuspended: true)
+        let queue = TaskOperationQueue()
         let journal = Journal()
-        let operation = queue.addOperation { journal.write("\(input.files.count) files") }
-        operation.addCompletionHandler { journal.write("finished") }
-        queue.isSuspended = false
-        try await operation.value
+        try await queue.run { journal.write("\(input.files.count) files") }
+        journal.write("finished")
         return journal.result
         // endregion
     }

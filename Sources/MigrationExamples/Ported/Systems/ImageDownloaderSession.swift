@@ -39,7 +39,7 @@ final class TransferSession: Sendable {
         AsyncThrowingStream { continuation in
             let task = session.dataTask(with: request)
             delegate.add(continuation, for: task)
-            continuation.onTermination = { _ in task.cancel() }
+            continuation.onTermination = { if case .cancelled = $0 { task.cancel() } }  // not at its end
             task.resume()
         }
     }
