@@ -12,7 +12,8 @@ extension AnyTaskOperation {
         endBeforeStart(CancellationError(), isCancellation: true)
     }
 
-    /// Ends the operation where it has not started. Cancels its task if it has, and this is a cancellation.
+    /// Ends the operation if it has not started, and otherwise cancels its task. Marks the operation as cancelled only if
+    /// this is a cancellation.
     func endBeforeStart(_ failure: any Error, isCancellation: Bool) {
         let effect = inOneStepWithHost { record in
             record.end(failure, isCancellation: isCancellation)

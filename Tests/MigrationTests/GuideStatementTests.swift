@@ -1,0 +1,123 @@
+import Foundation
+import MigrationExamplesSupport
+import TaskOperations
+import TaskOperationsExpectations
+import Testing
+
+/// Compares statements of the guide with the behaviour, the sources and the figures that they describe.
+@Suite("Statements of the guide", .inTurns, .timeLimit(.minutes(5)))
+struct GuideStatementTests {
+    @Test("The blocks of one operation run one after the other in Foundation on Linux, the bodies of ours together")
+    func blocksOfOneOperation() async throws {
+        #if !canImport(ObjectiveC)
+            #expect(Self.blocksOnTheirStartersThread(of: 4) == 4)
+        #endif
+
+        let allRun = AsyncGroup()
+        let ported = TaskOperation {}
+        for _ in 1...4 {
+            allRun.enter()
+            try ported.addBody {
+                allRun.leave()
+                await allRun.wait()
+            }
+        }
+        try ported.start()
+        try await ported.value
+    }
+
+    /// How many of the blocks run on the thread that starts their operation, and so one after the other.
+    private static func blocksOnTheirStartersThread(of count: Int) -> Int {
+        let (starter, blocks, legacy) = (ObjectIdentifier(Thread.current), SharedCount(), BlockOperation())
+        for _ in 0..<count {
+            legacy.addExecutionBlock { if ObjectIdentifier(Thread.current) == starter { blocks.add(1) } }
+        }
+        legacy.start()
+        return blocks.total
+    }
+
+    @Test("Starting an operation of Foundation again after its end does nothing; ours throws")
+    func startedTwice() async throws {
+        let runs = SharedCount()
+        let legacy = BlockOperation { runs.add(1) }
+        for _ in 1...2 { legacy.start() }
+        #expect(runs.total == 1)
+
+        let ported = TaskOperation {}
+        try ported.start()
+        try await ported.value
+        #expect(throws: TaskOperationError.self) { try ported.start() }
+    }
+
+    @Test("A barrier on a global queue runs beside other blocks")
+    func barrierOnGlobalQueue() async {
+        let (hasBegun, isOver) = (DispatchSemaphore(value: 0), DispatchGroup())
+        isOver.enter()
+        DispatchQueue.global().async {
+            #expect(hasBegun.wait(timeout: .now() + 60) == .success)
+            isOver.leave()
+        }
+        DispatchQueue.global().async(flags: .barrier) { hasBegun.signal() }
+        await withCheckedContinuation { continuation in
+            isOver.notify(queue: .global()) { continuation.resume() }
+        }
+    }
+
+    @Test("The row of the guide, the page and the port name the same call", arguments: NamedCall.all)
+    func namedCalls(call: NamedCall) throws {
+        let guide = try MigrationDocument().text.split(separator: "\n")
+        let row = try #require(guide.first { $0.contains("Recipes/\(call.page).md") })
+        #expect(row.contains(call.name))
+        let page = try MigrationDocument("\(MigrationDocument.recipeFolder)/\(call.page).md")
+        #expect(page.text.components(separatedBy: "**What changes.**")[1].contains(call.name))
+        #expect(page.code.contains(call.name))
+    }
+
+    @Test("The members name what the recipes use")
+    func members() throws {
+        let members = try MigrationDocument("Documentation/Members.md").text.split(separator: "\n")
+        #expect(try #require(members.first { $0.hasPrefix("| `setTarget") }).contains("`limits:`"))
+        #expect(try #require(members.first { $0.hasPrefix("| `progress`") }).contains("`progressUpdates`"))
+        #expect(try #require(members.first { $0.contains("flags: .barrier") }).contains("no effect"))
+    }
+
+    @Test("The figures of the guide are those of the README")
+    func figures() throws {
+        let table = try MigrationDocument("README.md").text.split(separator: "\n")
+        let empty = try #require(table.first { $0.hasPrefix("| 100,000 independent, width 2") })
+        let ratio = try #require(empty.firstMatch(of: /\((0\.\d+)\)/)).1
+        let page = try MigrationDocument("\(MigrationDocument.recipeFolder)/Operations/ChunkedOperations.md")
+        #expect(page.text.contains("(\(ratio) in [the table]"))
+
+        let waiting = try #require(table.first { $0.hasPrefix("| bytes for an operation that waits") })
+        let bytes = waiting.matches(of: /\d[\d,]*/).compactMap { Int($0.0.replacing(",", with: "")) }
+        let (ours, task) = (try #require(bytes.first), try #require(bytes.first { $0 > 1000 }))
+        let guide = try MigrationDocument().text
+        #expect(guide.contains("100,000 suspended tasks take some \(task / 10) MB (measured with detached ones)"))
+        #expect(guide.contains("as many waiting operations \((ours + 5) / 10) MB"))
+    }
+
+    @Test("The downloader has two queues and two locks left, as its page says")
+    func locksOfTheDownloader() throws {
+        let folder = MigrationDocument.package.appending(path: "Sources/MigrationExamples/Ported/Systems")
+        let files = ["ImageDownloader.swift", "ImageDownloaderSession.swift"]
+        let source = try files.map { try String(contentsOf: folder.appending(path: $0), encoding: .utf8) }.joined()
+        #expect(source.matches(of: /private let \w+(: TaskOperationQueue\n| = TaskOperationQueue\()/).count == 2)
+        #expect(source.matches(of: /private let \w+ = (Mutex<|NSLock\()/).count == 2)
+        let page = try MigrationDocument("\(MigrationDocument.recipeFolder)/Systems/ImageDownloader.md")
+        #expect(page.text.contains("Two queues and two locks are left"))
+    }
+}
+
+/// A call that a page names.
+struct NamedCall: CustomTestStringConvertible {
+    let page: String
+    let name: String
+
+    var testDescription: String { page }
+
+    static let all = [
+        NamedCall(page: "Operations/BatchedOperations", name: "addOperationWaitingForRoom"),
+        NamedCall(page: "Dispatch/setTarget", name: "limits:"),
+    ]
+}
