@@ -3,7 +3,7 @@ extension Patterns {
     static let dispatch: [Pattern] = [
         Pattern(
             "dispatch-queue-target", .dispatch, "Queue with a target queue", recipe: "Dispatch/setTarget", .thought,
-            .queues, "A queue for each order, and an AsyncSemaphore for what is shared.",
+            .queues, "A queue for each order, and limits: for what they share.",
             .made([.dispatchQueue], when: [.label("target")]), .member(["setTarget"], of: [.dispatchQueue, .source]),
             .function(["dispatch_set_target_queue"])),
         Pattern(

@@ -69,10 +69,10 @@ extension Patterns {
     static let systems: [Pattern] = [
         Pattern(
             "system-downloader", .systems, "A table of the operations that run", recipe: "Systems/ImageDownloader",
-            .thought, .graphs, "An actor in front of a queue.", .analysis),
+            .thought, .graphs, "KeyedOperations.", .analysis),
         Pattern(
             "system-manager", .systems, "A shared manager that downloads batches", recipe: "Systems/PhotoManager",
-            .thought, .graphs, "An actor, and one of four batches.", .analysis),
+            .thought, .graphs, "An actor, and a scope for a batch.", .analysis),
         Pattern(
             "system-sellers", .systems, "Threads that share a stock behind a lock", recipe: "Systems/TicketOffice",
             .thought, .state, "An actor.", .analysis),

@@ -107,7 +107,8 @@ extension Patterns {
             .member(["qualityOfService"], of: [.operationQueue])),
         Pattern(
             "operation-completion", .operations, "completionBlock", recipe: "Operations/completionBlock", .callers,
-            .leaves, "addCompletionHandler, or await.", .member(["completionBlock"], of: [.operation]),
+            .leaves, "The next line after await, or addCompletionHandler.",
+            .member(["completionBlock"], of: [.operation]),
             .message(["setCompletionBlock"])),
         Pattern(
             "operation-cancel", .operations, "cancel() of an operation", recipe: "Operations/cancelAllOperations",

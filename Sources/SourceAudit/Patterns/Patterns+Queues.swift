@@ -27,7 +27,7 @@ extension Patterns {
             .rote, .leaves, "The same, or concurrentPerform(over:stride:).", .analysis),
         Pattern(
             "queue-add-batches", .queues, "addOperations that waits, in a loop", recipe: "Operations/BatchedOperations",
-            .callers, .callers, "An AsyncSemaphore, or nothing: waiting operations are small.",
+            .callers, .callers, "addOperationWaitingForRoom, or nothing: waiting operations are small.",
             .member(["addOperations"], of: [.operationQueue], when: [.mentions("true"), .inLoop])),
         Pattern(
             "queue-add-and-wait", .queues, "addOperations(_:waitUntilFinished: true)",
