@@ -55,10 +55,8 @@ final class World: @unchecked Sendable {
 
     private func made(_ number: Int) -> TaskOperation<Int> {
         let made = madePlain(number)
-        made.weight = program.operations[number].weight
         let limits = program.operations[number].limits.map { semaphores[$0] }
-        // One that has none must have nothing for them, so that it may be taken from a run.
-        if !limits.isEmpty { made.limits = limits }
+        made.initializePermits(weight: program.operations[number].weight, limits: limits)
         return made
     }
 

@@ -10,7 +10,8 @@ public enum TaskOperationError: Error, Sendable {
     /// the operation of that body, and each one on it waits for the next.
     case waitCycle([OperationLabel])
 
-    /// The operation was added to a queue before, or started by hand.
+    /// The operation was added to a queue before, or started by hand. It cannot be added again, and its weight and limits
+    /// do not change any more.
     case alreadyAdded(OperationLabel)
 
     /// The operation has started or finished, so that its dependencies and bodies are settled.
@@ -54,7 +55,10 @@ extension TaskOperationError: CustomStringConvertible {
             \(cycle[0]), or make what follows the wait an operation of its own.
             """
         case .alreadyAdded(let operation):
-            "\(operation) was added to a queue or started before. An operation runs once: make a new one."
+            """
+            \(operation) was added to a queue or started before. An operation runs once: make a new one, and set its \
+            weight and limits before adding it.
+            """
         case .alreadyStarted(let operation):
             "\(operation) has started or finished. Change its dependencies and bodies before that."
         case .notReady(let operation, let dependencies):

@@ -26,8 +26,8 @@ extension TaskOperationQueue {
     /// - Parameters:
     ///   - name: What it is called in messages and descriptions.
     ///   - priority: What orders it among the ready operations of the queue, and is its task's own.
-    ///   - weight: How many permits its body takes; see `AnyTaskOperation.weight`.
-    ///   - limits: Semaphores of each of which it needs a permit too; see `AnyTaskOperation.limits`.
+    ///   - weight: How many permits its body takes; see `AnyTaskOperation.setWeight(_:)`.
+    ///   - limits: Semaphores of each of which it needs a permit too; see `AnyTaskOperation.setLimits(_:)`.
     ///   - dependencies: Operations that have to be finished first, whatever comes of them.
     ///   - body: The work. Isolate it to an actor, with `{ @MainActor in … }` for one, to have it run there.
     @inlinable  // In the caller, the type is known: looking it up costs as much as adding the operation.
@@ -41,8 +41,7 @@ extension TaskOperationQueue {
         body: @escaping TaskOperation<Success>.Body
     ) -> TaskOperation<Success> {
         let operation = TaskOperation(name: name, priority: priority, dependencies: dependencies, body: body)
-        if weight != 1 { operation.weight = weight }
-        if !limits.isEmpty { operation.limits = limits }
+        if weight != 1 || !limits.isEmpty { operation.initializePermits(weight: weight, limits: limits) }
         addNew(operation)
         return operation
     }

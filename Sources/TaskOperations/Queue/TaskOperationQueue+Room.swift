@@ -47,8 +47,7 @@ extension TaskOperationQueue {
         body: @escaping TaskOperation<Success>.Body
     ) async throws -> TaskOperation<Success> {
         let operation = TaskOperation(name: name, priority: priority, dependencies: dependencies, body: body)
-        if weight != 1 { operation.weight = weight }
-        if !limits.isEmpty { operation.limits = limits }
+        if weight != 1 || !limits.isEmpty { operation.initializePermits(weight: weight, limits: limits) }
         try await addOperationWaitingForRoom(operation)
         return operation
     }
