@@ -42,9 +42,6 @@ struct DeadlineTable: Sendable {
     /// The clock that was used last: mostly it is used again.
     private var recent = 0
 
-    /// The longest that a task sleeps at once. The runtime stops the process for a sleep of more than 292 years.
-    private static var longestSleep: Duration { .seconds(86_400) }
-
     /// How many deadlines a sleeper is told of at once, so that the lock is not held for long.
     private static var batchCount: Int { 64 }
 
@@ -98,9 +95,8 @@ struct DeadlineTable: Sendable {
             _ = forgetClock(index)
             return .end
         }
-        let end = min(earliest, now + Self.longestSleep)
-        clocks[index]!.sleepsUntil = end
-        return .sleep(until: end)
+        clocks[index]!.sleepsUntil = earliest
+        return .sleep(until: earliest)
     }
 
     private mutating func number(of key: ClockKey) -> UInt8? {

@@ -29,9 +29,9 @@ enum Deadlines {
 
     /// Has a task of its own sleep for a deadline that cannot be added.
     static func sleep<C: Clock>(for target: any DeadlineTarget, _ delay: C.Duration, on clock: C) -> Task<Void, Never> {
-        let deadline = clock.now.advanced(by: delay)
+        let start = clock.now
         return Task.detached(executorPreference: clock.executorOfSleepers, priority: .high) {
-            try? await clock.sleep(until: deadline, tolerance: nil)
+            try? await DeadlineSleep.$isCurrent.withValue(true) { try await clock.sleep(for: delay, from: start) }
             if !Task.isCancelled { target.deadlinePassed() }
         }
     }
@@ -64,7 +64,7 @@ enum Deadlines {
             case .tell(let targets):
                 for target in targets { target.deadlinePassed() }
             case .sleep(let moment):
-                await face.sleep(until: moment)
+                await DeadlineSleep.$isCurrent.withValue(true) { await face.sleep(until: moment) }
                 now = max(face.now, moment)
             case .end:
                 return
@@ -98,20 +98,45 @@ final class ClockFace: Sendable {
         sleepExecutor = clock.executorOfSleepers
     }
 
-    var now: Duration { elapsed() }
+    /// The longest single sleep. The runtime stops the process for one that it cannot count in nanoseconds.
+    private static var longestSleep: Duration { .seconds(86_400) }
 
-    /// A moment from now. What is too far away for the arithmetic of durations comes as late as can be.
-    func moment(after delay: Duration) -> Duration {
-        let furthest = Duration.seconds(Int64.max)
-        return now + min(max(delay, .zero - furthest), furthest)
-    }
+    var now: Duration { elapsed().saturated }
+
+    /// The moment that is `delay` from now.
+    func moment(after delay: Duration) -> Duration { now + delay.saturated }
 
     /// Sleeps until a moment, or until the task is cancelled.
     ///
-    /// A clock that returns early is asked again, once. If it does so again, or fails, the time counts as passed: what
-    /// waits for it would never go on.
+    /// If the clock returns early, or fails, it is asked once more. If it does so again, the time counts as passed: a
+    /// task that waits for it would never continue.
     func sleep(until moment: Duration) async {
-        try? await sleepUntil(moment)
-        if now < moment, !Task.isCancelled { try? await sleepUntil(moment) }
+        var wasEarly = false
+        repeat {
+            let end = min(moment, now + Self.longestSleep)
+            try? await sleepUntil(end)
+            if now < end {
+                if wasEarly { return }
+                wasEarly = true
+            }
+        } while now < moment && !Task.isCancelled
+    }
+}
+
+extension Clock {
+    /// Sleeps until `delay` after `start`. The first half is slept alone: the clock might not be able to express the end
+    /// of a delay that stands for "forever".
+    func sleep(for delay: Duration, from start: Instant) async throws {
+        try await sleep(until: start.advanced(by: delay / 2), tolerance: nil)
+        try await sleep(until: start.advanced(by: delay), tolerance: nil)
+    }
+}
+
+extension Duration {
+    /// The nearest duration that the library measures: at most 2⁴⁰ seconds, about 35,000 years. Sums of such durations,
+    /// and products with small numbers, do not overflow.
+    var saturated: Duration {
+        let longest = Duration.seconds(1 << 40)
+        return min(max(self, .zero - longest), longest)
     }
 }

@@ -19,6 +19,12 @@ package protocol ExecutorBoundClock: Clock {
     var sleepExecutor: (any TaskExecutor)? { get }
 }
 
+/// The sleeps of the library itself, which a clock for tests does not count.
+package enum DeadlineSleep {
+    /// True in a task that sleeps until the earliest deadline.
+    @TaskLocal package static var isCurrent = false
+}
+
 extension Clock {
     /// The executor of tasks that sleep on the clock; nil for the cooperative pool.
     var executorOfSleepers: (any TaskExecutor)? { (self as? any ExecutorBoundClock)?.sleepExecutor }

@@ -97,7 +97,7 @@ struct RepetitionTests {
         #expect(queue.operationCount == 0)
     }
 
-    @Test("a queue is not kept by its repetitions: the round that is pending is the last")
+    @Test("a queue is not kept by its repetitions, and no round begins after its release")
     func releasedQueue() async throws {
         let runs = ConcurrencyMeter()
         weak let weakQueue: TaskOperationQueue?
@@ -108,10 +108,58 @@ struct RepetitionTests {
             repetition = queue.addRepeating(every: .seconds(1), delay: .seconds(1), clock: clock) { runs.enter() }
         }
         #expect(weakQueue == nil)
-        await until { clock.sleeperCount == 1 }
         clock.advance(by: .seconds(1))
         try await repetition.value
-        #expect(runs.total == 1)
+        #expect(runs.total == 0)
+    }
+
+    @Test("a round for which its queue has no room is skipped, or waits until there is some")
+    func fullQueue() async throws {
+        for (missed, expected) in [(MissedRounds.skipped, [0, 20]), (.caughtUp, [0, 15, 20])] {
+            let (clock, rounds, gate) = (ManualClock(), Recorder<Duration>(), Gate())
+            let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, maxPendingOperationCount: 1)
+            let repetition = queue.addRepeating(every: .seconds(10), missed: missed, clock: clock) {
+                rounds.record(clock.now.offset)
+                if rounds.events.count == 1 { await gate.pass() }
+            }
+            await gate.waitForArrivals(1)
+            let pending = Gate()
+            queue.addOperation { await pending.pass() }
+            gate.open()
+            await pending.waitForArrivals(1)
+            queue.addOperation {}
+            #expect(queue.operationCount == 2)
+            // The round at 10 was refused, and its time comes.
+            clock.advance(by: .seconds(10))
+            if missed == .caughtUp { await until { queue.waitingProducerCount == 1 } }
+            clock.advance(by: .seconds(5))
+            pending.open()
+            if missed == .caughtUp { await until { rounds.events.count == 2 } }
+            await until { queue.operationCount == 1 && queue.operations[0].state == .pending }
+            clock.advance(by: .seconds(5))
+            await until { rounds.events.count == expected.count }
+            #expect(rounds.events == expected.map { .seconds($0) })
+            repetition.cancel()
+            await #expect(throws: CancellationError.self) { try await repetition.value }
+        }
+    }
+
+    @Test("a round that its queue drops for another one is skipped, and does not end the repetition")
+    func droppedRound() async throws {
+        let queue = TaskOperationQueue(
+            maxConcurrentOperationCount: 1, maxPendingOperationCount: 1, overflow: .dropOldest)
+        let rounds = Recorder<Duration>()
+        let repetition = queue.addRepeating(every: .seconds(10), delay: .seconds(10), clock: clock) {
+            rounds.record(clock.now.offset)
+        }
+        try await queue.addOperation {}.value
+        clock.advance(by: .seconds(10))
+        await until { queue.operationCount == 1 }
+        clock.advance(by: .seconds(10))
+        await until { rounds.events.count == 1 }
+        #expect(rounds.events == [.seconds(20)])
+        repetition.cancel()
+        await #expect(throws: CancellationError.self) { try await repetition.value }
     }
 
     @Test("5,000 rounds grow nothing", .prompt)
@@ -133,7 +181,7 @@ struct RepetitionTests {
     @Test("an operation at a moment is pending until then")
     func moment() async throws {
         let operation = queue.addOperation(at: clock.now.advanced(by: .seconds(5)), clock: clock) { 1 }
-        await clock.waitForSleepers(1)
+        await until { clock.sleeperCount == 1 }
         clock.advance(by: .milliseconds(4999))
         #expect(operation.state == .pending)
         clock.advance(by: .milliseconds(1))
@@ -153,12 +201,9 @@ struct RepetitionTests {
             dues.append(skipping.due)
         }
         #expect(dues == [10, 20, 30, 40, 50, 1000, 1010, 1020].map { .seconds($0) })
-        var endless = RepetitionSchedule(every: .seconds(Int64.max), missed: .caughtUp)
-        for _ in 0..<20 { endless.roundEnded(at: .zero) }
-        #expect(endless.due > .seconds(Int64.max))
         var tiny = RepetitionSchedule(every: .nanoseconds(1) / 1_000_000_000, missed: .skipped)
-        tiny.roundEnded(at: .seconds(Int64.max))
-        #expect(tiny.due == .seconds(Int64.max))
+        tiny.roundEnded(at: .seconds(1 << 40))
+        #expect(tiny.due == .seconds(1 << 40))
     }
 }
 

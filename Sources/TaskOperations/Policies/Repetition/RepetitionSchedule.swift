@@ -1,20 +1,20 @@
 /// When the rounds of a repetition come, as durations since its first.
 struct RepetitionSchedule: Sendable {
     private let interval: Duration
-    private let missed: MissedRounds
+    let missed: MissedRounds
     /// The number of the round, counted from 0 and with those that were left out.
     private var number: Int128 = 0
 
     /// - Parameter interval: Positive.
     init(every interval: Duration, missed: MissedRounds) {
-        self.interval = interval
+        self.interval = interval.saturated
         self.missed = missed
     }
 
     /// When the round is due.
     var due: Duration {
-        let hasRoom = !number.multipliedReportingOverflow(by: interval.attoseconds).overflow
-        return interval * (hasRoom ? number : Int128.max / interval.attoseconds)
+        let (due, overflows) = number.multipliedReportingOverflow(by: interval.attoseconds)
+        return Duration(attoseconds: overflows ? .max : due).saturated
     }
 
     /// A round has ended.
