@@ -1,5 +1,5 @@
 internal import Foundation
-import TaskOperationsTesting
+package import TaskOperationsTesting
 public import Testing
 
 /// Runs a test once for each of many seeds, each time on a `SeededExecutor`, and so through another interleaving of
@@ -15,8 +15,8 @@ public import Testing
 /// A failure names its seed, and ends the series. To run that seed alone, set the environment variable
 /// `TASK_OPERATIONS_SEED` to it.
 ///
-/// A test that is stuck under a seed ends the process with a message that names the seed: what it left behind could
-/// not be taken down otherwise.
+/// A test that is stuck under a seed is cancelled, and fails. If it ignores the cancellation, it cannot be left behind:
+/// the process exits once the failure is recorded.
 public struct SeedsTrait: TestTrait, SuiteTrait, TestScoping {
     /// The seeds, in order.
     public let seeds: [UInt64]
@@ -43,7 +43,7 @@ public struct SeedsTrait: TestTrait, SuiteTrait, TestScoping {
             }
             try await naming.provideScope(for: test, testCase: testCase) {
                 do {
-                    try perform(function, on: SeededExecutor(seed: seed))
+                    try Self.perform(function, on: SeededExecutor(seed: seed))
                 } catch {
                     Issue.record(error)
                 }
@@ -52,14 +52,16 @@ public struct SeedsTrait: TestTrait, SuiteTrait, TestScoping {
         }
     }
 
-    private func perform(
+    package static func perform(
         _ function: @concurrent @Sendable () async throws -> Void, on executor: SeededExecutor
     ) throws {
         try withoutActuallyEscaping(function) { function in
             do {
                 try executor.run { try await SeededExecutor.$current.withValue(executor) { try await function() } }
-            } catch let error as SeededRunError {
-                fatalError(error.description)
+            } catch let error as SeededRunError where error.leavesTask {
+                // The function must not outlive this call.
+                Issue.record(error, "The test ignores its cancellation, so the process exits.")
+                exit(EXIT_FAILURE)
             }
         }
     }

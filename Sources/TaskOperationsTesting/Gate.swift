@@ -13,19 +13,26 @@ public final class Gate: Sendable {
         var isOpen = false
         var arrivals = 0
         var held: [CheckedContinuation<Void, Never>] = []
-        var watchers: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+        var watchers: [Watcher] = []
+        var lastWatcher = 0
 
-        /// Counts an arrival, and returns those who waited for it.
-        mutating func arrive() -> [CheckedContinuation<Void, Never>] {
+        /// Counts an arrival, and returns the watchers that waited for it.
+        mutating func arrive() -> [Watcher] {
             arrivals += 1
-            return arrivedWatchers()
+            return removeWatchers { [arrivals] in $0.count <= arrivals }
         }
 
-        mutating func arrivedWatchers() -> [CheckedContinuation<Void, Never>] {
-            let arrived = watchers.filter { $0.count <= arrivals }.map(\.continuation)
-            watchers.removeAll { $0.count <= arrivals }
-            return arrived
+        mutating func removeWatchers(where mustGo: (Watcher) -> Bool) -> [Watcher] {
+            let removed = watchers.filter(mustGo)
+            watchers.removeAll(where: mustGo)
+            return removed
         }
+    }
+
+    private struct Watcher: Sendable {
+        let number: Int
+        let count: Int
+        let continuation: CheckedContinuation<Void, Never>
     }
 
     private let state = Lock(State())
@@ -40,15 +47,14 @@ public final class Gate: Sendable {
                 if !state.isOpen { state.held.append(continuation) }
                 return (state.isOpen, state.arrive())
             }
-            for watcher in arrived { watcher.resume() }
+            for watcher in arrived { watcher.continuation.resume() }
             if isOpen { continuation.resume() }
         }
     }
 
     /// Counts an arrival of one that does not wait here.
     func countArrival() {
-        let arrived = state.withLock { $0.arrive() }
-        for watcher in arrived { watcher.resume() }
+        resumeWatchers { $0.arrive() }
     }
 
     /// Lets everybody through who waits, and everybody who comes.
@@ -67,14 +73,31 @@ public final class Gate: Sendable {
     /// How many calls of `pass()` there were.
     public var arrivals: Int { state.withLock { $0.arrivals } }
 
-    /// Waits until `pass()` was called so many times.
+    /// Waits until `pass()` was called so many times, or the task is cancelled.
     public func waitForArrivals(_ count: Int) async {
-        await withCheckedContinuation { continuation in
-            let arrived = state.withLock { state in
-                state.watchers.append((count, continuation))
-                return state.arrivedWatchers()
-            }
-            for watcher in arrived { watcher.resume() }
+        let number = state.withLock { state in
+            state.lastWatcher += 1
+            return state.lastWatcher
         }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                resumeWatchers { state in
+                    state.watchers.append(Watcher(number: number, count: count, continuation: continuation))
+                    return state.removeWatchers { [arrivals = state.arrivals] in $0.count <= arrivals }
+                }
+                // A cancellation that came before found no watcher.
+                if Task.isCancelled { removeWatcher(number) }
+            }
+        } onCancel: {
+            removeWatcher(number)
+        }
+    }
+
+    private func removeWatcher(_ number: Int) {
+        resumeWatchers { $0.removeWatchers { $0.number == number } }
+    }
+
+    private func resumeWatchers(_ remove: (inout State) -> [Watcher]) {
+        for watcher in state.withLock(remove) { watcher.continuation.resume() }
     }
 }

@@ -20,11 +20,17 @@ public final class ManualClock: Clock, ExecutorBoundClock {
             self.offset = offset
         }
 
-        /// The moment so much later.
-        public func advanced(by duration: Duration) -> Self { Self(offset: offset + duration) }
+        /// Returns the moment that is so much later, or the last moment if there is none.
+        public func advanced(by duration: Duration) -> Self {
+            let (sum, overflows) = offset.attoseconds.addingReportingOverflow(duration.attoseconds)
+            return Self(offset: Duration(attoseconds: overflows ? (duration < .zero ? .min : .max) : sum))
+        }
 
-        /// How much later another moment is.
-        public func duration(to other: Self) -> Duration { other.offset - offset }
+        /// Returns how much later another moment is, or the longest duration if it is more than that.
+        public func duration(to other: Self) -> Duration {
+            let (difference, overflows) = other.offset.attoseconds.subtractingReportingOverflow(offset.attoseconds)
+            return Duration(attoseconds: overflows ? (other < self ? .min : .max) : difference)
+        }
 
         /// Whether one moment is before another.
         public static func < (left: Self, right: Self) -> Bool { left.offset < right.offset }
@@ -69,10 +75,14 @@ public final class ManualClock: Clock, ExecutorBoundClock {
     /// When the first of those that sleep wakes; nil if none sleeps.
     package var nextDeadline: Instant? { state.withLock { $0.sleepers.first?.deadline } }
 
-    /// How many sleep now.
+    /// How many sleep now. One task of the library is among them if a delay, a rate or a limit is measured by the clock.
     public var sleeperCount: Int { state.withLock { $0.sleepers.count } }
 
-    /// Waits until so many calls of `sleep` were made in all, each of which sleeps or is over.
+    /// Waits until `sleep` was called so many times in all, or the task is cancelled. Each of these calls sleeps or is
+    /// over.
+    ///
+    /// Pauses between attempts count, like the sleeps of bodies. A delay, a rate or a limit does not: it is measured from
+    /// the moment when it is set, so the clock can be moved at once.
     public func waitForSleepers(_ count: Int) async {
         await arrivals.waitForArrivals(count)
     }
@@ -119,7 +129,7 @@ public final class ManualClock: Clock, ExecutorBoundClock {
             state.sleepers.insert(sleeper, at: place)
             return nil
         }
-        arrivals.countArrival()
+        if !DeadlineSleep.isCurrent { arrivals.countArrival() }
         if let result { sleeper.continuation.resume(with: result) }
     }
 

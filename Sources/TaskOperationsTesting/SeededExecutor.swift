@@ -104,14 +104,16 @@ extension SeededExecutor {
             do { result = .success(try await body()) } catch { result = .failure(error) }
             outcome.result.withLock { $0 = result }
         }
-        let end = jobsRun + jobLimit
+        require(jobLimit >= 0, "jobLimit is \(jobLimit); it must not be negative.")
+        let end = jobsRun + min(jobLimit, .max - jobsRun - 100_000)
         var hasDrained = drain(until: end)
         while hasDrained, outcome.result.withLock({ $0 == nil }), whenIdle() { hasDrained = drain(until: end) }
         if hasDrained, let result = outcome.result.withLock({ $0 }) { return try result.get() }
-        let error = SeededRunError(seed: seed, reason: hasDrained ? .stuck : .endless, jobsRun: jobsRun)
+        let (reason, jobsRun) = (hasDrained ? SeededRunError.Reason.stuck : .endless, jobsRun)
         task.cancel()
         _ = drain(until: jobsRun + min(jobLimit, 100_000))
-        throw error
+        let leavesTask = outcome.result.withLock { $0 == nil }
+        throw SeededRunError(seed: seed, reason: reason, jobsRun: jobsRun, leavesTask: leavesTask)
     }
 
     private func begin() {
@@ -154,6 +156,9 @@ public struct SeededRunError: Error, Sendable, Hashable, CustomStringConvertible
 
     /// How many jobs were run until then.
     public let jobsRun: Int
+
+    /// Whether the body's task did not end when it was cancelled.
+    package let leavesTask: Bool
 
     /// What happened, under which seed, and what may be the cause.
     public var description: String {

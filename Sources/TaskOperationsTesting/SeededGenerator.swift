@@ -1,3 +1,5 @@
+internal import TaskOperations
+
 /// Random numbers that are the same for the same seed, so that a failing test can be run again.
 ///
 /// This is SplitMix64 (G. L. Steele, D. Lea and C. H. Flood, "Fast Splittable Pseudorandom Number Generators",
@@ -24,7 +26,8 @@ public struct SeededGenerator: RandomNumberGenerator, Sendable {
     ///
     /// - Parameter bound: At least 1.
     public mutating func number(below bound: Int) -> Int {
-        Int(next().multipliedFullWidth(by: UInt64(bound)).high)
+        require(bound >= 1, "bound is \(bound); it must be at least 1.")
+        return Int(next().multipliedFullWidth(by: UInt64(bound)).high)
     }
 
     /// Whether something happens that does so in this many of a hundred cases.

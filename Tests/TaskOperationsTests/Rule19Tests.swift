@@ -100,7 +100,7 @@ struct Rule19Tests {
         let gate = Gate()
         let operations = (0..<3).map { _ in queue.addOperation { await gate.pass() } }
         let ended = Task { try await queue.shutDown(cancellingAfter: .seconds(5), clock: clock) }
-        await clock.waitForSleepers(1)
+        await until { clock.sleeperCount == 1 }
         let late = queue.addOperation {}
         clock.advance(by: .seconds(4))
         gate.open()
@@ -123,7 +123,7 @@ struct Rule19Tests {
         queue.isSuspended = isSuspended
         let pending = queue.addOperation {}
         let ended = Task { try await queue.shutDown(cancellingAfter: .seconds(5), clock: clock) }
-        await clock.waitForSleepers(1)
+        await until { clock.sleeperCount == 1 }
         clock.advance(by: .seconds(5))
         await #expect(throws: CancellationError.self) { try await pending.value }
         #expect(!executing.isFinished)

@@ -1,3 +1,4 @@
+import Foundation
 import TaskOperations
 import TaskOperationsExpectations
 import TaskOperationsTesting
@@ -84,5 +85,40 @@ struct SeedsTraitTests {
         withKnownIssue { recorder.expectAtMost(1) }
         recorder.record(.started("a"))
         withKnownIssue { recorder.expectAllFinishedOnce() }
+    }
+}
+
+@Suite("A test that is stuck under a seed", .inTurns, .prompt, .timeLimit(.minutes(10)))
+struct StuckSeedTests {
+    @Test("fails, with its seed, and takes nothing else with it")
+    func fails() async throws {
+        let errors = Recorder<String>()
+        let swallowing = IssueHandlingTrait.compactMapIssues { issue in
+            errors.record("\(issue.error.map { "\($0)" } ?? "") \(issue.comments.map(\.rawValue))")
+            return nil
+        }
+        let trait = SeedsTrait(seeds: [7, 8])
+        let (test, testCase) = (try #require(Test.current), Test.Case.current)
+        try await swallowing.provideScope(for: test, testCase: testCase) {
+            try await trait.provideScope(for: test, testCase: testCase) {
+                let queue = TaskOperationQueue(isSuspended: true, executor: .seeded)
+                try await queue.addOperation {}.value
+                queue.isSuspended = false
+            }
+            try await trait.provideScope(for: test, testCase: testCase) { await ManualClock().waitForSleepers(1) }
+        }
+        #expect(errors.events.count == 2)
+        #expect(errors.events.allSatisfy { $0.contains("Stuck under seed 7") && $0.contains("TASK_OPERATIONS_SEED=7") })
+    }
+
+    @Test("exits once the failure is recorded, if it ignores its cancellation")
+    func exits() async {
+        await withKnownIssue {
+            await #expect(processExitsWith: .exitCode(EXIT_FAILURE)) {
+                try SeedsTrait.perform({ await Gate().pass() }, on: SeededExecutor(seed: 7))
+            }
+        } matching: { issue in
+            "\(issue)".contains("Stuck under seed 7")
+        }
     }
 }

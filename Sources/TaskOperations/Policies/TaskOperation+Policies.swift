@@ -26,7 +26,7 @@ extension TaskOperation {
     fileprivate func setPolicies<C: Clock>(
         _ retry: RetryPolicy?, _ timeLimit: Duration?, _ deadline: Duration?, _ overrun: TimeLimitOverrun, _ clock: C
     ) throws(TaskOperationError) where C.Duration == Duration {
-        let time = OperationTimeLimit(overrun)
+        let time = OperationTimeLimit(overrun, clock: clock)
         if let retry { try self.retry(retry, clock: clock) }
         if let timeLimit { try limitTime(to: timeLimit, time, clock: clock) }
         if let deadline { try limitTimeFromNow(to: deadline, time, clock: clock) }
@@ -132,7 +132,8 @@ extension TaskOperationQueue {
         _ operation: TaskOperation<Success>, deadline: Duration, overrun: TimeLimitOverrun = .wait,
         clock: C = ContinuousClock()
     ) throws(TaskOperationError) where C.Duration == Duration {
-        let limit = try operation.limitTimeFromNow(to: deadline, OperationTimeLimit(overrun), clock: clock)
+        let time = OperationTimeLimit(overrun, clock: clock)
+        let limit = try operation.limitTimeFromNow(to: deadline, time, clock: clock)
         do {
             try addOperation(operation)
         } catch {

@@ -11,7 +11,7 @@ struct DelayTests {
     @Test("the operation is pending, and holds no permit, until the time has come")
     func delay() async throws {
         let delayed = queue.addOperation(delay: .seconds(5), clock: clock) { "late" }
-        await clock.waitForSleepers(1)
+        await until { clock.sleeperCount == 1 }
         clock.advance(by: .seconds(4))
         #expect(try await queue.run { "early" } == "early")
         #expect(delayed.state == .pending)
@@ -64,7 +64,7 @@ struct DelayTests {
     func cancellation() async throws {
         let runs = Recorder<String>()
         let delayed = queue.addOperation(name: "late", delay: .seconds(5), clock: clock) { runs.record("ran") }
-        await clock.waitForSleepers(1)
+        await until { clock.sleeperCount == 1 }
         #expect(delayed.debugDescription.contains("waits for the end of its delay"))
         delayed.cancel()
         #expect(delayed.isFinished)
@@ -80,7 +80,7 @@ struct DelayTests {
         queue.isSuspended = true
         let first = queue.addOperation {}
         let delayed = queue.addOperation(delay: .seconds(1), clock: clock, dependencies: [first]) {}
-        await clock.waitForSleepers(1)
+        await until { clock.sleeperCount == 1 }
         clock.advance(by: .seconds(1))
         await until { clock.sleeperCount == 0 }
         #expect(!delayed.isFinished)
@@ -104,7 +104,7 @@ struct DelayTests {
             ]
             // Comes after the sleeper has begun to sleep for the others.
             try await queue.addOperation(delay: .milliseconds(1)) {}.value
-            await clock.waitForSleepers(1)
+            await until { clock.sleeperCount == 1 }
             for operation in operations {
                 #expect(operation.state == .pending)
                 operation.cancel()

@@ -30,7 +30,7 @@ struct RateTests {
         #expect(try await operations[18].value == 18)
         #expect(try await operations[19].value == 19)
         let next = queue.addOperation { 20 }
-        await clock.waitForSleepers(1)
+        await until { clock.sleeperCount == 1 }
         #expect(next.isReady)
         clock.advance(by: .seconds(59))
         await letOthersRun()
@@ -47,7 +47,7 @@ struct RateTests {
         for number in 0..<100 {
             #expect(try await operations[number].value == number)
             if number == 99 { break }
-            await clock.waitForSleepers(number + 1)
+            await until { clock.sleeperCount == 1 }
             #expect(clock.sleeperCount == 1)
             clock.advance(by: .seconds(1))
         }
@@ -72,7 +72,7 @@ struct RateTests {
         #expect(wakeCount == 2, "as many as tokens were missing")
         queue.setMaxConcurrentOperationCount(2, for: .medium)
         #expect(try await closed[1].value == 1)
-        await clock.waitForSleepers(3)
+        await until { clock.sleeperCount == 1 }
         clock.advance(by: .seconds(2))
         #expect(try await closed[2].value == 2)
     }
@@ -129,7 +129,7 @@ struct RateTests {
         #expect(try await outer.value == 4)
         let last = queue!.addOperation { 5 }
         queue = nil
-        await clock.waitForSleepers(1)
+        await until { clock.sleeperCount == 1 }
         clock.advance(by: .seconds(1))
         #expect(try await last.value == 5)
     }

@@ -14,7 +14,7 @@ struct TimeLimitTests {
         let operation = queue.addOperation(name: "slow", timeLimit: .seconds(5), clock: clock) {
             try await clock.sleep(for: .seconds(60))
         }
-        await clock.waitForSleepers(2)
+        await clock.waitForSleepers(1)
         clock.advance(by: .seconds(5))
         let error = await #expect(throws: TaskOperationError.self) { try await operation.value }
         #expect(error?.timedOut?.name == "slow")
@@ -30,7 +30,6 @@ struct TimeLimitTests {
         let (gate, other) = (Gate(), Gate())
         let limited = queue.addOperation(timeLimit: .seconds(5), clock: clock) { await gate.pass() }
         let due = queue.addOperation(deadline: .seconds(5), clock: clock) { await other.pass() }
-        await clock.waitForSleepers(1)
         clock.advance(by: .seconds(5))
         #expect(await timedOut(due) == .seconds(5))
         #expect(!limited.isFinished)
@@ -47,7 +46,6 @@ struct TimeLimitTests {
         let need = TaskOperation {}
         let operation = queue.addOperation(deadline: .seconds(1), clock: clock, dependencies: [need]) {}
         let dependent = queue.addOperation(dependencies: [operation]) { 1 }
-        await clock.waitForSleepers(1)
         clock.advance(by: .seconds(1))
         #expect(await timedOut(operation) == .seconds(1))
         #expect(try await dependent.value == 1)

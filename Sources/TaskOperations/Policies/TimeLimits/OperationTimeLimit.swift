@@ -10,10 +10,13 @@ final class OperationTimeLimit: Sendable {
     }
 
     private let overrun: TimeLimitOverrun
+    /// Where an operation whose time is over is ended.
+    private let executor: (any TaskExecutor)?
     private let state = Lock(State.running)
 
-    init(_ overrun: TimeLimitOverrun) {
+    init(_ overrun: TimeLimitOverrun, clock: some Clock) {
         self.overrun = overrun
+        executor = clock.executorOfSleepers
     }
 
     static func check(_ limit: Duration, _ name: String) {
@@ -38,8 +41,8 @@ final class OperationTimeLimit: Sendable {
 
     /// A limit is over.
     ///
-    /// What follows is done by a task of its own: cancelling a body calls its cancellation handlers, and the thread that
-    /// tells of deadlines is not to wait for these.
+    /// Another task ends the operation: cancelling a body calls its cancellation handlers, and other deadlines must not
+    /// wait for them.
     func pass(_ limit: Duration, for operation: AnyTaskOperation) {
         let isTooLate = operation.isCancelled && overrun == .wait
         let isFirst = state.withLock { state in
@@ -47,7 +50,9 @@ final class OperationTimeLimit: Sendable {
             state = isTooLate ? .over : .passed(after: limit)
             return !isTooLate
         }
-        if isFirst { Task.detached(priority: .high) { [self] in end(operation, after: limit) } }
+        if isFirst {
+            Task.detached(executorPreference: executor, priority: .high) { [self] in end(operation, after: limit) }
+        }
     }
 
     private func end(_ operation: AnyTaskOperation, after limit: Duration) {
