@@ -134,9 +134,10 @@ public struct DurationHistogram: Sendable, Hashable, Codable {
 
     /// The duration, in seconds, that a part of all does not exceed; 0 if there are none.
     ///
-    /// - Parameter part: From 0 to 1.
+    /// - Parameter part: From 0 to 1. A part out of range counts as the nearer of both.
     public func quantile(_ part: Double) -> Double {
-        let rank = max(1, Int((part * Double(count)).rounded(.up)))
+        // A part that is not a number counts as 0.
+        let rank = max(1, Int((min(max(0, part), 1) * Double(count)).rounded(.up)))
         var seen = 0
         for (step, number) in counts.enumerated() {
             seen += number

@@ -26,11 +26,14 @@ public final class TraceRecorder: TaskOperationObserver {
     ///
     /// - Parameters:
     ///   - url: The file.
-    ///   - maximumFileSize: From how many bytes on a new file is begun; nil for never. What was written before is moved to
+    ///   - maximumFileSize: From how many bytes on a new file is begun, at least 1; nil for never. What was written before is moved to
     ///     a file of the same name with `.1` at the end, and what that had is dropped. Each of both can be opened by
     ///     itself.
     /// - Throws: `TraceError.file` if the file cannot be made.
     public init(writingTo url: URL, maximumFileSize: Int? = nil) throws(TraceError) {
+        if let maximumFileSize {
+            require(maximumFileSize >= 1, "maximumFileSize is \(maximumFileSize); it must be at least 1.")
+        }
         let file = try TraceFile(url, maximumSize: maximumFileSize)
         writer = Lock(TraceWriter(file))
         timer.withLock { $0 = FlushTimer { [weak self] in self?.flush() } }

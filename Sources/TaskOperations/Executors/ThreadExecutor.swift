@@ -24,8 +24,14 @@ public final class ThreadExecutor: SerialExecutor, TaskExecutor {
     ///
     /// - Parameters:
     ///   - name: What the thread is called; Linux keeps the first 15 bytes.
-    ///   - stackSize: The bytes of its stack, a multiple of 4,096; nil for the system's own choice.
+    ///   - stackSize: The size of its stack in bytes, from 65,536 to 1,073,741,824, which is rounded up to whole pages.
+    ///     Nil for the system's own choice. The executor stops the process with a message for any other size.
     public init(name: String = "ThreadExecutor", stackSize: Int? = nil) {
+        if let stackSize {
+            require(
+                (1 << 16...1 << 30).contains(stackSize),
+                "stackSize is \(stackSize); it must be from 65536 to 1073741824 bytes.")
+        }
         self.name = name
         threads = WorkerThreads(name: name, maxCount: 1, stackSize: stackSize, idleTime: nil)
     }

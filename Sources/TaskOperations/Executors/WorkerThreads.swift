@@ -10,7 +10,6 @@ package final class WorkerThreads: Sendable {
     private static let mark = ThreadMark()
 
     private let name: String
-    private let stackSize: Int?
     private let idleTime: Duration?
     private let startThread: @Sendable (_ body: @escaping Work) -> Int32
     private let state: Monitor<WorkerThreadsState<Work>>
@@ -23,18 +22,17 @@ package final class WorkerThreads: Sendable {
     ///   - stackSize: The bytes of a thread's stack; nil for the system's own choice.
     ///   - idleTime: The seconds after which an idle thread ends; nil to keep it.
     package convenience init(name: String, maxCount: Int, stackSize: Int? = nil, idleTime: Double?) {
-        self.init(name: name, maxCount: maxCount, stackSize: stackSize, idleTime: idleTime) { body in
+        self.init(name: name, maxCount: maxCount, idleTime: idleTime) { body in
             SystemThread.start(name: name, stackSize: stackSize, body: body)
         }
     }
 
     /// - Parameter startThread: Starts a thread, or returns the system's reason not to.
     init(
-        name: String, maxCount: Int, stackSize: Int? = nil, idleTime: Double?,
+        name: String, maxCount: Int, idleTime: Double?,
         startThread: @escaping @Sendable (_ body: @escaping Work) -> Int32
     ) {
         self.name = name
-        self.stackSize = stackSize
         self.idleTime = idleTime.map { .seconds($0) }
         self.startThread = startThread
         var state = WorkerThreadsState<Work>(maxCount: maxCount)
@@ -118,9 +116,6 @@ extension WorkerThreads {
     private func start() {
         let error = startThread { [self] in serve() }
         if error == 0 { return }
-        require(
-            stackSize == nil || error != SystemThread.invalidArgument,
-            "The system has no threads with a stack of \(stackSize ?? 0) bytes.")
         state.withLock { $0.threadFailed() }
         let isFirst = isRetrying.withLock { isRetrying in
             defer { isRetrying = true }

@@ -24,7 +24,7 @@ final class Portions: Sendable {
         let portion = begun.add(1, ordering: .relaxed).oldValue
         if portion >= total { return nil }
         let start = portion * stride
-        return start..<min(start + stride, count)
+        return start..<start + min(stride, count - start)
     }
 
     var isStopped: Bool { stopped.load(ordering: .relaxed) }

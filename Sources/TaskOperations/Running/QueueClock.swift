@@ -15,7 +15,7 @@ final class QueueClock: Sendable {
 
     init<C: Clock>(_ clock: C) where C.Duration == Duration {
         let start = clock.now
-        elapsed = { start.duration(to: clock.now) }
+        elapsed = { start.duration(to: clock.now).saturated }
         addDeadline = { wake, delay in
             if !Deadlines.add(wake, after: delay, on: clock) { _ = Deadlines.sleep(for: wake, delay, on: clock) }
         }

@@ -14,7 +14,8 @@ public struct OperationRate: Hashable, Sendable {
         require(
             count > 0 && count <= 1e9,
             "the rate is \(count) for each second; it must be more than 0 and at most 1000000000.")
-        return OperationRate(interval: .seconds(1) / count, burst: burst)
+        // A smaller number would be an interval beyond the range of `Duration`.
+        return OperationRate(interval: .seconds(1) / max(count, 0x1p-40), burst: burst)
     }
 
     /// One start after each interval.
@@ -39,20 +40,23 @@ public struct OperationRate: Hashable, Sendable {
 /// It is the generic cell rate algorithm, as virtual scheduling (ITU-T Recommendation I.371, annex A), which is a token
 /// bucket with one number: when the next token would be used if all came evenly.
 struct TokenBucket: Hashable, Sendable {
-    let rate: OperationRate
+    private let interval: Duration
+    /// The time in which an empty bucket fills. Bounded, so that no sum or product of times overflows.
+    private let fillTime: Duration
     private var next = Duration.zero
 
     init(_ rate: OperationRate) {
-        self.rate = rate
+        interval = rate.interval.saturated
+        let highestBurst = Int128.max / 4 / interval.attoseconds
+        fillTime = interval * min(Int128(rate.burst), highestBurst)
     }
 
     /// When there is a token.
-    var nextStart: Duration { next - rate.interval * (rate.burst - 1) }
+    var nextStart: Duration { next + interval - fillTime }
 
     /// When there is a token if so many more are used at a time.
     func nextStart(after count: Int, at time: Duration) -> Duration {
-        let full = rate.interval * (rate.burst - 1)
-        return count == 0 ? nextStart : max(next, time) + rate.interval * count - full
+        count == 0 ? nextStart : max(next, time) + interval * (count + 1) - fillTime
     }
 
     /// Whether the bucket is full: no token comes until one is used.
@@ -60,13 +64,12 @@ struct TokenBucket: Hashable, Sendable {
 
     /// How many tokens there are at a time; not more than a number.
     func count(at time: Duration, atMost limit: Int) -> Int {
-        let full = rate.interval * rate.burst
-        let since = min(time - next + full, full)
-        return since < rate.interval ? 0 : min(limit, Int(since.attoseconds / rate.interval.attoseconds))
+        let since = min(time - next + fillTime, fillTime)
+        return since < interval ? 0 : min(limit, Int(clamping: since.attoseconds / interval.attoseconds))
     }
 
-    mutating func take(at time: Duration) { next = max(next, time) + rate.interval }
+    mutating func take(at time: Duration) { next = max(next, time) + interval }
 
     /// Gives a token back that was not used.
-    mutating func giveBack() { next -= rate.interval }
+    mutating func giveBack() { next -= interval }
 }

@@ -28,18 +28,19 @@ package enum SystemThread {
     ///
     /// - Parameters:
     ///   - name: What it is called; Linux keeps the first 15 bytes.
-    ///   - stackSize: The bytes of its stack; nil for the system's own choice.
+    ///   - stackSize: The size of its stack in bytes, rounded up to whole pages; nil for the system's own choice.
     ///   - body: What the thread does.
     /// - Returns: 0, or the system's reason not to start it: `EAGAIN` if there are too many threads or too little
-    ///   memory, `EINVAL` if the system has no stack of that size.
+    ///   memory.
     package static func start(name: String, stackSize: Int? = nil, body: @escaping Body) -> Int32 {
         var attributes = pthread_attr_t()
         pthread_attr_init(&attributes)
         defer { pthread_attr_destroy(&attributes) }
         pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
         if let stackSize {
-            let error = pthread_attr_setstacksize(&attributes, stackSize)
-            if error != 0 { return error }
+            // The largest page of any supported system.
+            let page = 1 << 14
+            pthread_attr_setstacksize(&attributes, (stackSize + page - 1) / page * page)
         }
         let start = Unmanaged.passRetained(Start(name: name, body: body))
         #if canImport(Darwin)
@@ -52,9 +53,6 @@ package enum SystemThread {
         if error != 0 { start.release() }
         return error
     }
-
-    /// What `start` returns for a stack size that the system does not have.
-    static var invalidArgument: Int32 { EINVAL }
 
     /// Does work in a pool of its own for what Objective-C releases later, on platforms that have that.
     static func inReleasePool(_ work: () -> Void) {
@@ -162,7 +160,7 @@ private struct SystemTime {
 
     init(after duration: Duration) {
         clock_gettime(CLOCK_MONOTONIC, &time)
-        let (seconds, attoseconds) = duration.components
+        let (seconds, attoseconds) = duration.saturated.components
         let nanoseconds = time.tv_nsec + Int(attoseconds / 1_000_000_000)
         time.tv_sec += Int(min(seconds, 1_000_000_000)) + nanoseconds / 1_000_000_000
         time.tv_nsec = nanoseconds % 1_000_000_000

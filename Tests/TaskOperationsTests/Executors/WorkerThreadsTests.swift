@@ -127,14 +127,6 @@ extension WorkerThreadsTests {
         #expect(runs.total == 3)
         #expect(!threads.submit {})
     }
-
-    @Test("a stack size that the system does not have stops the process with a message", .prompt)
-    func badStackSize() async {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            try await ThreadExecutor(name: "tiny", stackSize: 1).run {}
-        }
-        #expect(result.errorText.contains("stack of 1 bytes"))
-    }
 }
 
 // MARK: - Lanes

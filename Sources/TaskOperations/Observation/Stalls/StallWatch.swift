@@ -22,7 +22,7 @@ final class StallWatch: ChangeListener {
         _ scheduler: Scheduler, longerThan limit: Duration, clock: C, send: @escaping @Sendable (StallReport?) -> Void
     ) where C.Duration == Duration {
         self.scheduler = scheduler
-        self.limit = limit
+        self.limit = limit.saturated
         self.clock = ClockFace(clock)
         isSystemClock = clock is ContinuousClock || clock is SuspendingClock
         self.send = send

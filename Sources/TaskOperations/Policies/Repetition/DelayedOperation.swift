@@ -71,8 +71,9 @@ extension TaskOperationQueue {
         dependencies: [AnyTaskOperation] = [],
         body: @escaping TaskOperation<Success>.Body
     ) -> TaskOperation<Success> where C.Duration == Duration {
-        addOperation(
-            name: name, priority: priority, delay: clock.now.duration(to: moment), clock: clock,
+        let now = clock.now
+        return addOperation(
+            name: name, priority: priority, delay: moment <= now ? .zero : now.duration(to: moment), clock: clock,
             dependencies: dependencies, body: body)
     }
 
@@ -86,9 +87,9 @@ extension TaskOperationQueue {
     }
 
     private func delayByTask<C: Clock>(_ operation: AnyTaskOperation, delay: C.Duration, clock: C) {
-        let deadline = clock.now.advanced(by: delay)
+        let start = clock.now
         let timer = TaskOperation(name: operation.name.map { "delay of \"\($0)\"" } ?? "delay") {
-            try await clock.sleep(until: deadline, tolerance: nil)
+            try await clock.sleep(for: delay, from: start)
         }
         operation.addCompletionHandler { timer.cancel() }
         do {

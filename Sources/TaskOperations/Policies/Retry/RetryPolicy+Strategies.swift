@@ -33,7 +33,7 @@ extension RetryPolicy {
             if attempt >= attempts { return nil }
             let pause = pause(after: attempt, initial, factor, maximum)
             if jitter == 0 { return pause }
-            return pause * (1 - jitter * random(seed, attempt))
+            return pause.saturated * (1 - jitter * random(seed, attempt))
         }
     }
 
@@ -41,7 +41,7 @@ extension RetryPolicy {
         after attempt: Int, _ initial: Duration, _ factor: Double, _ maximum: Duration
     ) -> Duration {
         if factor == 1 || initial == .zero { return initial }
-        let (first, limit) = (initial / .seconds(1), maximum / .seconds(1))
+        let (first, limit) = (initial.saturated / .seconds(1), maximum.saturated / .seconds(1))
         var seconds = first
         for _ in 1..<attempt where seconds < limit { seconds *= factor }
         if seconds >= limit { return maximum }

@@ -36,9 +36,9 @@ extension AnyTaskOperation {
 
     /// Sleeps, and lends the permit of the body meanwhile. A body whose task is cancelled does not get it back, and has to
     /// end.
-    ///
-    /// A clock that fails or returns early is not asked again: the time counts as passed.
     static func sleepLendingPermit<C: Clock>(for pause: Duration, clock: C) async where C.Duration == Duration {
-        await lendingPermit(goesOn: { !Task.isCancelled }) { try? await clock.sleep(for: pause) }
+        let face = ClockFace(clock)
+        let end = face.moment(after: pause)
+        await lendingPermit(goesOn: { !Task.isCancelled }) { await face.sleep(until: end) }
     }
 }

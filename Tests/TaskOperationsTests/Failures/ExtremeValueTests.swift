@@ -1,0 +1,257 @@
+import TaskOperationsExpectations
+import TaskOperationsTesting
+import Testing
+
+@testable import TaskOperations
+
+/// Durations that people write for "forever", and longer ones.
+private let longDurations = [Duration.seconds(Int64.max), .seconds(Int64.max) * 15, Duration(attoseconds: .max)]
+
+@Suite("Extreme values: a duration that is too long never passes", .inTurns, .timeLimit(.minutes(10)))
+struct ExtremeValueTests {
+    private let clock = ManualClock()
+
+    @Test("a pause between attempts waits, and can be cancelled, on any clock", arguments: longDurations)
+    func retryPause(pause: Duration) async {
+        for clock in [ContinuousClock(), SuspendingClock(), clock] as [any Clock<Duration>] {
+            await cancelDuringPause(pause, on: clock)
+        }
+    }
+
+    private func cancelDuringPause(_ pause: Duration, on clock: some Clock<Duration>) async {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
+        let operation = queue.addOperation(retry: RetryPolicy { _, _ in pause }, clock: clock) {
+            throw WorkFailed(number: 1)
+        }
+        // Runs while the permit is lent.
+        try? await queue.addOperation {}.value
+        #expect(!operation.isFinished)
+        operation.cancel()
+        await #expect(throws: CancellationError.self) { try await operation.value }
+    }
+
+    @Test("pauses that grow beyond all durations")
+    func exponential() async throws {
+        for long in longDurations {
+            for policy in [
+                RetryPolicy.exponential(initial: long, maximum: long, jitter: 0.5, attempts: 9, seed: 1),
+                .exponential(initial: .seconds(1), factor: 1e300, maximum: long, jitter: 1, attempts: 9, seed: 2),
+                .exponential(initial: long, factor: 1, maximum: long, attempts: 9),
+            ] {
+                for attempt in 1..<9 {
+                    let pause = try #require(policy.pause(after: WorkFailed(number: 1), attempt: attempt, of: nil))
+                    #expect(pause >= .zero)
+                }
+            }
+        }
+    }
+
+    @Test(
+        "a rate of one start in a very long time lets the burst start, and nothing after it",
+        arguments: longDurations.map { OperationRate.one(per: $0, burst: 3) } + [
+            .perSecond(1e-20, burst: 3), .perSecond(.leastNonzeroMagnitude, burst: 3),
+        ])
+    func slowRate(rate: OperationRate) async throws {
+        let queue = TaskOperationQueue(rate: rate, clock: clock)
+        for _ in 0..<3 { try await queue.addOperation {}.value }
+        let late = queue.addOperation {}
+        clock.advance(by: .seconds(1_000_000))
+        #expect(late.waitingReasons.contains { if case .rate = $0 { true } else { false } })
+        late.cancel()
+    }
+
+    @Test("a burst without a limit", arguments: [Duration.seconds(60), .nanoseconds(1)] + longDurations)
+    func endlessBurst(interval: Duration) async throws {
+        let queue = TaskOperationQueue(rate: .one(per: interval, burst: .max), clock: clock)
+        queue.addOperations(count: 100)
+        try await queue.waitUntilAllOperationsAreFinished()
+        clock.advance(by: .seconds(Int64.max))
+        queue.addOperations(count: 100)
+        try await queue.waitUntilAllOperationsAreFinished()
+    }
+
+    @Test("a queue whose clock leaps to the end of time goes on")
+    func endOfTime() async throws {
+        let queue = TaskOperationQueue(
+            maxConcurrentOperationCount: 1, rate: .perSecond(1), ageing: .raise(after: longDurations[2]), clock: clock)
+        for _ in 0..<3 {
+            queue.addOperation {}
+            for _ in 0..<3 { clock.advance(by: longDurations[2]) }
+        }
+        #expect(clock.now.advanced(by: .zero - longDurations[2]).offset == .zero)
+        #expect(ManualClock.Instant(offset: Duration(attoseconds: .min)).duration(to: clock.now) == longDurations[2])
+    }
+
+    @Test("a delay on clocks with durations of their own, and a moment that is long past")
+    func delays() async throws {
+        let queue = TaskOperationQueue()
+        for clock in [TickClock(start: 0), TickClock(start: 1 << 61)] {
+            let operation = queue.addOperation(delay: TickClock.Ticks(count: .max), clock: clock) {}
+            await until { clock.sleep.sleeperCount == 1 }
+            #expect(operation.state == .pending)
+            operation.cancel()
+        }
+        let early = queue.addOperation(at: ManualClock.Instant(offset: Duration(attoseconds: .min)), clock: clock) { 1 }
+        #expect(try await early.value == 1)
+    }
+
+    /// In a process of its own, as other tests need clocks too.
+    @Test("a delay on more clocks than can be told apart", .prompt)
+    func manyClocks() async {
+        await #expect(processExitsWith: .success) {
+            let queue = TaskOperationQueue()
+            let clocks = (0..<300).map { _ in ManualClock() }
+            let operations = clocks.map { queue.addOperation(delay: longDurations[2], clock: $0) {} }
+            for clock in clocks { await until { clock.sleeperCount == 1 } }
+            for operation in operations { operation.cancel() }
+            let late = queue.addOperation(timeLimit: longDurations[2], clock: ManualClock()) { 1 }
+            _ = try await late.value(timeout: longDurations[2], clock: ManualClock())
+        }
+    }
+
+    @Test("every wait with a limit, on a clock with durations of its own", .seeds(1))
+    func timeouts() async throws {
+        let queue = TaskOperationQueue(executor: .seeded)
+        let (group, semaphore) = (AsyncGroup(), AsyncSemaphore(capacity: 1))
+        try await semaphore.acquire()
+        group.enter()
+        let gate = Gate()
+        let operation = queue.addOperation { await gate.pass() }
+        let clock = TickClock(start: 1 << 61, executor: .seeded)
+        let long = TickClock.Ticks(count: .max)
+        try await withThrowingTaskGroup { tasks in
+            tasks.addTask { try await operation.value(timeout: long, clock: clock) }
+            tasks.addTask { _ = try await operation.result(timeout: long, clock: clock) }
+            tasks.addTask { try await queue.waitUntilAllOperationsAreFinished(timeout: long, clock: clock) }
+            tasks.addTask { try await queue.shutDown(cancellingAfter: long, clock: clock) }
+            tasks.addTask { try await group.wait(timeout: long, clock: clock) }
+            tasks.addTask { try await semaphore.withPermit(timeout: long, clock: clock) {} }
+            await until { clock.sleep.sleeperCount == 6 }
+            gate.open()
+            group.leave()
+            semaphore.release()
+            try await tasks.waitForAll()
+        }
+    }
+
+    @Test("a stall that takes too long is none", arguments: longDurations)
+    func stalls(limit: Duration) async throws {
+        let queue = TaskOperationQueue(isSuspended: true)
+        queue.addOperation {}
+        for clock in [ContinuousClock(), clock] as [any Clock<Duration>] {
+            var reports = queue.stalls(longerThan: limit, clock: clock).makeAsyncIterator()
+            let watching = Task { await reports.next() }
+            if clock is ManualClock { await self.clock.waitForSleepers(1) } else { await letOthersRun() }
+            watching.cancel()
+            _ = await watching.value
+        }
+        queue.cancelAllOperations()
+    }
+
+    @Test("rounds that are very far apart", arguments: longDurations)
+    func repetition(interval: Duration) async throws {
+        let queue = TaskOperationQueue()
+        let runs = ConcurrencyMeter()
+        for missed in [MissedRounds.skipped, .caughtUp] {
+            let repetition = queue.addRepeating(every: interval, missed: missed, clock: clock) { runs.enter() }
+            await until { runs.now == (missed == .skipped ? 1 : 2) && queue.operationCount == 1 }
+            repetition.cancel()
+            await #expect(throws: CancellationError.self) { try await repetition.value }
+        }
+        #expect(runs.total == 2)
+        let late = queue.addRepeating(every: interval, delay: interval, clock: clock) {}
+        late.cancel()
+        var schedule = RepetitionSchedule(every: interval, missed: .caughtUp)
+        for _ in 0..<20 { schedule.roundEnded(at: .zero) }
+        #expect(schedule.due > .seconds(86_400 * 365 * 1000))
+    }
+
+    @Test("a stride longer than what it is a part of")
+    func stride() async throws {
+        for stride in [1 << 62, .max] {
+            let error = await #expect(throws: WorkFailed.self) {
+                try await concurrentPerform(over: 0..<Int.max, width: 1, stride: stride) { number in
+                    throw WorkFailed(number: number)
+                }
+            }
+            #expect(error == WorkFailed(number: 0))
+        }
+        let portions = Portions(count: .max, stride: 1 << 62)
+        #expect(portions.next() == 0..<1 << 62)
+        #expect(portions.next() == 1 << 62..<Int.max)
+        #expect(portions.next() == nil)
+    }
+
+    @Test("a seeded run without a limit of jobs, twice on one executor")
+    func jobLimit() throws {
+        let executor = SeededExecutor(seed: 1)
+        for _ in 0..<2 { #expect(try executor.run(jobLimit: .max) { await Task.yield() } == ()) }
+    }
+}
+
+extension TaskOperationQueue {
+    fileprivate func addOperations(count: Int) {
+        for _ in 0..<count { addOperation {} }
+    }
+}
+
+@Suite("Extreme values: a size that makes no sense stops with a message", .inTurns, .prompt, .timeLimit(.minutes(10)))
+struct ExtremeSizeTests {
+    @Test("a stack of one byte, and one without end")
+    func stackSize() async throws {
+        let small = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = ThreadExecutor(name: "tiny", stackSize: 1)
+        }
+        #expect(small.errorText.contains("stackSize is 1; it must be from 65536 to 1073741824 bytes"))
+        let large = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = ThreadExecutor(name: "huge", stackSize: .max)
+        }
+        #expect(large.errorText.contains("stackSize is \(Int.max)"))
+        #expect(try await ThreadExecutor(name: "smallest", stackSize: 65_537).run { 1 } == 1)
+    }
+
+    @Test("a bound of 0 for a random number")
+    func bound() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            var generator = SeededGenerator(seed: 1)
+            _ = generator.number(below: 0)
+        }
+        #expect(result.errorText.contains("bound is 0; it must be at least 1"))
+    }
+}
+
+/// A clock that counts in ticks, and stops the process where a number of ticks overflows. It never moves.
+private struct TickClock: Clock, ExecutorBoundClock {
+    struct Ticks: DurationProtocol, Hashable {
+        var count: Int64
+
+        static let zero = Ticks(count: 0)
+        static func + (left: Self, right: Self) -> Self { Self(count: left.count + right.count) }
+        static func - (left: Self, right: Self) -> Self { Self(count: left.count - right.count) }
+        static func < (left: Self, right: Self) -> Bool { left.count < right.count }
+        static func / (left: Self, right: Int) -> Self { Self(count: left.count / Int64(right)) }
+        static func * (left: Self, right: Int) -> Self { Self(count: left.count * Int64(right)) }
+        static func / (left: Self, right: Self) -> Double { Double(left.count) / Double(right.count) }
+    }
+
+    struct Instant: InstantProtocol, Hashable {
+        var ticks: Ticks
+
+        func advanced(by duration: Ticks) -> Self { Self(ticks: ticks + duration) }
+        func duration(to other: Self) -> Ticks { other.ticks - ticks }
+        static func < (left: Self, right: Self) -> Bool { left.ticks < right.ticks }
+    }
+
+    let now: Instant
+    let minimumResolution = Ticks(count: 1)
+    /// What all that sleep do.
+    let sleep: ManualClock
+    var sleepExecutor: (any TaskExecutor)? { sleep.sleepExecutor }
+
+    init(start: Int64, executor: SeededExecutor? = nil) {
+        now = Instant(ticks: Ticks(count: start))
+        sleep = ManualClock(on: executor)
+    }
+
+    func sleep(until deadline: Instant, tolerance: Ticks?) async throws { try await sleep.sleep(for: .seconds(1)) }
+}
