@@ -30,5 +30,35 @@ struct StatisticsTests {
         #expect(now.executed.buckets.reduce(0) { $0 + $1.count } == 2)
     }
 
+    @Test("an operation that its queue refuses or drops has not failed", .seeds(10))
+    func refusals() async throws {
+        let (statistics, gate) = (OperationStatistics(), Gate())
+        for overflow in [QueueOverflow.refuse, .dropOldest] {
+            let queue = TaskOperationQueue(
+                maxConcurrentOperationCount: 1, maxPendingOperationCount: 1, overflow: overflow, executor: .seeded)
+            queue.addObserver(statistics)
+            let first = queue.addOperation { await gate.pass() }
+            await gate.waitForArrivals(overflow == .refuse ? 1 : 2)
+            let others = (0..<3).map { _ in queue.addOperation {} }
+            queue.shutDown()
+            _ = await queue.addOperation {}.result
+            gate.open()
+            for other in others { _ = await other.result }
+            try await first.value
+            try await queue.waitUntilAllOperationsAreFinished()
+        }
+        for now in statistics.snapshot {
+            #expect([now.pending, now.executing, now.succeeded, now.failed, now.cancelled] == [0, 0, 2, 0, 0])
+            #expect(now.refused == now.added - 2)
+            #expect(now.refused >= 2)
+        }
+    }
+
+    @Test("a part that is no part counts as the nearest one")
+    func quantiles() {
+        let none = DurationHistogram()
+        for part in [Double.nan, -1, 2, .infinity] { #expect(none.quantile(part) == 0) }
+    }
+
     private struct WorkFailed: Error {}
 }
