@@ -151,8 +151,8 @@ struct KeyedOperationsTests {
     func ownOperation() async throws {
         let (clock, gate) = (ManualClock(), Gate())
         let keyed = KeyedOperations<Int, Int>(queue: TaskOperationQueue())
-        let requests = (0..<2).map { _ in
-            keyed.request(1, priority: .high) {
+        let requests = try (0..<2).map { _ in
+            try keyed.request(1, priority: .high) {
                 let operation = TaskOperation<Int> {
                     await gate.pass()
                     return 1
@@ -170,6 +170,43 @@ struct KeyedOperationsTests {
             await #expect(throws: TaskOperationError.self) { try await request.value }
             #expect(request.operation.priority == .high)
         }
+    }
+
+    @Test("an operation that is queued elsewhere is refused, and goes on there", .seeds(10))
+    func alreadyAdded() async throws {
+        let (queue, other) = (TaskOperationQueue(executor: .seeded), TaskOperationQueue(executor: .seeded))
+        let keyed = KeyedOperations<String, Int>(queue: queue)
+        other.isSuspended = true
+        let queued = other.addOperation(name: "queued", priority: .low) { 1 }
+        let error = #expect(throws: TaskOperationError.self) {
+            try keyed.request("key", priority: .high) { queued }
+        }
+        #expect(error?.alreadyAdded == "queued")
+        #expect(keyed.count == 0 && keyed["key"] == nil)
+        #expect(queued.priority == .low && !queued.isFinished && other.operations == [queued])
+        other.isSuspended = false
+        #expect(try await queued.value == 1)
+        #expect(try await keyed.request("key") { TaskOperation { 2 } }.value == 2)
+    }
+
+    @Test("a key that is not equal to itself is forgotten when its operation ends", .seeds(10))
+    func unequalKeys() async throws {
+        let queue = TaskOperationQueue(executor: .seeded)
+        let (keyed, gate) = (KeyedOperations<Double, Int>(queue: queue), Gate())
+        let requests = (0..<5).map { number in
+            keyed.request(.nan) {
+                await gate.pass()
+                return number
+            }
+        }
+        let one = keyed.request(1) { 1 }
+        #expect(keyed.count >= 5)
+        requests[3].cancel()
+        gate.open()
+        for number in [0, 1, 2, 4] { #expect(try await requests[number].value == number) }
+        #expect(try await one.value == 1)
+        try await queue.waitUntilAllOperationsAreFinished()
+        #expect(keyed.count == 0)
     }
 
     @Test("requests are freed with what they hold, and the table with its keys")

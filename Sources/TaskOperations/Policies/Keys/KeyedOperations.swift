@@ -52,26 +52,50 @@ public final class KeyedOperations<Key: Hashable & Sendable, Value: Sendable>: S
         _ key: Key, name: String? = nil, priority: TaskPriority = .medium,
         body: @escaping TaskOperation<Value>.Body
     ) -> KeyedRequest<Value> {
-        request(key, priority: priority) { TaskOperation(name: name, priority: priority, body: body) }
+        request(key, priority: priority) {
+            TaskOperation(name: name, priority: priority, body: body)
+        } add: { operation in
+            queue.addNew(operation)
+        }
     }
 
     /// As above, for an operation with dependencies or policies of its own.
     ///
     /// - Parameter operation: Makes the operation, which this adds. It is called at most once, within this call, and not
-    ///   if there is an operation to join. What it makes may have to be dropped, if another thread was quicker.
+    ///   if there is an operation to join. The operation is dropped if another thread was quicker.
+    /// - Throws: What `addOperation` of the queue throws for the operation, such as `TaskOperationError.alreadyAdded`.
     @discardableResult
     public func request(
         _ key: Key, priority: TaskPriority = .medium, operation make: () -> TaskOperation<Value>
-    ) -> KeyedRequest<Value> {
+    ) throws(TaskOperationError) -> KeyedRequest<Value> {
+        try request(key, priority: priority) { () throws(TaskOperationError) in
+            let operation = make()
+            // Checked before the operation gets a priority and a handler.
+            if operation.record.withLock({ $0.wasSubmitted }) { throw .alreadyAdded(OperationLabel(operation)) }
+            return operation
+        } add: { operation throws(TaskOperationError) in
+            try queue.addOperation(operation)
+        }
+    }
+
+    private func request<Failure>(
+        _ key: Key, priority: TaskPriority, make: () throws(Failure) -> TaskOperation<Value>,
+        add: (AnyTaskOperation) throws(Failure) -> Void
+    ) throws(Failure) -> KeyedRequest<Value> {
         let (level, hash) = (PriorityLevel(priority), key.hashValue)
         var made: SharedOperation?
         while true {
             let chain = table.chain(hash)
             if let present = chain.shared(for: key), present.join(at: level) { return KeyedRequest(present, at: level) }
-            let new = made ?? share(make(), for: key, hash, at: level)
+            let new = if let made { made } else { share(try make(), for: key, hash, at: level) }
             made = new
             if table.set(new, for: key, hash, in: chain) {
-                queue.addNew(new.operation)
+                do {
+                    try add(new.operation)
+                } catch {
+                    new.remove()
+                    throw error
+                }
                 return KeyedRequest(new, at: level)
             }
         }
@@ -97,7 +121,9 @@ public final class KeyedOperations<Key: Hashable & Sendable, Value: Sendable>: S
         _ operation: TaskOperation<Value>, for key: Key, _ hash: Int, at level: PriorityLevel
     ) -> SharedOperation {
         operation.priority = level.taskPriority
-        let shared = SharedOperation(operation, requestedAt: level) { [table] in table.remove($0, for: key, hash) }
+        let shared = SharedOperation(operation, requestedAt: level) { [table] in
+            table.remove($0, of: Key.self, hash)
+        }
         operation.addHandler { _ in shared.remove() }
         return shared
     }

@@ -75,18 +75,29 @@ extension KeyedEntry? {
 
     /// The same chain with an operation for a key, in place of the one that it has.
     func setting<Key: Hashable & Sendable>(_ shared: SharedOperation, for key: Key) -> KeyedEntry {
-        EntryOfKey(key, shared, next: removing(key))
+        EntryOfKey(key, shared, next: self.shared(for: key).map { removing($0, of: Key.self) } ?? self)
     }
 
-    /// The same chain without a key.
-    func removing<Key: Hashable & Sendable>(_ key: Key) -> KeyedEntry? {
+    /// The same chain without an operation. Keys are not compared: a key might not be equal to itself.
+    func removing<Key: Hashable & Sendable>(_ shared: SharedOperation, of type: Key.Type) -> KeyedEntry? {
         var (entry, kept) = (self, KeyedEntry?.none)
         while let present = entry {
-            let other = unsafeDowncast(present, to: EntryOfKey<Key>.self).key
-            if other != key { kept = EntryOfKey(other, present.shared, next: kept) }
+            if present.shared !== shared {
+                let key = unsafeDowncast(present, to: EntryOfKey<Key>.self).key
+                kept = EntryOfKey(key, present.shared, next: kept)
+            }
             entry = present.next
         }
         return kept
+    }
+
+    func contains(_ shared: SharedOperation) -> Bool {
+        var entry = self
+        while let present = entry {
+            if present.shared === shared { return true }
+            entry = present.next
+        }
+        return false
     }
 }
 
@@ -99,10 +110,12 @@ extension KeyedTable {
         return replace(chain, by: chain.setting(shared, for: key), for: hash, growth: growth)
     }
 
-    /// Removes an operation, unless there is another one for its key by now.
-    func remove<Key: Hashable & Sendable>(_ shared: SharedOperation, for key: Key, _ hash: Int) {
-        while let chain = chain(hash), KeyedEntry?.some(chain).shared(for: key) === shared {
-            if replace(chain, by: KeyedEntry?.some(chain).removing(key), for: hash, growth: -1) { return }
+    /// Removes an operation for a type of keys, unless another one has taken its place.
+    func remove<Key: Hashable & Sendable>(_ shared: SharedOperation, of type: Key.Type, _ hash: Int) {
+        while true {
+            let chain = chain(hash)
+            if !chain.contains(shared) { return }
+            if replace(chain, by: chain.removing(shared, of: type), for: hash, growth: -1) { return }
         }
     }
 }
