@@ -2,7 +2,8 @@ extension TaskOperation {
     /// Sets policies of an operation that was not added yet: whether its body is tried again, and how long it may take.
     ///
     /// It is for operations that get values of others, or are made elsewhere; for a closure, `addOperation` of the queue
-    /// takes the same parameters. To be called once: a second call puts its policies around those of the first.
+    /// takes the same parameters. A second call puts its policies around those of the first: a time limit that was set
+    /// before `retry` limits each attempt by itself. An operation that has used up a limit is not tried again.
     ///
     /// ```swift
     /// let page = TaskOperation(after: address) { try await load($0) }
@@ -26,10 +27,12 @@ extension TaskOperation {
     fileprivate func setPolicies<C: Clock>(
         _ retry: RetryPolicy?, _ timeLimit: Duration?, _ deadline: Duration?, _ overrun: TimeLimitOverrun, _ clock: C
     ) throws(TaskOperationError) where C.Duration == Duration {
-        let time = OperationTimeLimit(overrun, clock: clock)
         if let retry { try self.retry(retry, clock: clock) }
-        if let timeLimit { try limitTime(to: timeLimit, time, clock: clock) }
-        if let deadline { try limitTimeFromNow(to: deadline, time, clock: clock) }
+        let shared = deadline.map { _ in OperationTimeLimit(overrun, clock: clock) }
+        if let timeLimit {
+            try limitTime(to: timeLimit, clock: clock) { shared ?? OperationTimeLimit(overrun, clock: clock) }
+        }
+        if let deadline, let shared { try limitTimeFromNow(to: deadline, shared, clock: clock) }
     }
 }
 

@@ -120,6 +120,30 @@ struct TimeLimitTests {
         #expect(await timedOut(operation) == .seconds(3))
     }
 
+    @Test("a time limit that was set before the retries limits each attempt by itself")
+    func limitOfEachAttempt() async throws {
+        let gate = Gate()
+        let operation = TaskOperation(name: "tried") {
+            if RetryPolicy.attempt == 1 {
+                try await clock.sleep(for: .seconds(4))
+                throw WorkFailed(number: 1)
+            }
+            await gate.pass()
+            try await clock.sleep(for: .seconds(60))
+        }
+        try operation.setPolicies(timeLimit: .seconds(5), clock: clock)
+        try operation.setPolicies(retry: .immediately(attempts: 3), clock: clock)
+        try queue.addOperation(operation)
+        await clock.waitForSleepers(1)
+        clock.advance(by: .seconds(4))
+        await gate.waitForArrivals(1)
+        clock.advance(by: .seconds(4))
+        #expect(!operation.isCancelled)
+        gate.open()
+        clock.advance(by: .seconds(1))
+        #expect(await timedOut(operation) == .seconds(5))
+    }
+
     @Test("an operation that was made before gets a deadline as it is added, once")
     func madeBefore() async throws {
         let operation = TaskOperation(name: "made") { try await clock.sleep(for: .seconds(60)) }

@@ -1,4 +1,5 @@
-/// Whether the time of an operation is over, of which there may be several limits: the first that passes counts.
+/// Whether the time of an operation, or of one run of its body, is over. There may be several limits: the first that
+/// passes counts.
 final class OperationTimeLimit: Sendable {
     private enum State: Sendable {
         case running
@@ -69,14 +70,15 @@ final class OperationTimeLimit: Sendable {
 extension TaskOperation {
     /// Limits the time from the start of the body to its end.
     ///
+    /// - Parameter makeTime: Called for each run of the body, of which there are several if it is tried again.
     /// - Throws: `TaskOperationError.alreadyStarted`.
     func limitTime<C: Clock>(
-        to limit: Duration, _ time: OperationTimeLimit, clock: C
+        to limit: Duration, clock: C, _ makeTime: @escaping @Sendable () -> OperationTimeLimit
     ) throws(TaskOperationError) where C.Duration == Duration {
         OperationTimeLimit.check(limit, "timeLimit")
         let isLimited = wrapBody { body in
             {
-                let operation = AnyTaskOperation.executing!
+                let (time, operation) = (makeTime(), AnyTaskOperation.executing!)
                 return try await withTimeLimit(limit, clock: clock) {
                     try await time.run(body)
                 } onTimeout: {
