@@ -34,9 +34,20 @@ final class OperationLinks: @unchecked Sendable {
         /// Whether a task of the body is suspended in it. The body of an open scope will await the scope's end, and may
         /// go on until then.
         let isSuspended: Bool
+        /// What the wait is for, if the target does not say so.
+        var purpose: Purpose?
         /// The level that the target inherits from the body; nil if it inherits none.
         var handedOn: PriorityLevel?
         let since = ContinuousClock.now
+
+        enum Purpose: Sendable {
+            /// Work within `withPermitLent`.
+            case work
+            /// A pause before an attempt.
+            case pause(attempt: Int, length: Duration)
+            /// Room in a queue for another operation.
+            case room(any OperationHost)
+        }
     }
 
     /// How many tasks of the body are suspended.

@@ -21,7 +21,7 @@ extension Scheduler {
         do {
             // What is pending starts only with a permit of this queue: that is what is waited for.
             if !takeNow(operation) {
-                try await AnyTaskOperation.whileAwaiting(.permit(permit!)) { await suspend(wait) }
+                try await AnyTaskOperation.whileAwaiting(.permit(permit!), for: .room(self)) { await suspend(wait) }
             }
         } catch {
             operation.unclaim()

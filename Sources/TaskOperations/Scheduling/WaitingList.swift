@@ -8,6 +8,8 @@ struct WaitingList<Value: Sendable>: Sendable {
 
     var isEmpty: Bool { count == 0 }
 
+    func contains(where isWanted: (Value) -> Bool) -> Bool { values.values.contains(where: isWanted) }
+
     /// - Parameter number: One that nothing had before.
     mutating func append(_ value: Value, number: Int) {
         values[number] = value

@@ -54,6 +54,45 @@ struct StallTests {
         try await waiting.value
     }
 
+    @Test("a queue has no room, because what it is to do first goes on for ever")
+    func room() async throws {
+        let full = TaskOperationQueue(name: "full", maxConcurrentOperationCount: 1, maxPendingOperationCount: 1)
+        let gate = Gate()
+        let culprit = full.addOperation(name: "culprit") { await gate.pass() }
+        await gate.waitForArrivals(1)
+        full.addOperation(name: "pending") {}
+        let late = TaskOperation(name: "late") {}
+        let adding = Task { try await full.addOperationWaitingForRoom(late) }
+        await until { full.waitingProducerCount == 1 }
+        let behind = queue.addOperation(name: "behind", dependencies: [late]) {}
+        let report = try await report()
+        #expect(report.culprit == .body(OperationLabel(culprit)))
+        #expect(report.chain.map(\.operation.name) == ["behind", "late", "culprit"])
+        gate.open()
+        try await adding.value
+        try await behind.value
+    }
+
+    @Test("a pause between attempts is no stall")
+    func pause() async throws {
+        let reports = queue.stalls(longerThan: .seconds(10), clock: clock)
+        let retried = queue.addOperation(retry: .exponential(initial: .seconds(60), attempts: 2), clock: clock) {
+            if RetryPolicy.attempt == 1 { throw CancellationError() }
+        }
+        await clock.waitForSleepers(1)
+        let found = Recorder<StallReport>()
+        let watching = Task { for await report in reports { found.record(report) } }
+        for sleeper in 2...6 {
+            await clock.waitForSleepers(sleeper)
+            clock.advance(by: .seconds(10))
+        }
+        clock.advance(by: .seconds(10))
+        try await retried.value
+        watching.cancel()
+        await watching.value
+        #expect(found.events.isEmpty)
+    }
+
     @Test("one of a chain of queues is suspended")
     func suspension() async throws {
         let middle = TaskOperationQueue(name: "middle")

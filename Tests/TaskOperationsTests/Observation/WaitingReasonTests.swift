@@ -156,6 +156,51 @@ struct WaitingReasonTests {
         try await pending.value
     }
 
+    @Test("a pause between attempts is explained as one, and stands for no operation", .seeds(5))
+    func pause() async throws {
+        let clock = ManualClock(on: .seeded)
+        let queue = TaskOperationQueue(name: "queue", executor: .seeded)
+        let retried = queue.addOperation(
+            name: "retried", retry: .exponential(initial: .seconds(5), attempts: 2), clock: clock
+        ) {
+            throw CancellationError()
+        }
+        await clock.waitForSleepers(1)
+        #expect(
+            retried.waitingExplanation
+                == "\"retried\" awaits the end of a pause of 5.0 seconds before attempt 2, with its permit lent.")
+        let gate = Gate()
+        let lending = queue.addOperation { await withPermitLent { await gate.pass() } }
+        await gate.waitForArrivals(1)
+        let graph = queue.snapshot()
+        #expect(graph.operations.map(\.label) == [OperationLabel(retried), OperationLabel(lending)])
+        #expect(graph.edges.isEmpty)
+        gate.open()
+        clock.advance(by: .seconds(5))
+        _ = await retried.result
+        try await lending.value
+    }
+
+    @Test("what waits for room says so, and so does the body that adds it", .seeds(5))
+    func room() async throws {
+        let full = TaskOperationQueue(
+            name: "full", maxConcurrentOperationCount: 1, maxPendingOperationCount: 1, isSuspended: true,
+            executor: .seeded)
+        let queue = TaskOperationQueue(name: "queue", executor: .seeded)
+        let first = full.addOperation(name: "first") {}
+        let late = TaskOperation(name: "late") {}
+        let adding = queue.addOperation(name: "adding") { try await full.addOperationWaitingForRoom(late) }
+        let behind = queue.addOperation(name: "behind", dependencies: [late]) {}
+        await until { full.waitingProducerCount == 1 }
+        #expect(late.waitingExplanation == "\"late\" waits for room in queue \"full\".")
+        #expect(adding.waitingExplanation == "\"adding\" awaits room in queue \"full\".")
+        let graph = TaskOperationQueue.snapshot(of: [full, queue])
+        #expect(graph.operations.map(\.label.name) == ["first", "adding", "behind", "late"])
+        #expect(graph.operations[3].reasons == [.room(graph.queues[0].label)])
+        full.isSuspended = false
+        for operation in [first, adding, behind] { try await operation.value }
+    }
+
     @Test("reasons can be asked while everything changes, and are never empty")
     func manyThreads() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 2)

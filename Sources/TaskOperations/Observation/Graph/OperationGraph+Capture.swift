@@ -35,7 +35,7 @@ extension OperationGraph {
         private var indices: [ObjectIdentifier: Int] = [:]
         /// What is waited for and on none of the queues, to be added at the end.
         private var others: [(operation: AnyTaskOperation, detail: OperationDetail)] = []
-        private var schedulers: Set<ObjectIdentifier> = []
+        private var captures: [ObjectIdentifier: QueueCapture] = [:]
         /// Whether something is waited for that came to one of the queues later.
         private(set) var isTorn = false
 
@@ -44,7 +44,7 @@ extension OperationGraph {
         }
 
         mutating func build(_ captures: [QueueCapture]) {
-            schedulers = Set(captures.map { ObjectIdentifier($0.scheduler) })
+            self.captures = Dictionary(uniqueKeysWithValues: captures.map { (ObjectIdentifier($0.scheduler), $0) })
             let reasons = captures.map(\.state.allReasons)
             for (capture, reasons) in zip(captures, reasons) { addOperations(of: capture, reasons) }
             for (capture, reasons) in zip(captures, reasons) { addEdges(of: capture, reasons) }
@@ -109,7 +109,10 @@ extension OperationGraph {
 
         private mutating func addEdges(from waiter: Int, _ detail: OperationDetail) {
             for dependency in detail.dependencies { add(waiter, index(of: dependency), .dependency) }
-            for case .operation(let operation) in detail.waits.filter(\.isSuspended).map(\.target) {
+            // A wait with a purpose has a target that nothing else knows.
+            for case .operation(let operation) in detail.waits.filter({ $0.isSuspended && $0.purpose == nil })
+                .map(\.target)
+            {
                 add(waiter, index(of: operation), .wait)
             }
         }
@@ -123,7 +126,9 @@ extension OperationGraph {
             let identity = ObjectIdentifier(operation)
             if let index = indices[identity] { return index }
             let (host, detail) = OperationDetail.withHost(operation)
-            if let host, schedulers.contains(ObjectIdentifier(host)) { isTorn = true }
+            if let host, let capture = captures[ObjectIdentifier(host)], !capture.waitsForRoom(operation) {
+                isTorn = true
+            }
             if detail.phase == .finished { return nil }
             let index = graph.operations.count + others.count
             indices[identity] = index
@@ -138,11 +143,12 @@ extension QueueCapture {
     fileprivate var otherSchedulers: [Scheduler] {
         details.values.flatMap { detail -> [Scheduler] in
             let hosts = detail.dependencies.map { $0.record.withLock { $0.host } }
-            let targets = detail.waits.filter(\.isSuspended).map(\.target).map { target in
-                switch target {
+            let targets = detail.waits.filter(\.isSuspended).map { wait in
+                if case .room(let host) = wait.purpose { return host as (any OperationHost)? }
+                return switch wait.target {
                 case .operation(let operation): operation.record.withLock { $0.host }
                 case .end(let host): host
-                case .permit: nil as (any OperationHost)?
+                case .permit: nil
                 }
             }
             return (hosts + targets).compactMap { $0 as? Scheduler }

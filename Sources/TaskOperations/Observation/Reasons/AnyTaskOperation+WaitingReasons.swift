@@ -14,6 +14,7 @@ extension AnyTaskOperation {
                 return queue.reasons(of: slot, queue.state.reasons(of: slot), holders: queue.holders)
             }
             if isFinished { return [.finished] }
+            if queue.waitsForRoom(self) { return [.room(queue.queue)] }
             // It is on its way into the queue, or out of it.
             if record.withLock({ $0.host === host }) { return [.executor] }
         }

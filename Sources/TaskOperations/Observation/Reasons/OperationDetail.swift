@@ -52,7 +52,13 @@ extension OperationDetail {
 
 extension BodyWait {
     fileprivate init(_ wait: OperationLinks.Wait, isPermitLent: Bool) {
-        target = Target(wait.target)
+        target =
+            switch wait.purpose {
+            case .work: .outside
+            case .pause(let attempt, let length): .pause(beforeAttempt: attempt, length: length)
+            case .room(let host): (host as? Scheduler).map { .room(QueueLabel($0)) } ?? .outside
+            case nil: Target(wait.target)
+            }
         since = wait.since
         self.isPermitLent = isPermitLent
     }

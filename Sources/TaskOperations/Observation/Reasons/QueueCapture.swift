@@ -44,6 +44,11 @@ struct QueueCapture: Sendable {
         details[slot] = OperationDetail(state.records[slot].element)
     }
 
+    /// Whether an operation is to be added once there is room. Linear in the number of such operations.
+    func waitsForRoom(_ operation: AnyTaskOperation) -> Bool {
+        state.room.producers.contains { $0.element === operation }
+    }
+
     /// Those that have permits, in the order of arrival.
     var holders: [PermitHolder] {
         state.permitHolders.map { slot in

@@ -5,9 +5,10 @@
 public enum WaitingReason: Sendable, Hashable, Codable {
     /// It was made, and not added to a queue.
     case notAdded
-    /// It stands for something that the library does not run, which has not ended: an operation of Foundation, or work
-    /// within `withPermitLent`.
+    /// It stands for something that the library does not run, such as an operation of Foundation, which has not ended.
     case outside
+    /// It is to be added to this queue, in which as many operations are pending as may be, once there is room.
+    case room(QueueLabel)
     /// It depends on this operation, which is not finished and is on this queue, if on any.
     case dependency(OperationLabel, queue: QueueLabel?)
     /// It waits for the end of its delay.
@@ -63,6 +64,10 @@ public struct BodyWait: Sendable, Hashable, Codable {
         case completionHandler(String)
         /// An `AsyncGroup`, and how it stands.
         case group(String)
+        /// The end of a pause between two attempts: the number of the attempt after it, and the whole length.
+        case pause(beforeAttempt: Int, length: Duration)
+        /// Room for another operation in a queue.
+        case room(QueueLabel)
         /// Something outside, for which it lends its permit: see `withPermitLent`.
         case outside
     }
@@ -81,6 +86,7 @@ extension WaitingReason: CustomStringConvertible {
         switch self {
         case .notAdded: "was not added to a queue"
         case .outside: "stands for something outside of the library that has not ended"
+        case .room(let queue): "waits for room in \(queue)"
         case .dependency(let operation, let queue): "waits for \(operation)\(queue.map { " on \($0)" } ?? "")"
         case .delay: "waits for the end of its delay"
         case .barrier(let barrier): "waits behind the barrier \(barrier)"
@@ -115,6 +121,8 @@ extension BodyWait: CustomStringConvertible {
             case .operation(let operation, let queue): "\(operation)\(queue.map { " on \($0)" } ?? "")"
             case .endOfQueue(let queue): "the end of all in \(queue)"
             case .semaphore(let text), .completionHandler(let text), .group(let text): text
+            case .pause(let attempt, let length): "the end of a pause of \(length) before attempt \(attempt)"
+            case .room(let queue): "room in \(queue)"
             case .outside: "something outside"
             }
         return "awaits \(target)\(isPermitLent ? ", with its permit lent" : "")"

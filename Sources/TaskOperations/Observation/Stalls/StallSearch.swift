@@ -55,6 +55,7 @@ struct StallSearch {
         case .suspended(let queue): culprit = .suspension(queue)
         case .notAdded: culprit = .notAdded(label)
         case .outside: culprit = .foreign(label)
+        case .room(let queue): return oldest(of: queue)
         case .executor: culprit = .executor(label)
         case .execution, .finished, .cancellation: culprit = .body(label)
         case .priorityLimit: return executing(beside: index)
@@ -88,6 +89,7 @@ struct StallSearch {
     private mutating func follow(_ wait: BodyWait, of index: Int, _ label: OperationLabel) -> Int? {
         switch wait.target {
         case .operation(let target, _): return indices[target]
+        case .room(let queue): return oldest(of: queue)
         case .endOfQueue(let queue):
             // The body that waits may be on that queue itself, in a child of it.
             let next = oldest(of: queue)
@@ -96,6 +98,7 @@ struct StallSearch {
         case .semaphore(let text): culprit = .semaphore(text, awaitedBy: label)
         case .completionHandler(let text): culprit = .completionHandler(text, awaitedBy: label)
         case .group(let text): culprit = .group(text, awaitedBy: label)
+        case .pause: break
         case .outside: culprit = .outside(awaitedBy: label)
         }
         return nil
@@ -131,7 +134,7 @@ extension WaitingReason {
         case .turn: 4
         case .permits, .priorityLimit, .limit: 5
         case .body: 6
-        case .notAdded, .outside, .executor, .execution, .cancellation, .finished: 7
+        case .notAdded, .outside, .room, .executor, .execution, .cancellation, .finished: 7
         case .delay, .rate: 8
         }
     }
@@ -140,6 +143,7 @@ extension WaitingReason {
     fileprivate var endsByItself: Bool {
         switch self {
         case .delay, .rate: true
+        case .body(let wait): if case .pause = wait.target { true } else { false }
         default: false
         }
     }

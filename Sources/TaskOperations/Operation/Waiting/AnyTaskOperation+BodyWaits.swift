@@ -26,23 +26,26 @@ extension AnyTaskOperation {
 
     /// Waits for a target. If a body does so, the wait is an edge of the wait graph while it lasts.
     ///
-    /// - Parameter goesOn: Asked at the end of the wait. If the body is about to end, it needs no permit any more, and is
-    ///   not held up until it has it back.
+    /// - Parameters:
+    ///   - purpose: What the wait is for, if the target does not say so.
+    ///   - goesOn: Asked at the end of the wait. If the body is about to end, it needs no permit any more, and is not held
+    ///     up until it has it back.
     // Inlined: the frames of two functions would be a thirtieth of a scope of one operation.
     @inline(__always)
     static func whileAwaiting(
-        _ target: WaitNode, permit: PermitPolicy = .keptIfNotNeeded, goesOn: () -> Bool = { true },
-        wait: () async -> Void
+        _ target: WaitNode, permit: PermitPolicy = .keptIfNotNeeded, for purpose: OperationLinks.Wait.Purpose? = nil,
+        goesOn: () -> Bool = { true }, wait: () async -> Void
     ) async throws(TaskOperationError) {
         if !isWithinBody { return await wait() }
-        try await whileBodyAwaits(target, permit, goesOn, wait)
+        try await whileBodyAwaits(target, permit, purpose, goesOn, wait)
     }
 
     private static func whileBodyAwaits(
-        _ target: WaitNode, _ permit: PermitPolicy, _ goesOn: () -> Bool, _ wait: () async -> Void
+        _ target: WaitNode, _ permit: PermitPolicy, _ purpose: OperationLinks.Wait.Purpose?, _ goesOn: () -> Bool,
+        _ wait: () async -> Void
     ) async throws(TaskOperationError) {
         guard let waiter = awaiting else { return await lendingAbandonedPermit(while: wait) }
-        let entry = OperationLinks.Wait(target: target, isSuspended: permit != .kept, handedOn: nil)
+        let entry = OperationLinks.Wait(target: target, isSuspended: permit != .kept, purpose: purpose)
         guard try await waiter.begin(entry, permit) else { return await lendingAbandonedPermit(while: wait) }
         await wait()
         if goesOn() { await waiter.end(entry) }
@@ -68,7 +71,7 @@ extension AnyTaskOperation {
 
     private static func asScopeOfBody<Result>(_ host: any OperationHost, _ work: () async -> Result) async -> Result {
         guard let waiter = awaiting else { return await work() }
-        let entry = OperationLinks.Wait(target: .end(host), isSuspended: false, handedOn: nil)
+        let entry = OperationLinks.Wait(target: .end(host), isSuspended: false)
         do {
             guard try await waiter.begin(entry, .kept) else { return await work() }
         } catch {

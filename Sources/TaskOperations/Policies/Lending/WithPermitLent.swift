@@ -42,12 +42,16 @@ public func withPermitLent<Value, Failure>(
 extension AnyTaskOperation {
     /// Does something for which the body of the calling task, if there is one, lends its permit.
     ///
-    /// - Parameter goesOn: Asked at the end: whether the body needs its permit back. If not, it has to end at once.
-    static func lendingPermit(goesOn: () -> Bool = { true }, while work: () async -> Void) async {
+    /// - Parameters:
+    ///   - purpose: What the work is, for explanations.
+    ///   - goesOn: Asked at the end: whether the body needs its permit back. If not, it has to end at once.
+    static func lendingPermit(
+        for purpose: OperationLinks.Wait.Purpose = .work, goesOn: () -> Bool = { true }, while work: () async -> Void
+    ) async {
         // What the body waits for, in the wait graph: the end of the work.
         let end = TaskOperation.standIn(name: nil)
         do {
-            try await whileAwaiting(.operation(end), permit: .lent, goesOn: goesOn) {
+            try await whileAwaiting(.operation(end), permit: .lent, for: purpose, goesOn: goesOn) {
                 await work()
                 end.endFromOutside()
             }

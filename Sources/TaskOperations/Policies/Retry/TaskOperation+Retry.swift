@@ -20,9 +20,9 @@ extension TaskOperation {
                 pause = chosen
             }
             // Here nothing of the attempt is left.
-            if pause > .zero { await sleepLendingPermit(for: pause, clock: clock) }
-            try Task.checkCancellation()
             attempt += 1
+            if pause > .zero { await sleepLendingPermit(for: pause, before: attempt, clock: clock) }
+            try Task.checkCancellation()
             executing?.noteAttempt(attempt)
         }
     }
@@ -36,9 +36,13 @@ extension AnyTaskOperation {
 
     /// Sleeps, and lends the permit of the body meanwhile. A body whose task is cancelled does not get it back, and has to
     /// end.
-    static func sleepLendingPermit<C: Clock>(for pause: Duration, clock: C) async where C.Duration == Duration {
+    static func sleepLendingPermit<C: Clock>(
+        for pause: Duration, before attempt: Int, clock: C
+    ) async where C.Duration == Duration {
         let face = ClockFace(clock)
         let end = face.moment(after: pause)
-        await lendingPermit(goesOn: { !Task.isCancelled }) { await face.sleep(until: end) }
+        await lendingPermit(for: .pause(attempt: attempt, length: pause), goesOn: { !Task.isCancelled }) {
+            await face.sleep(until: end)
+        }
     }
 }
