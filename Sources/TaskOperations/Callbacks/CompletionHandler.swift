@@ -40,21 +40,20 @@ public final class CompletionHandler<Success: Sendable>: Sendable {
     }
 
     /// Has a handler called once if the work is cancelled before it is completed; at once, within this call, if it is
-    /// cancelled already. The handler is to stop the work, which then calls the completion as ever. A later handler
-    /// takes the place of an earlier one.
+    /// cancelled already. A later handler takes the place of an earlier one.
     ///
-    /// A handler that captures the completion keeps it from being released, so that nobody would learn that it was
-    /// dropped. If the handler has to call the completion, use the form that passes it.
-    public func onCancel(_ handler: @escaping @Sendable () -> Void) {
-        onCancel { _ in handler() }
-    }
-
-    /// As `onCancel` without a parameter, for a handler that calls the completion itself: it gets that, and need not
-    /// capture it.
+    /// The handler stops the work, which then calls the completion as ever. If the work never does so after it was
+    /// stopped, the handler calls the completion.
     ///
     /// ```swift
-    /// completion.onCancel { completion in completion(throwing: CancellationError()) }
+    /// completion.onCancel { completion in
+    ///     socket.close()
+    ///     completion(throwing: CancellationError())
+    /// }
     /// ```
+    ///
+    /// The handler is kept until the work is completed or cancelled. It gets the completion as a parameter, because a
+    /// handler that captured the completion would keep it: a dropped completion would then never end the work.
     public func onCancel(_ handler: @escaping @Sendable (_ completion: CompletionHandler<Success>) -> Void) {
         if call.setCancellationHandler(handler) { handler(self) }
     }

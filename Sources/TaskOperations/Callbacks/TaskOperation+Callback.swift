@@ -8,7 +8,7 @@ extension TaskOperation {
     /// ```swift
     /// let page = TaskOperation<Data>(name: "page") { completion in
     ///     let request = client.load(url) { data, error in completion(data, error) }
-    ///     completion.onCancel { request.cancel() }
+    ///     completion.onCancel { _ in request.cancel() }
     /// }
     /// ```
     ///

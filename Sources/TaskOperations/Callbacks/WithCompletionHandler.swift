@@ -4,7 +4,7 @@
 /// ```swift
 /// let data = try await withCompletionHandler { completion in
 ///     let request = client.load(url) { data, error in completion(data, error) }
-///     completion.onCancel { request.cancel() }
+///     completion.onCancel { _ in request.cancel() }
 /// }
 /// ```
 ///

@@ -31,7 +31,7 @@ struct URLSessionCallbackTests {
                 }
                 completion(data, error)
             }
-            completion.onCancel { task.cancel() }
+            completion.onCancel { _ in task.cancel() }
             task.resume()
         }
     }

@@ -107,8 +107,8 @@ extension CallbackOperationTests {
         let api = OldAPI<Int>()
         let hooks = Recorder<String>()
         let operation = queue.addOperation { (completion: CompletionHandler<Int>) in
-            completion.onCancel { hooks.record("replaced") }
-            completion.onCancel { hooks.record("called") }
+            completion.onCancel { _ in hooks.record("replaced") }
+            completion.onCancel { _ in hooks.record("called") }
             api.begin(completion)
         }
         let completion = await api.completion
@@ -146,9 +146,9 @@ extension CallbackOperationTests {
             let request = Request()
             weakRequest = request
             operation = queue.addOperation { (completion: CompletionHandler<Void>) in
-                completion.onCancel { [request] in hooks.record("\(request)") }
+                completion.onCancel { [request] _ in hooks.record("\(request)") }
                 completion()
-                completion.onCancel { hooks.record("after the completion") }
+                completion.onCancel { _ in hooks.record("after the completion") }
             }
         }
         try await operation.value
@@ -239,7 +239,7 @@ extension CallbackOperationTests {
     func releasedLater() async throws {
         let gate = Gate()
         let operation = queue.addOperation(name: "dropped") { (completion: CompletionHandler<Int>) in
-            completion.onCancel {}
+            completion.onCancel { _ in }
             Task {
                 await gate.pass()
                 _ = completion

@@ -12,7 +12,7 @@ extension Ported {
                 name: file.name,
                 callback: { completion in
                     let request = client.load(file) { completion($0) }
-                    completion.onCancel { request.cancel() }
+                    completion.onCancel { _ in request.cancel() }
                 })
         }
         try queue.addOperations(loads)
