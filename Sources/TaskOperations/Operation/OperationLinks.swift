@@ -55,6 +55,16 @@ final class OperationLinks: @unchecked Sendable {
 
     init() {}
 
+    /// Moves what belongs to the executing body to links of its own.
+    func splitBody() -> OperationLinks {
+        let body = OperationLinks()
+        swap(&body.waits, &waits)
+        swap(&body.notes, &notes)
+        if !limits.isEmpty { swap(&body.limits, &limits) }
+        body.permit = permit
+        return body
+    }
+
     init(dependencies operations: [AnyTaskOperation]) {
         for operation in operations where dependencies.insert(operation) {
             operation.record.withLock { $0.isWaitedFor = true }

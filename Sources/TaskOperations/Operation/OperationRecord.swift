@@ -57,10 +57,22 @@ struct OperationRecord: ~Copyable, Sendable {
         case outcome(Outcome)
     }
 
-    /// What the body executes in.
+    /// What the body executes in; nil once the operation is finished.
     var runner: OperationRunner? {
         if case .runner(let runner) = progress { runner.takeUnretainedValue() } else { nil }
     }
+
+    /// What the body executes in, also after the operation was abandoned.
+    var bodyRunner: OperationRunner? { runner ?? (outcome as? AbandonedOutcome)?.runner }
+
+    /// Whether the body executes. The body of an abandoned operation does so after the operation has finished.
+    var hasBody: Bool { phase == .executing || isAbandoned }
+
+    /// Whether the operation is finished, and its body is not.
+    private var isAbandoned: Bool { phase == .finished && host != nil }
+
+    /// Whether the operation waits for nothing any more.
+    var isOver: Bool { phase == .finished && !isAbandoned }
 
     /// What came of the operation; nil until it is finished, and if it succeeded without a value.
     var outcome: Outcome? {
@@ -148,11 +160,36 @@ struct OperationRecord: ~Copyable, Sendable {
     /// Ends the operation, which lets go of everything but its outcome.
     mutating func end(_ outcome: Outcome?) -> OperationEnding {
         // It was abandoned, and its body is done only now.
-        if phase == .finished { return OperationEnding(links: nil, isRunnerWorn: true) }
+        if phase == .finished {
+            host = nil
+            return OperationEnding(links: links.take(), isRunnerWorn: true)
+        }
         phase = .finished
         progress = outcome.map { .outcome($0) } ?? .none
         host = nil
         return OperationEnding(links: links.take(), isRunnerWorn: isRunnerWorn, wasDelayed: isDelayed)
+    }
+
+    /// Ends the operation and leaves its body behind, which keeps its place in the host and its waits until it ends.
+    mutating func abandon(_ outcome: AbandonedOutcome) -> OperationEnding {
+        let (host, bodyLinks) = (self.host, links?.splitBody())
+        let ending = end(outcome)
+        self.host = host
+        links = bodyLinks
+        return ending
+    }
+}
+
+/// What came of an operation whose body goes on.
+final class AbandonedOutcome: Outcome, @unchecked Sendable {
+    // It is constant, and only asked for to be returned.
+
+    /// What the body executes in.
+    weak let runner: OperationRunner?
+
+    init(_ failure: any Error, _ runner: OperationRunner?) {
+        self.runner = runner
+        super.init(.failure(failure))
     }
 }
 

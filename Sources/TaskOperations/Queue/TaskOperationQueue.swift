@@ -129,7 +129,9 @@ public final class TaskOperationQueue: Sendable {
     /// the operation was started by hand.
     ///
     /// This is the object that the user made, or a view of its queue if that object is gone.
-    public static var current: TaskOperationQueue? { AnyTaskOperation.executing?.queue }
+    public static var current: TaskOperationQueue? {
+        AnyTaskOperation.executing.flatMap { ($0.record.withLock { $0.host } as? Scheduler)?.queue }
+    }
 
     static func checkWidth(_ width: Int) {
         require(
@@ -156,7 +158,7 @@ extension AnyTaskOperation {
     /// The queue that the operation is on; nil if it was not added or was started by hand, and once it has
     /// finished.
     public var queue: TaskOperationQueue? {
-        record.withLock { $0.host }.flatMap { ($0 as? Scheduler)?.queue }
+        record.withLock { $0.phase == .finished ? nil : $0.host }.flatMap { ($0 as? Scheduler)?.queue }
     }
 }
 

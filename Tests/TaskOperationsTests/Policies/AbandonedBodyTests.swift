@@ -120,6 +120,90 @@ struct AbandonedBodyTests {
         #expect(meter.total == 7)
     }
 
+    @Test("the members of an abandoned group keep its permit until they have ended")
+    func group() async throws {
+        let (gate, meter) = (Gate(), ConcurrencyMeter())
+        let group = TaskOperation<Void>(name: "group") { group in
+            for _ in 0..<2 { group.addOperation { await meter.measure { await gate.pass() } } }
+        }
+        try group.setPolicies(timeLimit: .seconds(1), overrun: .abandon, clock: clock)
+        try queue.addOperation(group)
+        await gate.waitForArrivals(2)
+        let next = queue.addOperation { meter.now }
+        await until { clock.sleeperCount == 1 }
+        clock.advance(by: .seconds(1))
+        #expect(await timedOut(group) == .seconds(1))
+        await letOthersRun()
+        #expect(!next.isFinished)
+        gate.open()
+        #expect(try await next.value == 0)
+    }
+
+    @Test("a member of an abandoned group that awaits the group's queue has the permit lent, and cannot deadlock")
+    func groupThatNeedsItsPermit() async throws {
+        for waitsBefore in [false, true] {
+            let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
+            let (begun, gate, meter) = (Gate(), Gate(), ConcurrencyMeter())
+            let need = TaskOperation { await meter.measure { await gate.pass() } }
+            let group = TaskOperation<Void>(name: "group") { group in
+                group.addOperation {
+                    if waitsBefore { begun.open() }
+                    await begun.pass()
+                    _ = await need.result
+                    await meter.measure { await Task.yield() }
+                }
+            }
+            try group.setPolicies(timeLimit: .seconds(1), overrun: .abandon, clock: clock)
+            try queue.addOperation(group)
+            await begun.waitForArrivals(1)
+            await until { clock.sleeperCount == 1 }
+            if waitsBefore { try queue.addOperation(need) }
+            clock.advance(by: .seconds(1))
+            #expect(await timedOut(group) == .seconds(1))
+            if !waitsBefore { try queue.addOperation(need) }
+            begun.open()
+            await gate.waitForArrivals(1)
+            gate.open()
+            try await queue.waitUntilAllOperationsAreFinished()
+            #expect(meter.most == 1 && meter.total == 2)
+        }
+    }
+
+    @Test("an abandoned body is still on its queue, for itself and for nothing else")
+    func currentQueue() async throws {
+        let (gate, found) = (Gate(), Recorder<TaskOperationQueue?>())
+        let operation = queue.addOperation(timeLimit: .seconds(1), overrun: .abandon, clock: clock) {
+            await gate.pass()
+            found.record(TaskOperationQueue.current)
+            async let child = TaskOperationQueue.current
+            found.record(await child)
+        }
+        await passLimit(gate)
+        #expect(await timedOut(operation) == .seconds(1))
+        #expect(operation.queue == nil)
+        #expect(operation.waitingReasons == [.finished])
+        operation.cancel()
+        gate.open()
+        try await queue.waitUntilAllOperationsAreFinished()
+        #expect(found.events == [queue, queue])
+    }
+
+    @Test("a wait of an abandoned body that can never end is refused by name")
+    func refusedWait() async throws {
+        let (gate, errors) = (Gate(), Recorder<TaskOperationError>())
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, lendsPermits: false)
+        let operation = queue.addOperation(name: "left", timeLimit: .seconds(1), overrun: .abandon, clock: clock) {
+            await gate.pass()
+            let inner = queue.addOperation(name: "inner") {}
+            do { try await inner.value } catch let error as TaskOperationError { errors.record(error) }
+        }
+        await passLimit(gate)
+        #expect(await timedOut(operation) == .seconds(1))
+        gate.open()
+        try await queue.waitUntilAllOperationsAreFinished()
+        #expect(errors.events.map(\.waitCycle) == [["left", "inner", "left"]])
+    }
+
     @Test("waits that have begun before go on, with the permit lent, kept or not")
     func waitsBefore() async throws {
         for needsPermit in [false, true] {
@@ -138,10 +222,11 @@ struct AbandonedBodyTests {
             await until { clock.sleeperCount == 1 }
             clock.advance(by: .seconds(1))
             #expect(await timedOut(operation) == .seconds(1))
-            // It waits for nothing that is known, and lends its permit.
+            // The permit is lent only if what the body awaits needs it.
             let blocking = Gate()
             let meanwhile = queue.addOperation { await meter.measure { await blocking.pass() } }
-            await blocking.waitForArrivals(1)
+            if needsPermit { await blocking.waitForArrivals(1) } else { await letOthersRun() }
+            #expect(blocking.arrivals == (needsPermit ? 1 : 0))
             gate.open()
             try await awaited.value
             blocking.open()

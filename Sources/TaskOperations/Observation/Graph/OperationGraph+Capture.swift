@@ -126,10 +126,10 @@ extension OperationGraph {
             let identity = ObjectIdentifier(operation)
             if let index = indices[identity] { return index }
             let (host, detail) = OperationDetail.withHost(operation)
+            if detail.phase == .finished { return nil }
             if let host, let capture = captures[ObjectIdentifier(host)], !capture.waitsForRoom(operation) {
                 isTorn = true
             }
-            if detail.phase == .finished { return nil }
             let index = graph.operations.count + others.count
             indices[identity] = index
             others.append((operation, detail))

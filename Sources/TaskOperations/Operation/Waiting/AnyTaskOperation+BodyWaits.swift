@@ -4,7 +4,7 @@ extension AnyTaskOperation {
         if let representedBody { return representedBody }
         guard let operation = executing else { return nil }
         let binding = BodyBinding.current
-        return operation.record.withLock { $0.runner?.binding == binding } ? operation : nil
+        return operation.record.withLock { $0.bodyRunner?.binding == binding } ? operation : nil
     }
 
     /// The body for which the calling task waits, while that blocks a thread.
@@ -44,9 +44,9 @@ extension AnyTaskOperation {
         _ target: WaitNode, _ permit: PermitPolicy, _ purpose: OperationLinks.Wait.Purpose?, _ goesOn: () -> Bool,
         _ wait: () async -> Void
     ) async throws(TaskOperationError) {
-        guard let waiter = awaiting else { return await lendingAbandonedPermit(while: wait) }
+        guard let waiter = awaiting else { return await wait() }
         let entry = OperationLinks.Wait(target: target, isSuspended: permit != .kept, purpose: purpose)
-        guard try await waiter.begin(entry, permit) else { return await lendingAbandonedPermit(while: wait) }
+        guard try await waiter.begin(entry, permit) else { return await wait() }
         await wait()
         if goesOn() { await waiter.end(entry) }
     }
@@ -82,19 +82,19 @@ extension AnyTaskOperation {
         return result
     }
 
-    /// Begins a wait of the body. Returns false, and does nothing, if the operation was abandoned just now.
+    /// Begins a wait of the body. Returns false, and does nothing, if the body has ended.
     ///
     /// - Throws: `TaskOperationError.waitCycle`.
     private func begin(_ wait: OperationLinks.Wait, _ permit: PermitPolicy) async throws(TaskOperationError) -> Bool {
         takePlaceInHost()
         wait.target.willBeAwaited()
-        var isAbandoned = false
-        while let cycle = insert(wait, &isAbandoned) {
+        var hasEnded = false
+        while let cycle = insert(wait, &hasEnded) {
             if Self.lendPermit(on: cycle) { continue }
             wait.target.isNoLongerAwaited()
             throw .waitCycle(Self.labels(of: cycle))
         }
-        if isAbandoned {
+        if hasEnded {
             wait.target.isNoLongerAwaited()
             return false
         }
@@ -126,11 +126,11 @@ extension AnyTaskOperation {
     }
 
     /// Makes the edge of a wait, or returns the cycle that it would close.
-    private func insert(_ wait: OperationLinks.Wait, _ isAbandoned: inout Bool) -> [WaitNode]? {
+    private func insert(_ wait: OperationLinks.Wait, _ hasEnded: inout Bool) -> [WaitNode]? {
         WaitOrder.insert(from: .operation(self), to: [wait.target]) {
             record.withLock { record in
-                guard record.phase == .executing else {
-                    isAbandoned = true
+                guard record.hasBody else {
+                    hasEnded = true
                     return true
                 }
                 if wait.target.rank >= rank.value { return false }
@@ -219,7 +219,7 @@ extension OperationRecord {
     fileprivate mutating func remove(
         _ wait: OperationLinks.Wait
     ) -> (lender: (any OperationHost)?, keeper: (any OperationHost)?, change: Inheritance.Change?) {
-        guard phase == .executing, let links else { return (wait.isSuspended ? abandonedBodyHost : nil, nil, nil) }
+        guard hasBody, let links else { return (nil, nil, nil) }
         if links.permit == .lent, wait.isSuspended { return (host, nil, nil) }
         let change = links.removeWait(for: wait.target, isSuspended: wait.isSuspended)
         guard links.suspendedCount == 0, links.permit == .kept || links.permit == .lending else {

@@ -89,7 +89,7 @@ extension PermitNode {
 extension OperationRecord {
     /// Whether the body keeps its permit of its queue, or those of its limits, while it awaits.
     fileprivate func keepsPermit(ofLimit isLimit: Bool) -> Bool {
-        guard phase == .executing, let links else { return false }
+        guard hasBody, let links else { return false }
         return isLimit ? links.suspendedCount > 0 || links.permit == .lent : links.permit == .kept
     }
 }

@@ -105,7 +105,7 @@ extension AnyTaskOperation {
 extension OperationRecord {
     /// What the operation waits for, barriers aside.
     var edges: [WaitNode] {
-        if phase == .finished { return [] }
+        if isOver { return [] }
         var edges = links.map { $0.dependencies.unfinished.map(WaitNode.operation) + $0.waits.map(\.target) } ?? []
         for permit in missingPermits { edges.append(.permit(permit)) }
         return edges
@@ -113,7 +113,7 @@ extension OperationRecord {
 
     /// Whether a rank would be above that of everything that the operation waits for, barriers aside.
     func ranksAboveEdges(at rank: Int) -> Bool {
-        if phase == .finished { return true }
+        if isOver { return true }
         if !missingPermits.allSatisfy({ $0.rank.value < rank }) { return false }
         guard let links else { return true }
         return links.dependencies.allUnfinished { $0.rank.value < rank }
@@ -123,9 +123,9 @@ extension OperationRecord {
     /// The permits that the operation needs before it can start or go on.
     private var missingPermits: [PermitNode] {
         switch phase {
-        case .created, .finished: []
+        case .created: []
         case .submitted: permits(of: host)
-        case .executing: links?.permit == .lent ? host?.permit.map { [$0] } ?? [] : []
+        case .executing, .finished: links?.permit == .lent ? host?.permit.map { [$0] } ?? [] : []
         }
     }
 

@@ -23,7 +23,7 @@ extension AnyTaskOperation {
     ) async throws(Failure) -> Result {
         guard let body = awaiting else { return try await wait() }
         body.record.withLock { record in
-            if record.phase == .executing { record.madeLinks().notes.append(WaitNote(kind: kind, subject: subject)) }
+            if record.hasBody { record.madeLinks().notes.append(WaitNote(kind: kind, subject: subject)) }
         }
         defer { body.removeNote(of: subject) }
         return try await wait()
