@@ -120,23 +120,26 @@ struct RepetitionTests {
             let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, maxPendingOperationCount: 1)
             let repetition = queue.addRepeating(every: .seconds(10), missed: missed, clock: clock) {
                 rounds.record(clock.now.offset)
-                if rounds.events.count == 1 { await gate.pass() }
+                await gate.pass()
             }
             await gate.waitForArrivals(1)
-            let pending = Gate()
-            queue.addOperation { await pending.pass() }
+            queue.isSuspended = true
+            fill(queue)
             gate.open()
-            await pending.waitForArrivals(1)
-            queue.addOperation {}
-            #expect(queue.operationCount == 2)
-            // The round at 10 was refused, and its time comes.
-            clock.advance(by: .seconds(10))
-            if missed == .caughtUp { await until { queue.waitingProducerCount == 1 } }
-            clock.advance(by: .seconds(5))
-            pending.open()
-            if missed == .caughtUp { await until { rounds.events.count == 2 } }
-            await until { queue.operationCount == 1 && queue.operations[0].state == .pending }
-            clock.advance(by: .seconds(5))
+            // The next round was refused, and the repetition sleeps until the time of that round.
+            await clock.waitForSleepers(1)
+            if missed == .skipped {
+                try await resume(queue)
+                clock.advance(by: .seconds(10))
+            } else {
+                clock.advance(by: .seconds(10))
+                await until { queue.waitingProducerCount == 1 }
+                clock.advance(by: .seconds(5))
+                queue.isSuspended = false
+                await until { rounds.events.count == 2 }
+            }
+            await until { queue.operations.last?.state == .pending }
+            clock.advance(by: .seconds(20) - clock.now.offset)
             await until { rounds.events.count == expected.count }
             #expect(rounds.events == expected.map { .seconds($0) })
             repetition.cancel()
@@ -148,18 +151,33 @@ struct RepetitionTests {
     func droppedRound() async throws {
         let queue = TaskOperationQueue(
             maxConcurrentOperationCount: 1, maxPendingOperationCount: 1, overflow: .dropOldest)
-        let rounds = Recorder<Duration>()
+        let (rounds, gate) = (Recorder<Duration>(), Gate())
+        queue.addOperation { await gate.pass() }
+        await gate.waitForArrivals(1)
         let repetition = queue.addRepeating(every: .seconds(10), delay: .seconds(10), clock: clock) {
             rounds.record(clock.now.offset)
         }
-        try await queue.addOperation {}.value
+        fill(queue)
+        await clock.waitForSleepers(1)
+        gate.open()
+        try await resume(queue)
         clock.advance(by: .seconds(10))
-        await until { queue.operationCount == 1 }
+        await until { queue.operations.last?.state == .pending }
         clock.advance(by: .seconds(10))
         await until { rounds.events.count == 1 }
         #expect(rounds.events == [.seconds(20)])
         repetition.cancel()
         await #expect(throws: CancellationError.self) { try await repetition.value }
+    }
+
+    /// Adds operations until one of them is pending and there is no room for another.
+    private func fill(_ queue: TaskOperationQueue) {
+        for _ in 0..<3 { queue.addOperation {} }
+    }
+
+    private func resume(_ queue: TaskOperationQueue) async throws {
+        queue.isSuspended = false
+        try await queue.waitUntilAllOperationsAreFinished()
     }
 
     @Test("5,000 rounds grow nothing", .prompt)
