@@ -80,7 +80,7 @@ extension OperationStatistics.Entry {
         case .withdrawn:
             statistics.added -= 1
             _ = waiting.remove(number)
-        case .lent, .returned, .cancelled, .priorityChanged: break
+        case .lent, .returned, .waited, .cancelled, .priorityChanged: break
         }
         statistics.pending = waiting.count
         statistics.executing = started.count

@@ -30,7 +30,7 @@
             case .finished(let outcome):
                 guard let state = intervals.withLock({ $0.removeValue(forKey: key) }) else { return }
                 signposter.endInterval("operation", state, "\(outcome.description)")
-            case .lent, .returned, .cancelled, .attempt:
+            case .lent, .returned, .waited, .cancelled, .attempt:
                 signposter.emitEvent("operation", "\(name) \(event.kind.description)")
             case .added, .ready, .priorityChanged, .withdrawn: break
             }

@@ -9,6 +9,8 @@ extension Trace {
             case dependency(Int)
             /// It started when this operation gave a permit back.
             case permit(Int)
+            /// Its body went on when this operation, which it awaited, had finished.
+            case wait(Int)
         }
 
         /// The operation, as an index.
@@ -19,8 +21,8 @@ extension Trace {
         public let share: Double
     }
 
-    /// The operations that decided how long the trace is, in order: each started when the one before it ended, and the last
-    /// one ended last. With shorter ones beside these nothing would have been won.
+    /// The operations that decided how long the trace is, in order: each started, or went on, when the one before it ended,
+    /// and the last one ended last. With shorter ones beside these nothing would have been won.
     ///
     /// Logarithmic for each step, after a sort.
     public var criticalPath: [Step] {
@@ -34,7 +36,7 @@ extension Trace {
             let before: Int? =
                 switch cause {
                 case .added(let other): other
-                case .dependency(let other), .permit(let other): other
+                case .dependency(let other), .permit(let other), .wait(let other): other
                 }
             let from = before.map { operations[$0].end } ?? operations[index].added
             steps.append(Step(operation: index, cause: cause, share: max(0, operations[index].end - from)))
@@ -46,6 +48,8 @@ extension Trace {
     /// What an operation waited for last.
     private func cause(of index: Int, _ ends: [Int]) -> Step.Cause {
         let operation = operations[index]
+        let awaited = operation.awaited.max { operations[$0].end < operations[$1].end }
+        if let awaited, operations[awaited].end > operation.start { return .wait(awaited) }
         let dependency = operation.dependencies.max { operations[$0].end < operations[$1].end }
         // What is one step of the queue has one time; a microsecond is for what takes two.
         let isHeldUp = operation.waitedForPermit > 1e-6

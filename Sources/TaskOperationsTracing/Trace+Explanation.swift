@@ -30,7 +30,7 @@ extension Trace {
     private var pathRows: [[String]] {
         let path = criticalPath
         let largest = path.indices.sorted { path[$0].share > path[$1].share }.prefix(10).sorted()
-        return [["operation", "share", "executed", "started when"]]
+        return [["operation", "share", "executed", "started or went on when"]]
             + largest.map { place in
                 let step = path[place]
                 let operation = operations[step.operation]
@@ -39,6 +39,7 @@ extension Trace {
                     case .added(nil): "it was added"
                     case .added(let other?): "it was added, after \(operations[other].name) had ended"
                     case .dependency(let other): "\(operations[other].name), which it depends on, had finished"
+                    case .wait(let other): "\(operations[other].name), which its body awaited, had finished"
                     case .permit(let other): "\(operations[other].name) gave its permit back"
                     }
                 return [operation.name, TimeText.text(step.share), TimeText.text(operation.executed), cause]

@@ -39,6 +39,8 @@ public struct Trace: Sendable {
         public internal(set) var outcome: Outcome
         /// The operations that it depended on, as indices.
         public internal(set) var dependencies: [Int] = []
+        /// The operations that its body awaited to their ends, as indices.
+        public internal(set) var awaited: [Int] = []
 
         public var start: Double { slices.first?.start ?? ready }
         public var end: Double { slices.last?.end ?? ready }

@@ -15,6 +15,7 @@ struct TraceReader {
         }
 
         var ph: String
+        var cat: String?
         var pid: Int
         var tid: Int?
         var ts: Double?
@@ -36,7 +37,7 @@ struct TraceReader {
     /// The lane of each thread.
     private var lanes: [Int: Int] = [:]
     private var indices: [Key: Int] = [:]
-    private var arrows: [(from: Key, to: Key)] = []
+    private var arrows: [(from: Key, to: Key, isWait: Bool)] = []
 
     init(path: String) {
         self.path = path
@@ -134,7 +135,8 @@ struct TraceReader {
         let dependency = try required(line.args?.after, "after")
         if dependency.count != 2 { throw wrong("\"after\" is no process and number") }
         let number = try required(line.args?.op, "op")
-        arrows.append((Key(process: dependency[0], number: dependency[1]), Key(process: line.pid, number: number)))
+        let (from, to) = (Key(process: dependency[0], number: dependency[1]), Key(process: line.pid, number: number))
+        arrows.append((from, to, line.cat == "wait"))
     }
 
     /// Puts indices in place of numbers, and operations in the order of their start.
@@ -142,7 +144,11 @@ struct TraceReader {
         for arrow in arrows {
             // Perhaps the slice of one is in the file before.
             guard let dependency = indices[arrow.from], let dependent = indices[arrow.to] else { continue }
-            trace.operations[dependent].dependencies.append(dependency)
+            if arrow.isWait {
+                trace.operations[dependent].awaited.append(dependency)
+            } else {
+                trace.operations[dependent].dependencies.append(dependency)
+            }
         }
         let order = trace.operations.indices.sorted { trace.operations[$0].start < trace.operations[$1].start }
         var places = [Int](repeating: 0, count: order.count)
@@ -150,6 +156,7 @@ struct TraceReader {
         trace.operations = order.map { index in
             var operation = trace.operations[index]
             operation.dependencies = operation.dependencies.map { places[$0] }
+            operation.awaited = operation.awaited.map { places[$0] }
             return operation
         }
     }

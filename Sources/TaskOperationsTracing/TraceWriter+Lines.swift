@@ -86,8 +86,9 @@ extension TraceWriter {
     mutating func addArrow(_ number: Int, from end: Place, to start: Place) {
         // Within the slice that it leaves.
         let time = max(0, end.time - 1)
-        addArrowEnd("{\"ph\":\"s\",\"cat\":\"dependency\",\"pid\":", number, end, at: time) { _ in }
-        addArrowEnd("{\"ph\":\"f\",\"cat\":\"dependency\",\"pid\":", number, start, at: start.time) { bytes in
+        let name: StaticString = start.isWait ? "wait" : "dependency"
+        addArrowEnd("{\"ph\":\"s\",\"pid\":", name, number, end, at: time) { _ in }
+        addArrowEnd("{\"ph\":\"f\",\"pid\":", name, number, start, at: start.time) { bytes in
             bytes.add(",\"args\":{\"op\":")
             bytes.add(Int(start.number))
             bytes.add(",\"after\":[")
@@ -99,13 +100,18 @@ extension TraceWriter {
     }
 
     private mutating func addArrowEnd(
-        _ head: StaticString, _ number: Int, _ place: Place, at time: Int, _ addArguments: (inout TraceBytes) -> Void
+        _ head: StaticString, _ name: StaticString, _ number: Int, _ place: Place, at time: Int,
+        _ addArguments: (inout TraceBytes) -> Void
     ) {
         addLine { bytes in
             bytes.addHead(head, place.process, thread: place.thread, at: time)
             bytes.add(",\"id\":")
             bytes.add(number)
-            bytes.add(",\"bp\":\"e\",\"name\":\"dependency\"")
+            bytes.add(",\"bp\":\"e\",\"cat\":\"")
+            bytes.add(name)
+            bytes.add("\",\"name\":\"")
+            bytes.add(name)
+            bytes.add("\"")
             addArguments(&bytes)
         }
     }

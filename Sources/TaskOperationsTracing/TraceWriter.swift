@@ -2,12 +2,14 @@ import TaskOperations
 
 /// Makes lines of a trace from events.
 struct TraceWriter: ~Copyable, Sendable {
-    /// A place where an operation began or ended: one end of an arrow.
+    /// A place where an operation began, went on or ended: one end of an arrow.
     struct Place: Sendable {
         let process: Int
         let thread: Int
         let time: Int
         let number: UInt64
+        /// Whether the body of the operation went on here after a wait.
+        var isWait = false
     }
 
     private var file: TraceFile
@@ -22,7 +24,7 @@ struct TraceWriter: ~Copyable, Sendable {
     private var lastNumber = 0
     /// The places where the last operations ended.
     private var ends = RecentOperations<Place>(count: 1 << 16)
-    /// The places where dependents of an operation began whose end was not told yet: each queue tells by itself what
+    /// The places where an arrow from an operation ends whose own end was not told yet: each queue tells by itself what
     /// happens, so that the end of a dependency on another queue may be told later than the start of its dependent.
     private var arrowsDue = RecentOperations<[Place]>(count: 1 << 12)
     private(set) var eventCount = 0
@@ -88,6 +90,7 @@ struct TraceWriter: ~Copyable, Sendable {
         case .added: queue.waiting.add(event.operationNumber, at: time)
         case .ready: queue.waiting.setReady(event.operationNumber, at: time)
         case .started(let dependencies): begin(event, dependencies, at: time, &queue)
+        case .waited(let other): goOn(event, after: other, at: time, &queue)
         case .lent: lend(event, at: time, &queue)
         case .returned: takeBack(event, at: time, &queue)
         case .finished(let outcome): end(event, outcome, at: time, &queue)
@@ -110,16 +113,30 @@ extension TraceWriter {
         let lane = queue.takeLane()
         let thread = thread(of: lane, &queue)
         let place = Place(process: queue.process, thread: thread, time: time, number: event.operationNumber)
-        for dependency in dependencies {
-            if let end = ends[dependency] {
-                addArrow(newNumber(), from: end, to: place)
-            } else {
-                arrowsDue.insert((arrowsDue.remove(dependency) ?? []) + [place], for: dependency)
-            }
-        }
+        for dependency in dependencies { addArrow(from: dependency, to: place) }
         queue.started[event.operationNumber] = TraceQueue.Started(
             added: times.added, ready: ready, begin: time, lane: lane)
         addWait(event, from: times.added, to: time, queue.process)
+    }
+
+    /// The body has awaited another operation.
+    private mutating func goOn(
+        _ event: TaskOperationEvent, after other: AnyTaskOperation, at time: Int, _ queue: inout TraceQueue
+    ) {
+        guard other.isFinished, let lane = queue.started[event.operationNumber]?.lane else { return }
+        let (process, thread) = (queue.process, queue.threads[lane])
+        addArrow(
+            from: other,
+            to: Place(process: process, thread: thread, time: time, number: event.operationNumber, isWait: true))
+    }
+
+    /// Adds an arrow from the end of an operation, now or when that is told.
+    private mutating func addArrow(from operation: AnyTaskOperation, to place: Place) {
+        if let end = ends[operation] {
+            addArrow(newNumber(), from: end, to: place)
+        } else {
+            arrowsDue.insert((arrowsDue.remove(operation) ?? []) + [place], for: operation)
+        }
     }
 
     private mutating func lend(_ event: TaskOperationEvent, at time: Int, _ queue: inout TraceQueue) {

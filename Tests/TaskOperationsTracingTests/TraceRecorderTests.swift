@@ -80,6 +80,36 @@ struct TraceRecorderTests {
         #expect(!trace.criticalPath.isEmpty)
     }
 
+    @Test("a build whose targets await each other has the longest chain as its critical path")
+    func awaitedTargets() async throws {
+        let url = folder["trace.json"]
+        let recorder = try TraceRecorder(writingTo: url)
+        let queue = TaskOperationQueue(name: "build", maxConcurrentOperationCount: 10)
+        queue.addObserver(recorder)
+        let gates = (0..<5).map { _ in Gate() }
+        var targets: [TaskOperation<Void>] = []
+        for number in 0..<5 {
+            let before = targets.last
+            targets.append(
+                queue.addOperation(name: "target \(number)") {
+                    try await before?.value
+                    await gates[number].pass()
+                })
+            queue.addOperation(name: "other \(number)") {}
+        }
+        for (gate, target) in zip(gates, targets) {
+            await gate.waitForArrivals(1)
+            gate.open()
+            try await target.value
+        }
+        try await queue.waitUntilAllOperationsAreFinished()
+        try recorder.finish()
+        #expect(try TraceValidator(url).faults == [])
+        let trace = try Trace(contentsOf: url)
+        let names = trace.criticalPath.map { trace.operations[$0.operation].name }
+        #expect(names.suffix(5) == (0..<5).map { "target \($0)" }.suffix(5))
+    }
+
     @Test("an arrow is there, and the right one, if the end of the dependency is told last")
     func lateEnd() async throws {
         let url = folder["trace.json"]

@@ -32,11 +32,31 @@ struct TraceTests {
         """
     }
 
-    private func arrow(from dependency: Int, to dependent: Int, thread: Int) -> String {
+    private func arrow(
+        from dependency: Int, to dependent: Int, thread: Int, _ category: String = "dependency"
+    ) -> String {
         """
-        {"ph":"f","cat":"dependency","pid":1,"tid":\(thread),"ts":0,"id":9,"bp":"e","name":"dependency",\
+        {"ph":"f","cat":"\(category)","pid":1,"tid":\(thread),"ts":0,"id":9,"bp":"e","name":"\(category)",\
         "args":{"op":\(dependent),"after":[1,\(dependency)]}}
         """
+    }
+
+    @Test("the critical path goes through what bodies await")
+    func awaited() throws {
+        let trace = try trace([
+            #"{"ph":"M","pid":1,"tid":4,"name":"thread_name","args":{"name":"permit 3"}}"#,
+            slice("app", 1, thread: 2, 0...9, added: 0, ready: 0),
+            slice("library", 2, thread: 3, 0...8, added: 0, ready: 0),
+            slice("early", 3, thread: 4, 0...1, added: 0, ready: 0),
+            slice("core", 4, thread: 4, 1...6, added: 0, ready: 0),
+            arrow(from: 3, to: 1, thread: 2, "wait"), arrow(from: 2, to: 1, thread: 2, "wait"),
+            arrow(from: 4, to: 2, thread: 3, "wait"),
+        ])
+        let path = trace.criticalPath
+        #expect(path.map { trace.operations[$0.operation].name } == ["early", "core", "library", "app"])
+        #expect(path.map(\.share) == [1, 5, 2, 1])
+        #expect(path[3].cause == .wait(path[2].operation) && path[2].cause == .wait(path[1].operation))
+        #expect(trace.explanation.contains("library, which its body awaited, had finished"))
     }
 
     @Test("the critical path, the use of the width and the longest waits")

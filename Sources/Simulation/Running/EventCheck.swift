@@ -64,6 +64,7 @@ extension EventCheck.Place {
         case (.added, .ready), (.ready, .ready): .ready
         case (.ready, .started(let dependencies)): dependencies.allSatisfy(\.isFinished) ? .executing : nil
         case (.executing, .lent): .lent
+        case (.executing, .waited), (.lent, .waited): self
         case (.added, .withdrawn), (.ready, .withdrawn): .unknown
         case (.lent, .returned): .executing
         case (.added, .priorityChanged), (.ready, .priorityChanged), (.executing, .priorityChanged),

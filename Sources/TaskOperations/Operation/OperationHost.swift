@@ -30,6 +30,9 @@ protocol OperationHost: AnyObject, Sendable {
     /// The body of an operation runs again, for the so many-th time.
     func noteAttempt(_ number: Int, of operation: AnyTaskOperation)
 
+    /// The body of an operation has awaited another one.
+    func noteWait(for target: AnyTaskOperation, of operation: AnyTaskOperation)
+
     /// All operations that have not ended, in the order of adding.
     var operations: [AnyTaskOperation] { get }
 

@@ -7,14 +7,16 @@
 ///
 /// ```swift
 /// try await withTaskOperationQueue(maxConcurrentOperationCount: 8) { queue in
-///     for url in urls { queue.addOperation { try await download(url) } }
+///     let pages = urls.map { url in queue.addOperation { try await download(url) } }
+///     for page in pages { store(try await page.value) }
 /// }
 /// ```
 ///
 /// Bodies run in child tasks of the task that opens the scope, whatever task adds their operations: they see its task
 /// locals, are cancelled with it, and rise with its priority.
 ///
-/// What operations throw stays with them: keep those whose outcome matters and ask for their values.
+/// An error of an operation does not leave the scope by itself. Ask for the values of operations, as above: the first
+/// error that is thrown by this leaves the scope, and cancels the rest.
 ///
 /// - Parameters: As for `TaskOperationQueue.init`. Without an executor bodies run where child tasks do: on the executor
 ///   that the task prefers, or the cooperative pool.

@@ -16,6 +16,8 @@ struct LoggedChange: Sendable {
         case none
         /// It has started, and had these dependencies.
         case dependencies([AnyTaskOperation])
+        /// Its body has awaited this operation.
+        case awaited(AnyTaskOperation)
         /// It has finished; nil stands for success without a value.
         case outcome(Outcome?)
         /// It was taken back before it started, as it would have closed a cycle.
@@ -47,6 +49,7 @@ extension LoggedChange {
         case .started:
             let dependencies = change.element.dependencies
             if !dependencies.isEmpty { detail = .dependencies(dependencies) }
+        case .waited: detail = .awaited(change.other!)
         case .finished:
             detail = change.element.record.withLock { $0.phase == .finished ? .outcome($0.outcome) : .withdrawn }
         default: break

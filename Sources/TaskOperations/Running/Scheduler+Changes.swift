@@ -1,3 +1,5 @@
+import Synchronization
+
 // What happens to operations, for listeners: see `ChangeLog`. Changes are told by the state alone.
 
 extension Scheduler {
@@ -20,6 +22,7 @@ extension Scheduler {
         if listeners.contains(listener.identity) { return }
         listeners.append(listener.identity)
         state.setObserved(true)
+        isObserved.store(true, ordering: .relaxed)
         let now = Moment.now
         changeLog.join(listener, after: state.changes.lastNumber, replaying: presentChanges(at: now))
     }
@@ -29,6 +32,7 @@ extension Scheduler {
         listeners.remove(at: index)
         if listeners.isEmpty {
             state.setObserved(false)
+            isObserved.store(false, ordering: .relaxed)
             startTimes = [:]
         }
         changeLog.leave(identity)
@@ -65,6 +69,15 @@ extension Scheduler {
             var change = LoggedChange(change, at: moment)
             change.isReplayed = true
             return change
+        }
+    }
+
+    nonisolated func noteWait(for target: AnyTaskOperation, of operation: AnyTaskOperation) {
+        // Looked at first, as nobody observes most queues.
+        if !isObserved.load(ordering: .relaxed) { return }
+        apply((target, operation)) { scheduler, input in
+            guard scheduler.state.changes.isObserved, let slot = scheduler.slot(of: input.1) else { return }
+            scheduler.state.tellWait(slot, for: input.0)
         }
     }
 

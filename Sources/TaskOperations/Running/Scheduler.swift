@@ -43,6 +43,8 @@ actor Scheduler: OperationHost {
     nonisolated let dropsPending: Bool
     /// Set for good when a barrier is added.
     nonisolated let hasHadBarriers = Atomic(false)
+    /// Whether anything learns of changes.
+    nonisolated let isObserved = Atomic(false)
     /// What happens to operations, on its way to listeners.
     nonisolated let changeLog = ChangeLog()
     /// What is done around each body.

@@ -8,6 +8,8 @@ struct ChangeList<Element: Sendable>: Sendable {
         let arrival: UInt64
         let kind: ChangeKind
         let counts: ChangeCounts
+        /// The other operation that the change is about, if there is one.
+        var other: Element?
     }
 
     /// Whether changes are told.
@@ -18,9 +20,12 @@ struct ChangeList<Element: Sendable>: Sendable {
 
     var isEmpty: Bool { changes.isEmpty }
 
-    mutating func append(_ kind: ChangeKind, _ element: Element, arrival: UInt64, _ counts: ChangeCounts) {
+    mutating func append(
+        _ kind: ChangeKind, _ element: Element, arrival: UInt64, _ counts: ChangeCounts, other: Element? = nil
+    ) {
         lastNumber += 1
-        changes.append(Change(number: lastNumber, element: element, arrival: arrival, kind: kind, counts: counts))
+        changes.append(
+            Change(number: lastNumber, element: element, arrival: arrival, kind: kind, counts: counts, other: other))
     }
 
     /// Empties the list. It keeps its memory, unless there was a burst.
@@ -49,5 +54,7 @@ enum ChangeKind: Hashable, Sendable {
     case levelChanged(PriorityLevel)
     /// Its body runs again, for the so many-th time.
     case attempt(Int)
+    /// Its body has awaited another operation.
+    case waited
     case finished
 }

@@ -521,6 +521,13 @@ extension SchedulerState {
         tell(kind, records[slot].element, records[slot].arrival)
     }
 
+    /// Tells that the body of an operation has awaited another operation.
+    mutating func tellWait(_ slot: Slot, for other: Element) {
+        if operations.ending.contains(slot) { return }
+        changes.append(.waited, records[slot].element, arrival: records[slot].arrival, counts, other: other)
+        outbox.hasChanges = true
+    }
+
     /// Forgets the changes that were told.
     mutating func removeChanges() { changes.removeAll() }
 }

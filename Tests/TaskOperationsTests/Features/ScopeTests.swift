@@ -21,6 +21,24 @@ struct ScopeTests {
         }
     }
 
+    @Test("what README.md shows: the first error that is asked for leaves the scope, and cancels the rest")
+    func readme() async throws {
+        let (urls, stored) = (["a", "b", "c"], Recorder<String>())
+        @Sendable func fetch(_ url: String) async throws -> String {
+            if url == "b" { throw WorkFailed(number: 2) }
+            if url == "c" { try await ManualClock().sleep(for: .seconds(1)) }
+            return url
+        }
+        func store(_ page: String) { stored.record(page) }
+        await #expect(throws: WorkFailed(number: 2)) {
+            try await withTaskOperationQueue(maxConcurrentOperationCount: 8) { queue in
+                let pages = urls.map { url in queue.addOperation { try await fetch(url) } }
+                for page in pages { store(try await page.value) }
+            }
+        }
+        #expect(stored.events == ["a"])
+    }
+
     @Test("Name, width, executor and task locals are those that were given")
     func parameters() async throws {
         let executor = SingleThreadExecutor()

@@ -68,6 +68,7 @@ final class EventJournal: TaskOperationObserver {
             case (.added, .ready), (.ready, .ready): .ready
             case (.ready, .started): .executing
             case (.executing, .lent): .lent
+            case (.executing, .waited), (.lent, .waited): self
             case (.added, .withdrawn), (.ready, .withdrawn): .unknown
             case (.lent, .returned): .executing
             case (.added, .finished), (.ready, .finished), (.executing, .finished), (.lent, .finished): .finished

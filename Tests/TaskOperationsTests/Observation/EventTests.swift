@@ -43,8 +43,40 @@ struct EventTests {
         try await outer.value
         #expect(
             journal.story(of: outer) == [
-                "added", "ready", "started", "lent its permit", "has its permit back", "succeeded",
+                "added", "ready", "started", "lent its permit", "has its permit back", "waited for \"inner\"",
+                "succeeded",
             ])
+        #expect(journal.faults() == [])
+    }
+
+    @Test("a body that has awaited an operation says so, and nothing is said of pauses", .seeds(20))
+    func waits() async throws {
+        let (journal, clock) = (EventJournal(), ManualClock(on: .seeded))
+        let queue = TaskOperationQueue(executor: .seeded)
+        queue.addObserver(journal)
+        let first = queue.addOperation(name: "first") { await Task.yield() }
+        let second = queue.addOperation(retry: .exponential(initial: .seconds(1), attempts: 2), clock: clock) {
+            if RetryPolicy.attempt == 1 { throw WorkFailed() }
+            await withPermitLent { await Task.yield() }
+        }
+        await clock.waitForSleepers(1)
+        clock.advance(by: .seconds(1))
+        try await second.value
+        try await first.value
+        let late = queue.addOperation {
+            async let one: Void = second.value
+            try await first.value
+            try await one
+        }
+        try await late.value
+        #expect(!journal.story(of: second).contains { $0.hasPrefix("waited") })
+        let waiting = queue.addOperation {
+            let inner = queue.addOperation(name: "inner") { await Task.yield() }
+            try await inner.value
+        }
+        try await waiting.value
+        let story = journal.story(of: waiting)
+        #expect(story.count { $0 == "waited for \"inner\"" } <= 1)
         #expect(journal.faults() == [])
     }
 

@@ -22,6 +22,8 @@ public struct TaskOperationEvent: Sendable {
         indirect case priorityChanged(TaskPriority)
         /// Its body runs again after it has failed, as its `RetryPolicy` says: the number of the attempt, from 2.
         case attempt(Int)
+        /// Its body goes on after it has awaited this operation, which may have ended or not. May come again.
+        case waited(for: AnyTaskOperation)
         /// It has ended.
         case finished(Outcome)
         /// It was taken back before it started, as it would have closed a cycle. The call that added it throws.
@@ -80,8 +82,14 @@ extension TaskOperationEvent.Kind {
             case .cancelled: .cancelled
             case .levelChanged(let level): .priorityChanged(level.taskPriority)
             case .attempt(let number): .attempt(number)
+            case .waited: .init(waitIn: logged.detail)
             case .finished: .init(logged.detail, endOf: logged.operation)
             }
+    }
+
+    private init(waitIn detail: LoggedChange.Detail) {
+        guard case .awaited(let other) = detail else { preconditionFailure("a wait for nothing") }
+        self = .waited(for: other)
     }
 
     private init(_ detail: LoggedChange.Detail, endOf operation: AnyTaskOperation) {
@@ -125,6 +133,7 @@ extension TaskOperationEvent.Kind: CustomStringConvertible {
         case .cancelled: "cancelled"
         case .priorityChanged(let priority): "priority \(PriorityLevel(priority))"
         case .attempt(let number): "attempt \(number)"
+        case .waited(let other): "waited for \(OperationLabel(other))"
         case .finished(let outcome): "\(outcome)"
         case .withdrawn: "withdrawn"
         }

@@ -189,6 +189,8 @@ extension AnyTaskOperation {
         let lender = remove(wait)
         await lender?.endWait(within: self, wait.target)
         for limit in limits { limit.permit.remove(self) }
+        guard wait.purpose == nil, case .operation(let target) = wait.target else { return }
+        record.withLock { $0.host }?.noteWait(for: target, of: self)
     }
 
     /// Removes a wait; returns the host that has to do so, if the permit is lent.
