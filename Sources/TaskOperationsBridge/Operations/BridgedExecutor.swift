@@ -1,9 +1,6 @@
 internal import Dispatch
 @_spi(Lock) internal import TaskOperations
 
-/// Runs tasks on threads where they may block.
-let legacyExecutor = BridgedExecutor(threads: .shared)
-
 /// Runs the jobs of a `BridgedOperationQueue`: on a Dispatch queue where one was set, and otherwise on threads where
 /// they may block.
 final class BridgedExecutor: HandlerExecutor {
@@ -13,7 +10,8 @@ final class BridgedExecutor: HandlerExecutor {
         case executor(any TaskExecutor)
     }
 
-    private let threads: LegacyThreads
+    /// The queue's own threads.
+    let threads = LegacyThreads()
     private let target: Lock<Target>
 
     /// Handlers may be a user's, and wait for nothing that runs here. Dispatch has a thread for a serial queue also where
@@ -21,10 +19,7 @@ final class BridgedExecutor: HandlerExecutor {
     let handlerExecutor: any TaskExecutor = DispatchQueueExecutor(
         DispatchQueue(label: "BridgedOperationQueue handlers"))
 
-    init(threads: LegacyThreads = LegacyThreads()) {
-        self.threads = threads
-        target = Lock(.threads(threads))
-    }
+    init() { target = Lock(.threads(threads)) }
 
     var underlyingQueue: DispatchQueue? {
         get { if case .queue(let queue) = target.withLock({ $0 }) { queue } else { nil } }

@@ -16,15 +16,36 @@ extension BridgedOperationQueue {
         list(operation)
     }
 
-    /// Adds operations of Foundation in one step.
+    /// Adds operations of Foundation in one step. If that closes a circle, it is reported, and the operations wait until
+    /// one of the circle is cancelled.
     ///
-    /// - Throws: As `TaskOperationQueue.addOperations`.
+    /// - Throws: As `TaskOperationQueue.addOperations`, apart from `TaskOperationError.dependencyCycle`.
     func add(_ legacies: [Foundation.Operation]) throws {
-        // One by itself need not take the queue's lock.
-        let operations =
-            legacies.count == 1 ? [try taskQueue.addOperation(legacies[0])] : try taskQueue.addOperations(legacies)
-        for (legacy, operation) in zip(legacies, operations) {
-            list(operation, original: legacy is OperationStandIn ? nil : legacy)
+        let claims = try LegacyNode.claim(legacies, threads: executor.threads, reportsCycles: true)
+        do {
+            try taskQueue.add(claims)
+        } catch {
+            guard case .dependencyCycle = error else {
+                for claim in claims { claim.refuse() }
+                throw error
+            }
+            MisuseReport.report("\(error)")
+            addLater(claims)
+        }
+        for claim in claims { list(claim.operation, original: claim.node?.legacy) }
+    }
+
+    /// Adds operations that close a circle with barriers of the queue, or with bodies that wait until it is empty. Those
+    /// that close one by themselves are added without their dependencies, and the others when the queue is empty.
+    private func addLater(_ claims: [LegacyNode.Claim]) {
+        for claim in claims {
+            claim.dropDependencies()
+            claim.node?.wasSubmitted()
+        }
+        Task.detached(executorPreference: bridgeExecutor) { [taskQueue] in
+            for claim in claims {
+                while taskQueue.isCycleClosed(by: claim.operation) { try? await taskQueue.waitToTheEnd() }
+            }
         }
     }
 
@@ -35,5 +56,17 @@ extension BridgedOperationQueue {
             super.addOperation(member)
             member.wasListed()
         #endif
+    }
+}
+
+extension TaskOperationQueue {
+    /// Adds an operation, or returns true if it would close a circle. One that was cancelled meanwhile has ended.
+    fileprivate func isCycleClosed(by operation: AnyTaskOperation) -> Bool {
+        do {
+            try addOperation(operation)
+        } catch .dependencyCycle {
+            return true
+        } catch {}
+        return false
     }
 }

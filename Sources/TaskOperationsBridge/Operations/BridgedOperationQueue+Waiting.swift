@@ -2,24 +2,25 @@ internal import Foundation
 @_spi(Lock) internal import TaskOperations
 
 extension BridgedOperationQueue {
-    /// Waits until the queue is empty, in what the base class lists too.
-    func allFinished() async {
-        do {
-            try await taskQueue.waitUntilAllOperationsAreFinished()
-        } catch {
-            fatalError("\(error)")
-        }
-        #if !canImport(ObjectiveC)
-            await members.wait()
-        #endif
-    }
+    /// Waits until the queue is empty, or until an operation of it that calls this is the only one.
+    func allFinished() async { await allFinished(except: own) }
 
     /// Blocks until the queue is empty, or until an operation of it that calls this is the only one.
     func blockUntilEmpty() {
-        let own = TaskOperationQueue.current === taskQueue ? AnyTaskOperation.current : nil
-        block {
-            if let own { await self.othersFinished(than: own) } else { await self.allFinished() }
-        }
+        let own = own
+        block { await self.allFinished(except: own) }
+    }
+
+    /// The operation of the queue that calls this, if one does.
+    private var own: AnyTaskOperation? { TaskOperationQueue.current === taskQueue ? .current : nil }
+
+    private func allFinished(except own: AnyTaskOperation?) async {
+        if let own { return await othersFinished(than: own) }
+        await reportingCycles { [taskQueue] () throws(TaskOperationError) in try await taskQueue.waitToTheEnd() }
+        #if !canImport(ObjectiveC)
+            // The base class lists an operation until a little later.
+            await members.wait()
+        #endif
     }
 
     func blockUntilFinished(_ operations: [Foundation.Operation]) {
@@ -44,13 +45,10 @@ extension BridgedOperationQueue {
         }
     }
 
-    /// Blocks the thread while a task waits, and lends the place of an operation that does this out.
+    /// Blocks the thread while a task waits. The operation that calls this lends its permit.
     private func block(_ wait: @escaping @Sendable () async -> Void) {
-        do {
-            _ = try BlockingWait(isUnlimited: true, wait).block()
-        } catch {
-            fatalError("\(error)")
-        }
+        // `wait` throws no error.
+        _ = try? BlockingWait(isUnlimited: true, wait).block()
     }
 }
 
@@ -73,4 +71,22 @@ extension BridgedOperationQueue {
     func makeUnknown() {
         Self.known.withLock { $0[ObjectIdentifier(taskQueue)] = nil }
     }
+}
+
+// MARK: - Waits that could never end
+
+/// Waits for a caller that no error can be thrown to. If a body waits for what cannot end before the body does, that is
+/// reported, and the wait lasts until an operation of the circle is cancelled.
+func reportingCycles(_ wait: @escaping @Sendable () async throws(TaskOperationError) -> Void) async {
+    do {
+        try await wait()
+    } catch {
+        MisuseReport.report("\(error)")
+        await outsideOfBody(wait)
+    }
+}
+
+/// Waits in a task that belongs to no body, so that the wait is not refused.
+func outsideOfBody(_ wait: @escaping @Sendable () async throws(TaskOperationError) -> Void) async {
+    await Task.detached(executorPreference: bridgeExecutor) { try? await wait() }.value
 }

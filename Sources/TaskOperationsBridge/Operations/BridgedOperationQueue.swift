@@ -11,7 +11,8 @@ internal import Synchronization
 /// Blocks and operations of Foundation run on threads where they may block, or on `underlyingQueue`. If it differs
 /// from its base class: what is cancelled before its start is finished at once, also on a suspended queue; a barrier is
 /// never overtaken, and is waited for like any operation; and whoever blocks in an operation of the queue until the queue
-/// is empty waits for the others and lends its place out, instead of waiting for itself.
+/// is empty waits for the others and lends its place out, instead of waiting for itself. Operations that depend on each
+/// other in a circle wait until one of them is cancelled, as in the base class, and are reported to `MisuseReport`.
 ///
 /// Without the Objective-C runtime nobody can override `operations` and `operationCount`, nor set
 /// `OperationQueue.current`. There, `operations` lists a stand-in for each operation, with its state, name and

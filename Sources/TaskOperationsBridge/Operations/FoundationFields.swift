@@ -4,17 +4,18 @@ internal import Foundation
 #if !canImport(ObjectiveC)
     @_spi(Reflection) internal import Swift
 
-    /// What Foundation knows of an operation and does not tell: its state in an `OperationQueue`, and the work item by
-    /// which that queue starts it.
+    /// Fields of an operation that Foundation does not publish: its state in an `OperationQueue`, the work item by which
+    /// that queue starts it, and the number of its unfinished dependencies.
     ///
-    /// Three fields of swift-corelibs-foundation are read and none is written. If one of them does not exist (any more),
-    /// nothing is known: Foundation then stops the program with its own message if an operation is in two queues, and
-    /// an operation starts on a thread of Dispatch.
+    /// The offsets are those of swift-corelibs-foundation. If a field does not exist, nothing is known of it: Foundation
+    /// then stops the program with its own message if an operation is in two queues, an operation starts on a thread of
+    /// Dispatch, and an operation whose dependency was removed before the end of that dependency never starts.
     enum FoundationFields {
         private struct Offsets: Sendable {
             var state: Int?
             var lock: Int?
             var workItem: Int?
+            var dependencyCount: Int?
         }
 
         /// `_EachFieldOptions.classType`, which is a variable and cannot be used from everywhere.
@@ -27,6 +28,7 @@ internal import Foundation
                 case ("__state", "__NSOperationState"): found.state = offset
                 case ("__lock", "NSLock"): found.lock = offset
                 case ("__schedule", "Optional<DispatchWorkItem>"): found.workItem = offset
+                case ("__unfinishedDependencyCount", "Int"): found.dependencyCount = offset
                 default: break
                 }
                 return true
@@ -48,11 +50,20 @@ internal import Foundation
 
         /// What an `OperationQueue` has Dispatch do to start an operation; nil if it has not got the operation (any more).
         static func workItem(of operation: Foundation.Operation) -> DispatchWorkItem? {
-            guard let lockOffset = offsets.lock, let offset = offsets.workItem else { return nil }
-            return withFields(of: operation) { fields in
-                // Foundation changes the reference with this lock held, which is there as long as the operation is.
-                let lock = fields.load(fromByteOffset: lockOffset, as: NSLock.self)
-                return lock.withLock { fields.load(fromByteOffset: offset, as: DispatchWorkItem?.self) }
+            withLockedField(of: operation, at: offsets.workItem) { $0.load(as: DispatchWorkItem?.self) } ?? nil
+        }
+
+        /// The number of unfinished dependencies that keep an operation from being ready, and nil if there are none.
+        /// Foundation counts a dependency that was removed before its end as unfinished for ever.
+        static func dependencyCount(of operation: Foundation.Operation) -> Int? {
+            let count = withLockedField(of: operation, at: offsets.dependencyCount) { $0.load(as: Int.self) }
+            return count == 0 ? nil : count
+        }
+
+        /// Sets the number of unfinished dependencies to 0 if it is still the one that was seen.
+        static func resetDependencyCount(of operation: Foundation.Operation, from seen: Int) {
+            withLockedField(of: operation, at: offsets.dependencyCount) { field in
+                if field.load(as: Int.self) == seen { field.storeBytes(of: 0, as: Int.self) }
             }
         }
 
@@ -62,18 +73,31 @@ internal import Foundation
             return withFields(of: operation) { $0.load(fromByteOffset: offset, as: UInt8.self) }
         }
 
+        /// Accesses a field that Foundation changes only with the operation's lock held. Returns nil if the field or the
+        /// lock does not exist.
+        private static func withLockedField<Result>(
+            of operation: Foundation.Operation, at offset: Int?, _ access: (UnsafeMutableRawPointer) -> Result
+        ) -> Result? {
+            guard let offset, let lockOffset = offsets.lock else { return nil }
+            return withFields(of: operation) { fields in
+                // The operation never replaces its lock.
+                let lock = fields.load(fromByteOffset: lockOffset, as: NSLock.self)
+                return lock.withLock { access(fields + offset) }
+            }
+        }
+
         private static func withFields<Result>(
-            of operation: Foundation.Operation, _ read: (UnsafeRawPointer) -> Result
+            of operation: Foundation.Operation, _ access: (UnsafeMutableRawPointer) -> Result
         ) -> Result {
             // The object is alive, and its fields are at fixed offsets in it.
-            withExtendedLifetime(operation) {
-                read(UnsafeRawPointer(Unmanaged.passUnretained(operation).toOpaque()))
-            }
+            withExtendedLifetime(operation) { access(Unmanaged.passUnretained(operation).toOpaque()) }
         }
     }
 #else
-    /// Foundation raises an exception with a reason if an operation is in two queues.
+    /// Foundation raises an exception with a reason if an operation is in two queues, and counts dependencies correctly.
     enum FoundationFields {
+        static func dependencyCount(of operation: Foundation.Operation) -> Int? { nil }
+        static func resetDependencyCount(of operation: Foundation.Operation, from seen: Int) {}
         static func isQueued(_ operation: Foundation.Operation) -> Bool { false }
     }
 #endif

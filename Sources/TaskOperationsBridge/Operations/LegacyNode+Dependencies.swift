@@ -70,6 +70,24 @@ extension LegacyNode {
 extension Foundation.Operation {
     /// Foundation keeps finished dependencies, with all that they depended on.
     var unfinishedDependencies: [Foundation.Operation] { dependencies.filter { !$0.isFinished } }
+
+    /// `isReady`, also if a dependency was removed before its end. Foundation without the Objective-C runtime counts
+    /// that one for ever, so that the operation would never be ready.
+    ///
+    /// Not for an operation that an `OperationQueue` has: `dependencies` does not list the queue's barriers.
+    var isReadyNow: Bool {
+        if isReady { return true }
+        guard let count = FoundationFields.dependencyCount(of: self), unfinishedDependencies.isEmpty else {
+            return false
+        }
+        FoundationFields.resetDependencyCount(of: self, from: count)
+        return isReady
+    }
+
+    /// Whether Foundation counts a dependency that was removed.
+    var countsRemovedDependencies: Bool {
+        FoundationFields.dependencyCount(of: self).map { $0 > unfinishedDependencies.count } ?? false
+    }
 }
 
 // MARK: - Claims
@@ -77,15 +95,21 @@ extension Foundation.Operation {
 extension LegacyNode {
     /// Claims operations of Foundation for a queue of ours. Each claim is followed by `wasSubmitted` or `refuse`.
     ///
+    /// - Parameters:
+    ///   - threads: The threads on which the operations may block, unless the queue has its own executor.
+    ///   - reportsCycles: Whether to report a circle instead of throwing an error. The operation then waits for its
+    ///     `isReady` alone.
     /// - Throws: `BridgeError` if one of them cannot be run, and `TaskOperationError.dependencyCycle`. None is claimed
     ///   then.
-    static func claim(_ legacies: [Foundation.Operation]) throws -> [Claim] {
+    static func claim(
+        _ legacies: [Foundation.Operation], threads: LegacyThreads, reportsCycles: Bool = false
+    ) throws -> [Claim] {
         var claims: [Claim] = []
         do {
-            for legacy in legacies { claims.append(try claim(legacy)) }
-            // What is cancelled does not wait for what it depends on.
+            for legacy in legacies { claims.append(try claim(legacy, threads, reportsCycles)) }
+            // A cancelled operation does not wait for its dependencies.
             for claim in claims where claim.node?.legacy.isCancelled == false {
-                try claim.node?.mirrorDependencies(in: claim.operation)
+                try claim.mirrorDependencies(reportsCycles: reportsCycles)
             }
             // Last, as it means something to some subclasses that they are asked.
             for claim in claims { claim.node?.willBeSubmitted() }
@@ -96,13 +120,17 @@ extension LegacyNode {
         return claims
     }
 
-    private static func claim(_ legacy: Foundation.Operation) throws(BridgeError) -> Claim {
+    private static func claim(
+        _ legacy: Foundation.Operation, _ threads: LegacyThreads, _ reportsCycles: Bool
+    ) throws(BridgeError) -> Claim {
         if let standIn = legacy as? OperationStandIn { return Claim(operation: standIn.operation, node: nil) }
         if legacy.isExecuting || legacy.isFinished { throw .alreadyStarted(operation: legacy.title) }
         let (node, operation) = pair(for: legacy)
         let isClaimed = node.apply { state in
             if !state.life.claim() { return false }
             state.kept = operation
+            state.threads = threads
+            state.reportsCycles = reportsCycles
             return true
         }
         if !isClaimed { throw .alreadyAdded(operation: legacy.title) }
@@ -114,20 +142,18 @@ extension LegacyNode {
             node.refuse()
             throw .inOperationQueue(operation: legacy.title)
         }
-        node.prepare(operation)
+        node.prepare(operation, threads)
         return Claim(operation: operation, node: node)
     }
 
-    private func prepare(_ operation: AnyTaskOperation) {
+    private func prepare(_ operation: AnyTaskOperation, _ threads: LegacyThreads) {
         operation.priority = TaskPriority(legacy)
+        operation.runBody(on: threads)
         let isFirst = apply { state in
             defer { state.hasHandler = true }
             return !state.hasHandler
         }
-        if isFirst {
-            operation.runBody(on: legacyExecutor)
-            operation.addCompletionHandler(on: bridgeExecutor) { [self] in operationEnded() }
-        }
+        if isFirst { operation.addCompletionHandler(on: bridgeExecutor) { [self] in operationEnded() } }
         operation.openToQueues()
     }
 
@@ -149,5 +175,23 @@ extension LegacyNode {
         let node: LegacyNode?
 
         func refuse() { node?.refuse() }
+
+        fileprivate func mirrorDependencies(reportsCycles: Bool) throws(TaskOperationError) {
+            do throws(TaskOperationError) {
+                try node?.mirrorDependencies(in: operation)
+            } catch {
+                guard case .dependencyCycle = error, reportsCycles else { throw error }
+                MisuseReport.report("\(error)")
+            }
+        }
+
+        /// Has only `isReady` hold the operation of Foundation back, and no dependency of the node's operation.
+        func dropDependencies() {
+            guard let node else { return }
+            for dependency in node.legacy.unfinishedDependencies {
+                if let counterpart = dependency.knownCounterpart { try? operation.removeDependency(counterpart) }
+            }
+            node.apply { $0.mirrored = [] }
+        }
     }
 }

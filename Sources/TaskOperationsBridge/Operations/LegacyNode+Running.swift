@@ -1,4 +1,3 @@
-internal import Dispatch
 internal import Foundation
 internal import TaskOperations
 
@@ -10,7 +9,8 @@ extension LegacyNode {
     ///
     /// - Parameter isolation: Where bodies of the queue run.
     /// - Throws: `CancellationError` if the operation was cancelled, `BridgeError.inOperationQueue` if an
-    ///   `OperationQueue` has it too, and `TaskOperationError.waitCycle` if it waits for what waits for it.
+    ///   `OperationQueue` has it too, and `TaskOperationError.waitCycle` if it waits for what waits for it, unless that
+    ///   is to be reported.
     func run(isolation: isolated (any Actor)? = #isolation) async throws {
         await begin()
         try await withTaskCancellationHandler {
@@ -36,9 +36,9 @@ extension LegacyNode {
 
     private func startWhenReady() async throws {
         while !legacy.isFinished {
-            if !legacy.isReady {
+            if !legacy.isReadyNow {
                 try await waitUntilReady()
-                if legacy.isCancelled, !legacy.isReady { throw CancellationError() }
+                if legacy.isCancelled, !legacy.isReadyNow { throw CancellationError() }
             } else if try await start() {
                 return
             }
@@ -59,12 +59,20 @@ extension LegacyNode {
         replaced?.endFromOutside()
         observe(byBody: true)
         look()
-        try await readiness.waitLendingPermit()
+        do {
+            try await readiness.waitLendingPermit()
+        } catch {
+            guard apply({ $0.reportsCycles }) else { throw error }
+            MisuseReport.report("\(error)")
+            await withPermitLent {
+                await outsideOfBody { () throws(TaskOperationError) in try await readiness.waitToTheEnd() }
+            }
+        }
     }
 
     private func start() async throws -> Bool {
         if !CooperativePool.isCurrent { return try startHere() }
-        let result = await LegacyThreads.shared.call { [self] in Result { try startHere() } }
+        let result = await apply { $0.threads }.call { [self] in Result { try startHere() } }
         return try result.get()
     }
 
@@ -87,25 +95,24 @@ extension LegacyNode {
 
     // MARK: Cancellation before the start
 
-    /// The node's operation has ended. If it never started that of Foundation, that is cancelled and then started: only
-    /// so does it finish, without running its `main()`.
+    /// Handles the end of the node's operation. If that never started the operation of Foundation, cancels the latter
+    /// and starts it: only then does it finish, without running its `main()`.
     func operationEnded() {
         guard apply({ $0.life.isLeftUnstarted }) else { return }
-        // Before anything may start it: it would run otherwise.
-        cancelLegacy()
-        guard apply({ $0.life.nodeEnded() }) else { return }
-        if !legacy.isReady { observe() }
-        look()
+        LegacyThreads.shared.run { [self] in
+            // A start before the cancellation would run `main()`.
+            cancelLegacy()
+            guard apply({ $0.life.nodeEnded() }) else { return }
+            if !legacy.isReadyNow { observe() }
+            look()
+        }
     }
 
-    /// Not on the threads for work that blocks: these may all be blocked, and what waits for the operation would wait
-    /// for them too.
+    /// Starts a cancelled operation. Not on its queue's threads: these may all be blocked until it is finished.
     func startAbandoned() {
         // If an `OperationQueue` has it too, that one finishes it.
-        Self.abandonedQueue.async { [self] in _ = try? startHere() }
+        LegacyThreads.shared.run { [self] in _ = try? startHere() }
     }
-
-    private static let abandonedQueue = DispatchQueue(label: "TaskOperationsBridge cancelled operations")
 
     /// Cancels the operation of Foundation, unless it is already: a subclass may count how often.
     private func cancelLegacy() {
@@ -117,7 +124,10 @@ extension LegacyNode {
     /// A queue is about to get the operation. If that of Foundation says that it is not ready, the node's waits for it
     /// as a pending one.
     func willBeSubmitted() {
-        guard !legacy.isReady, let operation = knownOperation else { return }
+        if legacy.isReadyNow { return }
+        // Foundation would not tell of the end of the other dependencies.
+        if legacy.countsRemovedDependencies { return }
+        guard let operation = knownOperation else { return }
         let readiness = TaskOperation.standIn(name: "isReady of \(legacy.title)")
         apply { $0.readiness = readiness }
         try? operation.addDependency(readiness)

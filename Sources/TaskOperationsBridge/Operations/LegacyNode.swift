@@ -25,6 +25,10 @@ final class LegacyNode: Sendable {
         /// of nodes would be freed recursively.
         var mirrored: Set<ObjectIdentifier> = []
         var hasHandler = false
+        /// The threads on which the operation of Foundation may block.
+        var threads = LegacyThreads.shared
+        /// True if a circle is reported instead of thrown, because Foundation's own function added the operation.
+        var reportsCycles = false
     }
 
     init(of legacy: Foundation.Operation) {
@@ -48,6 +52,7 @@ final class LegacyNode: Sendable {
             if let operation = state.operation?.object { return (operation, false) }
             state.operation = WeakReference(made)
             state.mirrored = []
+            state.hasHandler = false
             return (made, state.life.phase == .finished)
         }
         if operation === made { LegacyTable.insert(self, for: made) }
@@ -97,7 +102,7 @@ extension LegacyNode {
         guard apply({ $0.life.look() }) else { return }
         while apply({ $0.life.beginLook() }) {
             // To be asked whether it is ready means something to some subclasses.
-            let isReady = apply { $0.life.phase.isReadinessWanted } && legacy.isReady
+            let isReady = apply { $0.life.phase.isReadinessWanted } && legacy.isReadyNow
             let sight = LegacyState.Sight(
                 isReady: isReady, isCancelled: legacy.isCancelled, isFinished: legacy.isFinished)
             for command in apply({ $0.life.saw(sight) }) { carryOut(command) }

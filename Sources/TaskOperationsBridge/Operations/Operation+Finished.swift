@@ -4,18 +4,15 @@ public import TaskOperations
 extension Foundation.Operation {
     /// Waits, without blocking a thread and without touching `completionBlock`, until the operation is finished.
     ///
-    /// A body of a `TaskOperationQueue` that waits lends its permit out meanwhile. The wait itself cannot be
-    /// cancelled. Where the body waits for what cannot end before the body does, the program stops with a message
-    /// that names what is on the cycle.
+    /// A body that waits lends its permit if this operation needs it. Cancelling the task does not end the wait. If a
+    /// body waits for an operation that cannot end before the body does, that is reported to `MisuseReport`, with the
+    /// names of the operations in the circle, and the wait lasts until one of them is cancelled.
     public func finished() async {
         if isFinished { return }
-        do {
-            // What stands for one of ours, or was cancelled before its start, finishes a little later than that.
-            try await counterpart.waitToTheEnd()
-            if !isFinished { await LegacyNode.node(of: self).waitUntilFinished() }
-        } catch {
-            fatalError("\(error)")
-        }
+        await reportingCycles { () throws(TaskOperationError) in try await self.counterpart.waitToTheEnd() }
+        // An operation that stands for one of ours, or was cancelled before its start, finishes a little later than its
+        // counterpart.
+        if !isFinished { await LegacyNode.node(of: self).waitUntilFinished() }
     }
 
     /// Makes this operation start only after one of ours is finished, whatever comes of it.
@@ -38,6 +35,10 @@ extension Foundation.Operation {
     public func removeDependency(_ operation: AnyTaskOperation) {
         try? knownCounterpart?.removeDependency(operation)
         removeDependency(operation.asOperation)
+        if !FoundationFields.isQueued(self) { _ = isReadyNow }
+        guard let node = LegacyTable.knownNode(of: self) else { return }
+        // Foundation would not tell of the end of the other dependencies.
+        if countsRemovedDependencies { node.readiness?.endFromOutside() } else { node.look() }
     }
 }
 

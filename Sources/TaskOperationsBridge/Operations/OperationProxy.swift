@@ -73,7 +73,7 @@ final class OperationProxy: OperationStandIn, @unchecked Sendable {  // All that
     /// Follows the operation. Weakly: nobody can see what becomes of a face that nobody has.
     func attach() {
         _ = operation.addStartHandler { [weak self] in self?.begin() }
-        operation.addCompletionHandler(on: legacyExecutor) { [weak self] in self?.end() }
+        operation.addCompletionHandler(on: LegacyThreads.shared) { [weak self] in self?.end() }
     }
 
     // MARK: State
@@ -110,7 +110,7 @@ final class OperationProxy: OperationStandIn, @unchecked Sendable {  // All that
             return !state.isWatching
         }
         guard isNew else { return }
-        dependency.addCompletionHandler(on: legacyExecutor) { [weak self] in
+        dependency.addCompletionHandler(on: LegacyThreads.shared) { [weak self] in
             self?.state.withLock { $0.isWatching = false }
             self?.tellReadiness()
         }
@@ -136,7 +136,8 @@ final class OperationProxy: OperationStandIn, @unchecked Sendable {  // All that
         } catch TaskOperationError.alreadyStarted {
             // As in Foundation, it comes too late to have an effect.
         } catch {
-            fatalError("\(error)")
+            // Foundation's function cannot throw it. Nothing has changed.
+            MisuseReport.report("\(error)")
         }
         tellReadiness()
     }

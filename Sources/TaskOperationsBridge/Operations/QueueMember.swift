@@ -97,7 +97,9 @@
             } catch TaskOperationError.alreadyStarted {
                 // As in Foundation, it comes too late to have an effect.
             } catch {
-                fatalError("\(error)")
+                // Foundation's function cannot throw it. An operation of ours has not got the dependency; an operation
+                // of Foundation has, and waits until it is ready.
+                MisuseReport.report("\(error)")
             }
         }
 

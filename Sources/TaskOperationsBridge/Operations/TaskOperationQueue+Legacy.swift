@@ -14,7 +14,7 @@ extension TaskOperationQueue {
     ///   stands for an operation of ours, as `addOperation` throws for that.
     @discardableResult
     public func addOperation(_ legacy: Foundation.Operation) throws -> AnyTaskOperation {
-        try add([legacy]) { operations throws(TaskOperationError) in try addOperation(operations[0]) }[0]
+        try addOperations([legacy])[0]
     }
 
     /// Runs operations of Foundation, which may depend on each other. They are added in one step: priorities are
@@ -24,7 +24,14 @@ extension TaskOperationQueue {
     ///   circle. None is added then.
     @discardableResult
     public func addOperations(_ legacies: [Foundation.Operation]) throws -> [AnyTaskOperation] {
-        try add(legacies) { operations throws(TaskOperationError) in try addOperations(operations) }
+        let claims = try LegacyNode.claim(legacies, threads: LegacyThreads.threads(of: self))
+        do {
+            try add(claims)
+        } catch {
+            for claim in claims { claim.refuse() }
+            throw error
+        }
+        return claims.map(\.operation)
     }
 
     /// Makes an operation from a closure that starts after operations of Foundation are finished, and adds it.
@@ -50,21 +57,16 @@ extension TaskOperationQueue {
 }
 
 extension TaskOperationQueue {
-    /// Adds what operations of Foundation are to this queue.
+    /// Adds claimed operations in one step.
     ///
-    /// - Parameter add: Adds the operations in one step.
-    func add(
-        _ legacies: [Foundation.Operation],
-        by add: ([AnyTaskOperation]) throws(TaskOperationError) -> Void
-    ) throws -> [AnyTaskOperation] {
-        let claims = try LegacyNode.claim(legacies)
-        do {
-            try add(claims.map(\.operation))
-        } catch {
-            for claim in claims { claim.refuse() }
-            throw error
+    /// - Throws: As `addOperations`. The claims are then still to be refused.
+    func add(_ claims: [LegacyNode.Claim]) throws(TaskOperationError) {
+        // Adding one operation need not take the queue's lock.
+        if claims.count == 1 {
+            try addOperation(claims[0].operation)
+        } else {
+            try addOperations(claims.map(\.operation))
         }
         for claim in claims { claim.node?.wasSubmitted() }
-        return claims.map(\.operation)
     }
 }

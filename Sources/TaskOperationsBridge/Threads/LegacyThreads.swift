@@ -1,21 +1,52 @@
-internal import TaskOperations
+@_spi(Lock) internal import TaskOperations
 
-/// Threads on which old code may block: at most 64, started as they are needed, and gone after some seconds without
-/// work. Work beyond the 64 waits in line, and may not depend on work behind it, as on any bounded number of threads.
+/// Threads on which old code may block: at most 64 at once, which are started as they are needed and end after some
+/// seconds without work. Further work waits in line, so nothing on these threads may wait for it.
 ///
-/// Each bridged queue has its own, so that one whose operations block does not hold up the others.
-final class LegacyThreads: Sendable {
-    /// Those for operations of Foundation on queues that have no place of their own.
+/// Each queue has its own 64, so that a queue whose operations block does not delay another queue.
+final class LegacyThreads: TaskExecutor {
+    /// The threads for what belongs to no queue: handlers, and starts of cancelled operations.
     static let shared = LegacyThreads()
 
-    private let threads = WorkerThreads(name: "legacy", maxCount: 64, idleTime: 5)
+    /// The threads for operations of Foundation on queues, by queue. The operations keep them.
+    private static let ofQueues = Lock<[ObjectIdentifier: WeakReference<LegacyThreads>]>([:])
 
-    deinit { threads.close() }
+    /// Each lane has its own limit.
+    private static let pool = WorkerThreads(name: "legacy", maxCount: .max, idleTime: 5)
+
+    private let lane = pool.makeLane(maxCount: 64)
+    private let queue: ObjectIdentifier?
+
+    init(for queue: ObjectIdentifier? = nil) {
+        self.queue = queue
+    }
+
+    deinit {
+        guard let queue else { return }
+        Self.ofQueues.withLock { if $0[queue]?.identity == ObjectIdentifier(self) { $0[queue] = nil } }
+    }
+
+    /// Returns the threads for operations of Foundation on a queue.
+    static func threads(of queue: TaskOperationQueue) -> LegacyThreads {
+        let key = ObjectIdentifier(queue)
+        if let known = ofQueues.withLock({ $0[key]?.object }) { return known }
+        let made = LegacyThreads(for: key)
+        return ofQueues.withLock { threads in
+            if let known = threads[key]?.object { return known }
+            threads[key] = WeakReference(made)
+            return made
+        }
+    }
 
     /// Has work done on one of the threads.
     func run(_ work: @escaping WorkerThreads.Work) {
-        let isTaken = threads.submit(work)
-        precondition(isTaken, "the threads are not closed before their last owner is released")
+        let isTaken = lane.submit(work)
+        precondition(isTaken, "the pool is never closed")
+    }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        run { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
     }
 
     /// Has a function called on one of the threads, and waits until it returns.

@@ -166,6 +166,37 @@ struct LegacyDependencyTests {
         #expect(legacy.dependencies.isEmpty)
     }
 
+    /// Foundation on Linux counts a dependency that is removed before its end as unfinished for ever.
+    @Test("an operation of Foundation starts after a dependency on one of ours was removed", arguments: [false, true])
+    func legacyStartsAfterRemoval(isOnOurQueue: Bool) async throws {
+        let legacy = BlockOperation {}
+        let operation = TaskOperation {}
+        try legacy.addDependency(operation)
+        legacy.removeDependency(operation)
+        #expect(legacy.isReady)
+        if isOnOurQueue { try TaskOperationQueue().addOperation(legacy) } else { OperationQueue().addOperation(legacy) }
+        await legacy.finished()
+    }
+
+    enum Removal: CaseIterable { case byFoundation, beforeAdding, afterAdding }
+
+    @Test("so does one that has another dependency, once that is finished", arguments: Removal.allCases)
+    func legacyStartsAfterOther(removal: Removal) async throws {
+        let queue = TaskOperationQueue()
+        let (legacy, other, never) = (BlockOperation {}, BlockOperation {}, TaskOperation {})
+        legacy.addDependency(other)
+        try legacy.addDependency(never)
+        if removal == .byFoundation { legacy.removeDependency(never.asOperation) }
+        if removal == .beforeAdding { legacy.removeDependency(never) }
+        let node = try queue.addOperation(legacy)
+        if removal == .afterAdding { legacy.removeDependency(never) }
+        await letOthersRun()
+        #expect(node.state == .pending)
+        try queue.addOperation(other)
+        await legacy.finished()
+        #expect(other.isFinished)
+    }
+
     @Test("a circle over both worlds is refused by name, from either side")
     func cycles() throws {
         let operation = TaskOperation(name: "ours") {}

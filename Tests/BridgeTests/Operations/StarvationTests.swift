@@ -67,4 +67,89 @@ struct StarvationTests {
         release.signal()
         try await blocking.waitUntilAllOperationsAreFinished()
     }
+
+    /// More than a queue has threads.
+    private static let many = 100
+
+    /// Legacy operations that block all threads of a queue until they are told to end.
+    private struct Blocked {
+        private let release = DispatchSemaphore(value: 0)
+        private let runs = ConcurrencyMeter()
+        private let queue = TaskOperationQueue(maxConcurrentOperationCount: many)
+
+        init() async throws {
+            for _ in 0..<many {
+                try queue.addOperation(
+                    BlockOperation { [release, runs] in
+                        runs.enter()
+                        release.wait()
+                        release.signal()
+                    })
+            }
+            await until { runs.total >= 64 }
+        }
+
+        func end() async throws {
+            #expect(queue.operationCount == many)
+            release.signal()
+            try await queue.waitUntilAllOperationsAreFinished()
+        }
+    }
+
+    @Test(
+        "legacy operations that block on one queue do not keep those of another from a thread", .timeLimit(.minutes(5)))
+    func queuesHaveThreadsOfTheirOwn() async throws {
+        let blocked = try await Blocked()
+        let queue = TaskOperationQueue()
+        try await queue.addOperation(BlockOperation {}).waitUntilFinished()
+        // So it is where the queue's own executor may not block.
+        let pooled = TaskOperationQueue(executor: globalConcurrentExecutor)
+        try await pooled.addOperation(BlockOperation {}).waitUntilFinished()
+        try await blocked.end()
+    }
+
+    @Test("nor do they keep what an operation of ours looks like to Foundation from finishing", .timeLimit(.minutes(5)))
+    func facesFinish() async throws {
+        let blocked = try await Blocked()
+        let ended = TaskOperation {}
+        ended.cancel()
+        await ended.asOperation.finished()
+        try await blocked.end()
+    }
+
+    @Test(
+        "a cancelled operation whose start() or cancel() blocks does not keep another from finishing",
+        .timeLimit(.minutes(5)), arguments: [false, true])
+    func cancelledOperationsFinish(isBlockingCancel: Bool) async throws {
+        let release = DispatchSemaphore(value: 0)
+        let queue = TaskOperationQueue(isSuspended: true)
+        let blocked = BlockingWhenCancelled(release, isBlockingCancel: isBlockingCancel)
+        let other = BlockOperation {}
+        for operation in try queue.addOperations([blocked, other]) { operation.cancel() }
+        await other.finished()
+        #expect(!blocked.isFinished)
+        release.signal()
+        await blocked.finished()
+    }
+}
+
+/// Blocks when it is cancelled, as one does that waits for what it has to clean up.
+private final class BlockingWhenCancelled: Foundation.Operation, @unchecked Sendable {  // All it has is constant.
+    private let release: DispatchSemaphore
+    private let isBlockingCancel: Bool
+
+    init(_ release: DispatchSemaphore, isBlockingCancel: Bool) {
+        self.release = release
+        self.isBlockingCancel = isBlockingCancel
+    }
+
+    override func cancel() {
+        if isBlockingCancel { release.wait() }
+        super.cancel()
+    }
+
+    override func start() {
+        if !isBlockingCancel { release.wait() }
+        super.start()
+    }
 }
