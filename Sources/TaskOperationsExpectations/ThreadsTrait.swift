@@ -58,9 +58,11 @@ private final class TestThreads: TaskExecutor {
     }
 
     private func serve(niceness: CInt) {
-        #if os(Linux)
-            // On Linux a thread has a niceness of its own.
+        // On Linux a thread has a niceness of its own.
+        #if canImport(Glibc)
             setpriority(CInt(PRIO_PROCESS.rawValue), 0, niceness)
+        #elseif os(Linux)
+            setpriority(PRIO_PROCESS, 0, niceness)
         #endif
         while true {
             arrivals.wait()

@@ -10,7 +10,7 @@ enum OpenFiles {
     ///
     /// - Throws: `OpenFileLimitError` if the system does not let it.
     static func allowNeeded() throws(OpenFileLimitError) {
-        #if os(Linux)
+        #if canImport(Glibc)
             let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
         #else
             let resource = RLIMIT_NOFILE

@@ -43,13 +43,12 @@ package enum SystemThread {
             pthread_attr_setstacksize(&attributes, (stackSize + page - 1) / page * page)
         }
         let start = Unmanaged.passRetained(Start(name: name, body: body))
-        #if canImport(Darwin)
-            var thread: pthread_t?
-            let error = pthread_create(&thread, &attributes, { SystemThread.run($0) }, start.toOpaque())
-        #else
+        #if canImport(Glibc)
             var thread = pthread_t()
-            let error = pthread_create(&thread, &attributes, { SystemThread.run($0!) }, start.toOpaque())
+        #else
+            var thread: pthread_t?
         #endif
+        let error = pthread_create(&thread, &attributes, { SystemThread.run($0) }, start.toOpaque())
         if error != 0 { start.release() }
         return error
     }
@@ -63,9 +62,10 @@ package enum SystemThread {
         #endif
     }
 
-    private static func run(_ opaque: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
-        // Retained where the thread was made, for this one call.
-        let start = Unmanaged<Start>.fromOpaque(opaque).takeRetainedValue()
+    /// - Parameter opaque: Not nil. Whether it is optional in the C library's declaration depends on the platform.
+    private static func run(_ opaque: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+        // `start` retained the object for this one call.
+        let start = Unmanaged<Start>.fromOpaque(opaque!).takeRetainedValue()
         setName(start.name)
         start.body()
         return nil
@@ -75,11 +75,11 @@ package enum SystemThread {
         #if canImport(Darwin)
             pthread_setname_np(name)
         #else
-            // The C library declares it only to programs that ask for more than the standard.
-            typealias SetName = @convention(c) (_ thread: pthread_t, _ name: UnsafePointer<CChar>) -> Int32
-            guard let address = dlsym(nil, "pthread_setname_np") else { return }
-            let bytes = name.utf8.prefix(15).map { CChar(bitPattern: $0) } + [0]
-            _ = unsafeBitCast(address, to: SetName.self)(pthread_self(), bytes)
+            // The C library declares `pthread_setname_np` only to programs that ask for more than the standard, and a
+            // static program cannot look it up.
+            guard let file = fopen("/proc/thread-self/comm", "w") else { return }
+            fputs(name, file)
+            fclose(file)
         #endif
     }
 }

@@ -5,14 +5,15 @@ internal import Foundation
     /// Tells once that an operation is finished.
     final class FinishWatcher: Sendable {
         private let handler: Lock<(@Sendable () -> Void)?>
-        private let observation = Lock<NSKeyValueObservation?>(nil)
+        private let observation = Lock<KeyValueObservation?>(nil)
 
         init(onFinish handler: @escaping @Sendable () -> Void) {
             self.handler = Lock(handler)
         }
 
         func watch(_ operation: Foundation.Operation) {
-            let made = operation.observe(\.isFinished, options: .initial) { [weak self] operation, _ in
+            let made = KeyValueObservation(of: \.isFinished, in: operation, options: .initial) {
+                [weak self] operation in
                 if operation.isFinished { self?.fire() }
             }
             observation.withLock { $0 = made }
@@ -20,7 +21,7 @@ internal import Foundation
 
         func stop(watching operation: Foundation.Operation) {
             handler.withLock { _ = $0.take() }
-            observation.withLock { $0.take() }?.invalidate()
+            observation.withLock { $0.take() }?.end()
         }
 
         private func fire() {

@@ -6,14 +6,14 @@ internal import Foundation
     /// Tells when an operation may have become ready, cancelled or finished, and starts it.
     final class LegacyObservation: Sendable {
         private let legacy: Foundation.Operation
-        private let observations = Lock<[NSKeyValueObservation]>([])
+        private let observations: Lock<[KeyValueObservation]>
 
         init(of legacy: Foundation.Operation, onChange: @escaping @Sendable () -> Void) {
             self.legacy = legacy
-            let made = [\Foundation.Operation.isReady, \.isCancelled, \.isFinished].map { property in
-                legacy.observe(property) { _, _ in onChange() }
-            }
-            observations.withLock { $0 = made }
+            observations = Lock(
+                [\.isReady, \.isCancelled, \.isFinished].map { property in
+                    KeyValueObservation(of: property, in: legacy) { _ in onChange() }
+                })
         }
 
         /// Starts the operation on this thread. Returns false if it is not ready.
@@ -28,7 +28,7 @@ internal import Foundation
                 defer { observations = [] }
                 return observations
             }
-            for observation in ended { observation.invalidate() }
+            for observation in ended { observation.end() }
         }
     }
 #else

@@ -241,7 +241,7 @@ struct DispatchDescriptorTests {
     @Test("both directions of a socket are waited for at once")
     func socketPair() async throws {
         var ends: [Int32] = [-1, -1]
-        #if os(Linux)
+        #if canImport(Glibc)
             let stream = Int32(SOCK_STREAM.rawValue)
         #else
             let stream = SOCK_STREAM
@@ -267,7 +267,7 @@ private func startDispatch() async {
 }
 
 private func limitOpenFiles(to count: rlim_t) {
-    #if os(Linux)
+    #if canImport(Glibc)
         let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
     #else
         let resource = RLIMIT_NOFILE

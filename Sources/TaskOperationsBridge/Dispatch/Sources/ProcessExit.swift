@@ -1,5 +1,10 @@
 public import Dispatch
-public import Foundation
+
+#if os(Linux) || os(Android)
+    public import Foundation
+#else
+    internal import Foundation
+#endif
 
 extension DispatchSource {
     /// Delivers the identifier of a process once that has exited, and ends.
@@ -64,17 +69,19 @@ extension DispatchSource {
             try await DescriptorPoller.shared.wait(for: .readable, on: fileDescriptor) != nil
         }
 
-        /// The C library has a function for this only since 2.36, and Swift does not import variadic ones such as
-        /// `syscall`. On Linux, integer arguments are passed to a variadic function as to any other.
         private static func open(_ identifier: pid_t) throws(SystemCallError) -> Int32 {
-            typealias SystemCall = @convention(c) (_ number: Int, _ identifier: Int, _ flags: Int) -> Int
             let pidfdOpen = 434
-            guard let address = dlsym(nil, "syscall") else { throw SystemCallError("pidfd_open", code: ENOSYS) }
-            let fileDescriptor = unsafeBitCast(address, to: SystemCall.self)(pidfdOpen, Int(identifier), 0)
+            let fileDescriptor = systemCall(pidfdOpen, Int(identifier), 0)
             if fileDescriptor < 0 { throw SystemCallError("pidfd_open") }
             return Int32(fileDescriptor)
         }
     }
+
+    /// The C library's `syscall`, which Swift does not import because it is variadic. The C library has a function of its
+    /// own for the call only since 2.36, and a static program cannot look one up. On Linux, integer arguments are passed
+    /// to a variadic function as to any other, in C as in Swift.
+    @_silgen_name("syscall")
+    private func systemCall(_ number: Int, _ identifier: Int, _ flags: Int) -> Int
 #else
     /// The exit of a process: a sequence of one element, the identifier of the process.
     public struct ProcessExit: AsyncSequence, Sendable {
