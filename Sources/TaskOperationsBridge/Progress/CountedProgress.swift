@@ -3,18 +3,26 @@ internal import Foundation
 
 /// A progress whose counts come from any thread.
 ///
-/// They are handed to Foundation by one thread at a time, with no lock held, since that calls whoever watches.
+/// One thread at a time hands them to Foundation, with no lock held, because that calls observers.
 class CountedProgress: Progress, @unchecked Sendable {  // `counts` is a lock.
     private struct Counts: Sendable {
         var total: Int64 = 0
         var completed: Int64 = 0
         var isTotalSet = false
-        /// Some thread hands counts over, and looks for newer ones before it leaves.
-        var isHandingOver = false
+        /// True if the counts have changed since they were handed over. The progress is then in the line.
         var hasNews = false
     }
 
     private let counts = Lock(Counts())
+
+    #if canImport(ObjectiveC)
+        private let line = HandOverLine()
+    #else
+        /// Foundation without the Objective-C runtime guards nothing, and each change reaches the parents, which several
+        /// progresses may have in common. It calls no observers, so a single line delays nothing.
+        private static let sharedLine = HandOverLine()
+        private var line: HandOverLine { Self.sharedLine }
+    #endif
 
     init() {
         super.init(parent: nil, userInfo: nil)
@@ -24,56 +32,77 @@ class CountedProgress: Progress, @unchecked Sendable {  // `counts` is a lock.
     override var totalUnitCount: Int64 {
         get { counts.withLock { $0.total } }
         set {
-            counts.withLock { counts in
+            change { counts in
                 counts.total = newValue
                 counts.isTotalSet = true
             }
-            super.totalUnitCount = newValue
         }
     }
 
     override var completedUnitCount: Int64 {
         get { counts.withLock { $0.completed } }
-        set {
-            counts.withLock { $0.completed = newValue }
-            super.completedUnitCount = newValue
-        }
+        set { change { $0.completed = newValue } }
     }
 
     override var isFinished: Bool { counts.withLock { $0.completed >= $0.total && $0.total > 0 } }
 
     override var isIndeterminate: Bool { counts.withLock { $0.total <= 0 } }
 
-    /// The counts are others now. A total that was set stays.
+    /// Changes the counts. A total that was set stays.
     ///
     /// - Parameter canOvertake: Whether calls come from several threads, so that the largest numbers count.
     func setCounts(total: Int64, completed: Int64, canOvertake: Bool) {
-        let mustHandOver = counts.withLock { counts in
+        change { counts in
             if !counts.isTotalSet { counts.total = canOvertake ? max(counts.total, total) : total }
             counts.completed = canOvertake ? max(counts.completed, completed) : completed
-            counts.hasNews = true
-            defer { counts.isHandingOver = true }
-            return !counts.isHandingOver
-        }
-        if mustHandOver { handOver() }
-    }
-
-    private func handOver() {
-        while let (total, completed) = takeNews() {
-            super.totalUnitCount = total
-            super.completedUnitCount = completed
         }
     }
 
-    /// Nil if there are none, and somebody else is to hand over what comes next.
-    private func takeNews() -> (total: Int64, completed: Int64)? {
-        counts.withLock { counts in
-            if counts.hasNews {
-                counts.hasNews = false
-                return (counts.total, counts.completed)
-            }
-            counts.isHandingOver = false
-            return nil
+    private func change(_ change: (inout Counts) -> Void) {
+        let isNew = counts.withLock { counts in
+            change(&counts)
+            defer { counts.hasNews = true }
+            return !counts.hasNews
+        }
+        if isNew { line.handOver(self) }
+    }
+
+    /// Hands the counts to Foundation. One thread at a time may do that.
+    fileprivate func handOver() {
+        let (total, completed) = counts.withLock { counts in
+            counts.hasNews = false
+            return (counts.total, counts.completed)
+        }
+        super.totalUnitCount = total
+        super.completedUnitCount = completed
+    }
+}
+
+/// Progresses whose counts are to be handed over by one thread at a time, in the order of the changes.
+private final class HandOverLine: Sendable {
+    private struct State: Sendable {
+        var waiting = WorkLine<CountedProgress>()
+        /// True while a thread hands counts over. It looks for more before it leaves.
+        var isBusy = false
+    }
+
+    private let state = Lock(State())
+
+    func handOver(_ progress: CountedProgress) {
+        let isFirst = state.withLock { state in
+            state.waiting.append(progress)
+            defer { state.isBusy = true }
+            return !state.isBusy
+        }
+        guard isFirst else { return }
+        while let next = next() { next.handOver() }
+    }
+
+    private func next() -> CountedProgress? {
+        state.withLock { state in
+            let next = state.waiting.popFirst()
+            state.isBusy = next != nil
+            return next
         }
     }
 }

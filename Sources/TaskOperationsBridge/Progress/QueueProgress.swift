@@ -11,9 +11,10 @@ extension TaskOperationQueue {
     ///
     /// It follows the queue: what waits for an operation, or for all, may go on a moment before that is counted.
     ///
-    /// Its counts, `isFinished` and `isIndeterminate` can be read from any thread. `fractionCompleted` cannot without the
-    /// Objective-C runtime, neither its own nor a parent's, while operations are added or end: Foundation does not
-    /// guard it, may stop the process, and lets nobody override it. Divide the counts, or read it when the queue is empty.
+    /// Its counts, `isFinished` and `isIndeterminate` can be read from any thread, and several progresses of this library
+    /// can have a parent in common. Foundation without the Objective-C runtime guards nothing else: while operations are
+    /// added or end, no other thread may read `fractionCompleted`, of this progress or of a parent, nor change a parent.
+    /// Otherwise Foundation may stop the process. Divide the counts instead.
     public var progress: Progress {
         observer { QueueProgress(of: self) }
     }

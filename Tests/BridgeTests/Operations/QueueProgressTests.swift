@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import TaskOperations
 import TaskOperationsBridge
 import TaskOperationsExpectations
@@ -21,7 +22,7 @@ struct QueueProgressTests {
         queue.isSuspended = false
         try await queue.waitUntilAllOperationsAreFinished()
         #expect(progress.completedUnitCount == 2)
-        #expect(progress.fractionCompleted == 1)
+        await until { progress.fractionCompleted == 1 }
         #expect(progress.isFinished)
     }
 
@@ -64,10 +65,10 @@ struct QueueProgressTests {
         let operations = (0..<4).map { _ in queue.addOperation {} }
         #expect(queue.progress.totalUnitCount == 4)
         operations[0].cancel()
-        #expect(parent.fractionCompleted == 0.25)
+        await until { parent.fractionCompleted == 0.25 }
         parent.cancel()
         #expect(operations.filter(\.isFinished).count == 4)
-        #expect(parent.completedUnitCount == 10)
+        await until { parent.completedUnitCount == 10 }
     }
 
     @Test("with operations that end on many threads it ends at its total")
@@ -111,6 +112,58 @@ struct QueueProgressTests {
         await until { parent.isFinished }
     }
 
+    /// On Linux, Foundation guards nothing, and each change of a child reads and writes the parent.
+    @Test("queues with a parent in common, whose operations end on many threads, end at its total")
+    func siblings() async throws {
+        let count = 2000
+        for _ in 0..<size(3, deep: 20) {
+            let queues = (0..<3).map { _ in TaskOperationQueue(maxConcurrentOperationCount: 4) }
+            let parent = Progress.discreteProgress(totalUnitCount: Int64(queues.count))
+            for queue in queues { parent.addChild(queue.progress, withPendingUnitCount: 1) }
+            await withTaskGroup { group in
+                for queue in queues {
+                    group.addTask {
+                        queue.progress.totalUnitCount = Int64(count)
+                        for _ in 0..<count { queue.addOperation { await Task.yield() } }
+                    }
+                }
+            }
+            for queue in queues { try await queue.waitUntilAllOperationsAreFinished() }
+            await until { queues.allSatisfy { $0.progress.isFinished } }
+            await until { parent.completedUnitCount == queues.count }
+            await until { parent.fractionCompleted == 1 }
+        }
+    }
+
+    #if os(Linux)
+        /// Why `fractionCompleted` of a parent must not be read meanwhile: Foundation by itself does not survive it.
+        @Test("Foundation stops the process if a thread reads a parent's fraction while another one changes a child")
+        func foundationReadsUnguarded() async {
+            await #expect(processExitsWith: .failure) {
+                let end = ContinuousClock.now + .seconds(120)
+                while ContinuousClock.now < end {
+                    let parents = (0..<1000).map { _ in Progress.discreteProgress(totalUnitCount: 10) }
+                    let current = Counter()
+                    Thread.detachNewThread {
+                        for parent in parents {
+                            let child = Progress.discreteProgress(totalUnitCount: 1)
+                            parent.addChild(child, withPendingUnitCount: 10)
+                            for count in 2..<300 as Range<Int64> {
+                                child.totalUnitCount = count
+                                if !count.isMultiple(of: 3) { child.completedUnitCount = count * 2 / 3 }
+                            }
+                            current.increment()
+                        }
+                    }
+                    while current.value < parents.count {
+                        let parent = parents[min(current.value, parents.count - 1)]
+                        for _ in 0..<20 { _ = parent.fractionCompleted }
+                    }
+                }
+            }
+        }
+    #endif
+
     @Test("it does not keep the queue")
     func release() {
         let progress = TaskOperationQueue().progress
@@ -127,4 +180,13 @@ struct QueueProgressTests {
         await queue.finished()
         await until { queue.progress.completedUnitCount == 2 }
     }
+}
+
+/// A number that threads read while another one changes it.
+private final class Counter: Sendable {
+    private let number = Atomic(0)
+
+    var value: Int { number.load(ordering: .relaxed) }
+
+    func increment() { number.add(1, ordering: .relaxed) }
 }
