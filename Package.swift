@@ -31,7 +31,8 @@ let package = Package(
             name: "TaskOperationsExpectations", dependencies: ["TaskOperationsTesting"], swiftSettings: settings),
         .target(
             name: "Simulation", dependencies: ["TaskOperations", "TaskOperationsTesting"], swiftSettings: settings),
-        .executableTarget(name: "fuzz", dependencies: ["Simulation"], swiftSettings: settings),
+        .target(name: "CommandOutput", swiftSettings: settings),
+        .executableTarget(name: "fuzz", dependencies: ["CommandOutput", "Simulation"], swiftSettings: settings),
         .target(
             name: "MigrationExamplesSupport", dependencies: ["TaskOperations"],
             path: "Sources/MigrationExamples/Support", swiftSettings: settings),
@@ -45,15 +46,15 @@ let package = Package(
         .target(
             name: "TourKit",
             dependencies: [
-                "TaskOperations", "TaskOperationsTracing", "MigrationExamplesSupport", "MigrationExamplesLegacy",
-                "MigrationExamplesPorted",
+                "CommandOutput", "TaskOperations", "TaskOperationsTracing", "MigrationExamplesSupport",
+                "MigrationExamplesLegacy", "MigrationExamplesPorted",
             ],
             swiftSettings: settings),
-        .executableTarget(name: "tour", dependencies: ["TourKit"], swiftSettings: settings),
+        .executableTarget(name: "tour", dependencies: ["CommandOutput", "TourKit"], swiftSettings: settings),
         .target(name: "CIndexStore"),
         .target(name: "SourceAudit", dependencies: ["CIndexStore"], swiftSettings: settings),
-        .executableTarget(name: "audit", dependencies: ["SourceAudit"], swiftSettings: settings),
-        .executableTarget(name: "fuzzAudit", dependencies: ["SourceAudit"], swiftSettings: settings),
+        .executableTarget(name: "audit", dependencies: ["CommandOutput", "SourceAudit"], swiftSettings: settings),
+        .executableTarget(name: "fuzzAudit", dependencies: ["CommandOutput", "SourceAudit"], swiftSettings: settings),
         .plugin(
             name: "AuditPlugin",
             capability: .command(
@@ -64,7 +65,7 @@ let package = Package(
             name: "benchmark",
             dependencies: [
                 "TaskOperations", "TaskOperationsBridge", "TaskOperationsTracing", "TaskOperationsTesting",
-                "SourceAudit", "CAllocator",
+                "SourceAudit", "CAllocator", "CommandOutput",
             ],
             swiftSettings: settings),
         .testTarget(
@@ -110,7 +111,11 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "BenchmarkTests",
-            dependencies: ["benchmark", "TaskOperationsTesting", "TaskOperationsExpectations"],
+            dependencies: ["benchmark", "CommandOutput", "TaskOperationsTesting", "TaskOperationsExpectations"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "CommandOutputTests",
+            dependencies: ["audit", "benchmark", "fuzz", "fuzzAudit", "tour", "TaskOperationsExpectations"],
             swiftSettings: settings),
         .testTarget(
             name: "BridgeTests",

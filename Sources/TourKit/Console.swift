@@ -1,3 +1,4 @@
+import CommandOutput
 import Foundation
 @_spi(Lock) import TaskOperations
 

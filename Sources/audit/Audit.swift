@@ -1,3 +1,4 @@
+import CommandOutput
 import Foundation
 import SourceAudit
 
@@ -7,8 +8,7 @@ struct Audit {
         let command = AuditCommand(
             isTerminal: isatty(STDOUT_FILENO) == 1 && ProcessInfo.processInfo.environment["NO_COLOR"] == nil,
             showsProgress: isatty(STDERR_FILENO) == 1,
-            write: { FileHandle.standardOutput.write(Data($0.utf8)) },
-            writeError: { FileHandle.standardError.write(Data($0.utf8)) })
+            write: { try StandardStreams.writeOutput($0) }, writeError: StandardStreams.writeError)
         exit(command.run(Array(CommandLine.arguments.dropFirst())).rawValue)
     }
 }

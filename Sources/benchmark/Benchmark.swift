@@ -1,3 +1,4 @@
+import CommandOutput
 import Foundation
 
 @main
@@ -66,6 +67,6 @@ struct Benchmark {
     }
 
     private static func complain(_ message: String) {
-        try? FileHandle.standardError.write(contentsOf: Data("benchmark: \(message)\n".utf8))
+        StandardStreams.writeError("benchmark: \(message)\n")
     }
 }

@@ -1,3 +1,4 @@
+import CommandOutput
 import Foundation
 import Simulation
 
@@ -9,10 +10,15 @@ import Simulation
     @main
 #endif
 struct Fuzz {
-    static func main() throws {
-        for path in CommandLine.arguments.dropFirst() {
-            let program = program(from: try Data(contentsOf: URL(filePath: path)))
-            print("\(path):\n\(program.run(keepsTrace: true))\n")
+    static func main() {
+        do {
+            for path in CommandLine.arguments.dropFirst() {
+                let program = program(from: try Data(contentsOf: URL(filePath: path)))
+                try StandardStreams.writeOutput("\(path):\n\(program.run(keepsTrace: true))\n\n")
+            }
+        } catch {
+            StandardStreams.writeError("fuzz: \(error)\n")
+            exit(1)
         }
     }
 

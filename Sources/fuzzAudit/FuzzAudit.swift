@@ -1,3 +1,4 @@
+import CommandOutput
 import Foundation
 import SourceAudit
 
@@ -9,10 +10,15 @@ import SourceAudit
     @main
 #endif
 struct FuzzAudit {
-    static func main() throws {
-        for path in CommandLine.arguments.dropFirst() {
-            let bytes = [UInt8](try Data(contentsOf: URL(filePath: path)))
-            print("\(path): \(Auditor.findings(in: bytes, path: path).count)")
+    static func main() {
+        do {
+            for path in CommandLine.arguments.dropFirst() {
+                let bytes = [UInt8](try Data(contentsOf: URL(filePath: path)))
+                try StandardStreams.writeOutput("\(path): \(Auditor.findings(in: bytes, path: path).count)\n")
+            }
+        } catch {
+            StandardStreams.writeError("fuzzAudit: \(error)\n")
+            exit(1)
         }
     }
 }

@@ -1,3 +1,4 @@
+import CommandOutput
 import Foundation
 import TourKit
 
@@ -8,7 +9,8 @@ enum Tour {
         Interruption.hold()
         let tally = Tally(of: Recipe.catalogue.count)
         let command = TourCommand(
-            catalogue: Recipe.catalogue, console: .standardError, tally: tally, output: StandardStreams.writeOutput)
+            catalogue: Recipe.catalogue, console: .standardError, tally: tally,
+            output: { try StandardStreams.writeOutput($0) })
         let tour = Task.detached {
             let code = await command.run(Array(CommandLine.arguments.dropFirst()))
             // Cancelled work may still be about to end on other threads, and `exit` would take from them what they use.

@@ -1,3 +1,4 @@
+import CommandOutput
 import Foundation
 import TaskOperationsExpectations
 import Testing
@@ -30,16 +31,16 @@ struct OutputFileTests {
     @Test("A file that cannot be opened is named in the error")
     func folderInPlaceOfFile() {
         let path = folder / "missing/file"
-        let error = #expect(throws: OutputFile.WriteError.self) { try OutputFile(at: path) }
+        let error = #expect(throws: WriteError.self) { try OutputFile(at: path) }
         #expect(error?.description == "cannot write \(path): No such file or directory")
     }
 
     #if os(Linux)
         @Test("A full device is an error")
         func fullDevice() throws {
-            let error = #expect(throws: OutputFile.WriteError.self) { try OutputFile(at: "/dev/full").write("text") }
+            let error = #expect(throws: WriteError.self) { try OutputFile(at: "/dev/full").write("text") }
             #expect(error?.description == "cannot write /dev/full: No space left on device")
-            #expect(throws: OutputFile.WriteError.self) { try JSONFile(at: "/dev/full") }
+            #expect(throws: WriteError.self) { try JSONFile(at: "/dev/full") }
         }
     #endif
 

@@ -90,6 +90,6 @@ struct Arguments: Equatable {
           --color, --no-color     colours or none (colours in a terminal without this)
 
         exit status: 0 if all is well, 1 if --done or --baseline found something, 2 for a wrong option, 3 if a path or
-        a file could not be read or written
+        a file could not be read, or a file or the output could not be written
         """
 }

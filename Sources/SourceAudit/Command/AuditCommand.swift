@@ -8,12 +8,12 @@ public struct AuditCommand {
         /// Something is left, or new.
         case found = 1
         case wrongUsage = 2
-        /// A path or a file could not be read or written.
+        /// A path or a file could not be read, or a file or the output could not be written.
         case failure = 3
     }
 
     /// Takes what is written to the standard output, and to the standard error.
-    private let write: (String) -> Void
+    private let write: (String) throws -> Void
     private let writeError: (String) -> Void
     private let isTerminal: Bool
     private let showsProgress: Bool
@@ -22,7 +22,7 @@ public struct AuditCommand {
     ///   - isTerminal: Whether a person looks at the output, so that colours serve.
     ///   - showsProgress: Whether a person looks at the standard error.
     public init(
-        isTerminal: Bool, showsProgress: Bool, write: @escaping (String) -> Void,
+        isTerminal: Bool, showsProgress: Bool, write: @escaping (String) throws -> Void,
         writeError: @escaping (String) -> Void
     ) {
         self.isTerminal = isTerminal
@@ -54,13 +54,13 @@ public struct AuditCommand {
 
     private func run(_ arguments: Arguments) throws -> Status {
         if arguments.wantsHelp {
-            write(Arguments.help + "\n")
+            try write(Arguments.help + "\n")
             return .success
         }
         let isColored = arguments.isColored ?? isTerminal
         if let (old, new) = arguments.compared {
             let comparison = Comparison(old: try readReport(at: old), new: try readReport(at: new))
-            write(arguments.output == .json ? try comparison.json() : comparison.table(isColored: isColored))
+            try write(arguments.output == .json ? comparison.json() : comparison.table(isColored: isColored))
             return .success
         }
         let baseline = try arguments.baseline.map { try readReport(at: $0) }
@@ -68,9 +68,9 @@ public struct AuditCommand {
         if let path = arguments.html { try write(HTMLPage(report).text, to: path) }
         let new = baseline.map { report.entries(notIn: $0) }
         switch arguments.output {
-        case .json: write(try report.json())
-        case .sarif: write(try SARIFLog(report, new: new).json())
-        case .table: write(Table(report, new: new, isSummary: arguments.isSummary, isColored: isColored).text)
+        case .json: try write(report.json())
+        case .sarif: try write(SARIFLog(report, new: new).json())
+        case .table: try write(Table(report, new: new, isSummary: arguments.isSummary, isColored: isColored).text)
         }
         let isMissing = report.notes.contains { $0.message == FileWalk.missing }
         if isMissing || report.files == 0 {

@@ -1,16 +1,9 @@
+import CommandOutput
 import Foundation
 
 /// A file that is written as it goes, without a buffer. Links are followed, and devices are written to, as a shell does
 /// with `>`.
 final class OutputFile: Sendable {
-    /// Why a file could not be written.
-    struct WriteError: Error, CustomStringConvertible {
-        let name: String
-        let code: CInt
-
-        var description: String { "cannot write \(name): \(String(cString: strerror(code)))" }
-    }
-
     private let name: String
     private let descriptor: CInt
     private let isOwned: Bool
@@ -50,13 +43,7 @@ final class OutputFile: Sendable {
     deinit { if isOwned { close(descriptor) } }
 
     func write(_ text: String) throws(WriteError) {
-        var rest = Array(text.utf8)[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
-            if count < 0, errno == EINTR { continue }
-            if count < 0 { throw WriteError(name: name, code: errno) }
-            rest = rest.dropFirst(count)
-        }
+        try StandardStreams.write(text, to: descriptor, name: name)
     }
 
     /// Moves the place of writing back. Only where the file is seekable.

@@ -1,3 +1,4 @@
+import CommandOutput
 import Foundation
 
 /// Says on standard error what is being measured: on a terminal in one line that changes, elsewhere in a line for each
@@ -15,19 +16,14 @@ final class Progress {
     func begin(_ title: String) {
         begun += 1
         self.title = title
-        if !isTerminal { write("[\(begun)/\(total)] \(title)\n") }
+        if !isTerminal { StandardStreams.writeError("[\(begun)/\(total)] \(title)\n") }
     }
 
     func show(_ step: String) {
-        if isTerminal { write("\r\u{1B}[K[\(begun)/\(total)] \(title): \(step)") }
+        if isTerminal { StandardStreams.writeError("\r\u{1B}[K[\(begun)/\(total)] \(title): \(step)") }
     }
 
     func clear() {
-        if isTerminal { write("\r\u{1B}[K") }
-    }
-
-    /// Nobody is left to tell where standard error cannot be written.
-    private func write(_ text: String) {
-        try? FileHandle.standardError.write(contentsOf: Data(text.utf8))
+        if isTerminal { StandardStreams.writeError("\r\u{1B}[K") }
     }
 }
