@@ -29,7 +29,7 @@ extension TaskOperationQueue {
     ///   - underlyingQueue: Where bodies run.
     ///   - name: What the queue is called in messages and descriptions; the label of the Dispatch queue if none
     ///     is given.
-    ///   - maxConcurrentOperationCount: The width: how many bodies may execute at once; at least 1.
+    ///   - maxConcurrentOperationCount: The width: how many bodies may execute at once; not negative. With 0 nothing starts.
     ///   - isSuspended: Whether the queue starts nothing until it is resumed.
     ///   - taskLocals: Task locals whose values a body sees as they were where its operation was added.
     public convenience init(

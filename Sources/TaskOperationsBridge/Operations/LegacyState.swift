@@ -105,7 +105,8 @@ struct LegacyState {
 
     // MARK: Looking
 
-    /// Something may have changed. Returns whether the caller is to look, as long as `sawAll` tells it to.
+    /// Notes that something may have changed. Returns true if the caller is to look, for as long as `beginLook` returns
+    /// true.
     mutating func look() -> Bool {
         if phase == .finished { return false }
         mustLookAgain = true

@@ -36,6 +36,16 @@ struct DispatchQueueTests {
         #expect(MarkedQueue.current == nil)
     }
 
+    @Test("nothing starts on a queue of width 0 until the width is raised")
+    func widthZero() async throws {
+        let queue = TaskOperationQueue(underlyingQueue: .global(), maxConcurrentOperationCount: 0)
+        let operation = queue.addOperation {}
+        await letOthersRun()
+        #expect(operation.state == .ready)
+        queue.maxConcurrentOperationCount = 1
+        try await operation.value
+    }
+
     @Test("bodies of a queue with an underlying queue run there, and it is named after it")
     func underlyingQueue() async throws {
         let marked = MarkedQueue("underlying", attributes: .concurrent)
