@@ -125,8 +125,10 @@ struct Rule14Tests {
         #expect(refusal { try third.start() }?.description.hasPrefix("unnamed operation 0x") == true)
         try first.start()
         #expect(
-            refusal { try first.start() }?.description
-                == "\"first\" was added to a queue or started before. An operation runs once: make a new one.")
+            refusal { try first.start() }?.description == """
+                "first" was added to a queue or started before. An operation runs once: make a new one, and set its \
+                weight and limits before adding it.
+                """)
         try await first.value
         #expect(
             refusal { try first.addDependency(TaskOperation {}) }?.description

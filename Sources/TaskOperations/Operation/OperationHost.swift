@@ -27,6 +27,12 @@ protocol OperationHost: AnyObject, Sendable {
     /// Why an operation that is ready has not started, in words.
     func reasonToWait(of operation: AnyTaskOperation) -> String
 
+    /// Whether the queue limits how often bodies start.
+    var hasRate: Bool { get }
+
+    /// Waits until the rate of the queue lets a body run again.
+    nonisolated(nonsending) func waitForAttempt() async
+
     /// The body of an operation runs again, for the so many-th time.
     func noteAttempt(_ number: Int, of operation: AnyTaskOperation)
 

@@ -12,9 +12,14 @@ final class QueueClock: Sendable {
     private let toldCount = Atomic(0)
     private let elapsed: @Sendable () -> Duration
     private let addDeadline: @Sendable (QueueWake, Duration) -> Void
+    private let sleep: @Sendable (Duration) async -> Void
 
     init<C: Clock>(_ clock: C) where C.Duration == Duration {
         let start = clock.now
+        sleep = { delay in
+            let face = ClockFace(clock)
+            await face.sleep(until: face.moment(after: delay))
+        }
         elapsed = { start.duration(to: clock.now).saturated }
         addDeadline = { wake, delay in
             if !Deadlines.add(wake, after: delay, on: clock) { _ = Deadlines.sleep(for: wake, delay, on: clock) }
@@ -33,6 +38,9 @@ final class QueueClock: Sendable {
         state.advance(to: reading.time, mayBeOld: toldCount.load(ordering: .relaxed) != reading.number)
         toldCount.add(1, ordering: .releasing)
     }
+
+    /// Sleeps for a time, or until the task is cancelled.
+    func sleep(for delay: Duration) async { await sleep(delay) }
 
     /// Has a queue look again after a time, if it still exists then.
     func wake(_ scheduler: Scheduler, after delay: Duration) {

@@ -81,6 +81,14 @@ extension Scheduler {
         }
     }
 
+    nonisolated var hasRate: Bool { clock != nil }
+
+    nonisolated func waitForAttempt() async {
+        guard let clock else { return }
+        let delay = apply { $0.state.reserveStart() }
+        if delay > .zero { await clock.sleep(for: delay) }
+    }
+
     nonisolated func noteAttempt(_ number: Int, of operation: AnyTaskOperation) {
         apply((number, operation)) { scheduler, input in
             guard scheduler.state.changes.isObserved, let slot = scheduler.slot(of: input.1) else { return }

@@ -455,6 +455,9 @@ extension SchedulerState {
     /// The clock of the queue shows a time.
     mutating func advance(to now: Duration, mayBeOld: Bool = false) { pace.advance(to: now, mayBeOld: mayBeOld) }
 
+    /// Uses a token of the rate for another attempt. Returns how long it is until that may begin.
+    mutating func reserveStart() -> Duration { pace.reserveStart() }
+
     /// The queue was woken.
     mutating func noteWake() { pace.noteWake() }
 }

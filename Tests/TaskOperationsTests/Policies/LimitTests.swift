@@ -319,6 +319,15 @@ struct LimitTests {
         #expect(await eventually { limit.available == 1 })
     }
 
+    @Test("An operation with limits that was cancelled before it is added is accepted, and stays cancelled")
+    func cancelledBefore() throws {
+        let operation = TaskOperation {}
+        try operation.setLimits([AsyncSemaphore(capacity: 1)])
+        operation.cancel()
+        try TaskOperationQueue().addOperation(operation)
+        #expect(operation.isCancelled && operation.isFinished)
+    }
+
     @Test("Semaphores that were limits are let go of")
     func memory() async throws {
         let queue = TaskOperationQueue()

@@ -20,6 +20,26 @@ struct RateTests {
         #expect(recorder.events == [0, 0, 0, 100, 200, 300, 400, 500].map { .milliseconds($0) })
     }
 
+    @Test("Each attempt takes from the rate", arguments: [Duration.zero, .milliseconds(50)])
+    func attempts(pause: Duration) async throws {
+        let clock = ManualClock()
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 8, rate: .perSecond(10), clock: clock)
+        let recorder = Recorder<Duration>()
+        for _ in 0..<3 {
+            queue.addOperation(retry: RetryPolicy { _, attempt in attempt < 3 ? pause : nil }, clock: clock) {
+                recorder.record(clock.now.offset)
+                throw WorkFailed()
+            }
+        }
+        for step in 0...90 {
+            #expect(await eventually { recorder.events.count >= min(9, 1 + step / 10) })
+            #expect(recorder.events.count <= 1 + step / 10)
+            clock.advance(by: .milliseconds(10))
+        }
+        #expect(recorder.events.count == 9)
+        try await queue.waitUntilAllOperationsAreFinished()
+    }
+
     @Test("What is cancelled before its start uses no token")
     func cancelled() async throws {
         let clock = ManualClock()

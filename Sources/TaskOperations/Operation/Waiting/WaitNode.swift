@@ -129,11 +129,15 @@ extension OperationRecord {
         }
     }
 
-    func ranksAboveLimits(at rank: Int) -> Bool { links!.limits.allSatisfy { $0.permit.rank.value < rank } }
+    /// Whether a rank would be above the ranks of the limits.
+    func ranksAboveLimits(at rank: Int) -> Bool { limits.allSatisfy { $0.permit.rank.value < rank } }
+
+    /// The limits. An operation that has ended has none any more.
+    private var limits: [AsyncSemaphore] { links?.limits ?? [] }
 
     /// The permits that the operation needs to start on a host.
     func permits(of host: (any OperationHost)?) -> [PermitNode] {
         let ofHost = host?.permit.map { [$0] } ?? []
-        return hasLimits ? ofHost + links!.limits.map(\.permit) : ofHost
+        return hasLimits ? ofHost + limits.map(\.permit) : ofHost
     }
 }

@@ -9,8 +9,8 @@
 /// ```
 ///
 /// It is one operation for all attempts: it executes from the first to the last, and its outcome is that of the last one.
-/// During a pause its permit is lent out (see `withPermitLent`), and cancelling the operation ends the pause, and the
-/// operation, at once, with `CancellationError`. What a failed attempt held, its error included, is let go of before the
+/// Each attempt counts in the rate of the queue. During a pause its permit is lent out (see `withPermitLent`), and cancelling
+/// the operation ends the pause, and the operation, at once, with `CancellationError`. What a failed attempt held, its error included, is let go of before the
 /// pause.
 ///
 /// Not tried again are: an operation that was cancelled, or has used up its time limit, and one whose input failed

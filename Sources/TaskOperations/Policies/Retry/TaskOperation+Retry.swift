@@ -21,7 +21,7 @@ extension TaskOperation {
             }
             // Here nothing of the attempt is left.
             attempt += 1
-            if pause > .zero { await sleepLendingPermit(for: pause, before: attempt, clock: clock) }
+            await waitLendingPermit(for: pause, before: attempt, clock: clock)
             try Task.checkCancellation()
             executing?.noteAttempt(attempt)
         }
@@ -34,15 +34,18 @@ extension AnyTaskOperation {
         record.withLock { $0.host }?.noteAttempt(number, of: self)
     }
 
-    /// Sleeps, and lends the permit of the body meanwhile. A body whose task is cancelled does not get it back, and has to
-    /// end.
-    static func sleepLendingPermit<C: Clock>(
+    /// Waits for a pause to end, and then until the rate of the queue allows an attempt. The body lends its permit
+    /// meanwhile; if its task is cancelled, the body does not get the permit back, and has to end.
+    static func waitLendingPermit<C: Clock>(
         for pause: Duration, before attempt: Int, clock: C
     ) async where C.Duration == Duration {
+        let host = executing?.record.withLock { $0.host }
+        if pause <= .zero, host?.hasRate != true { return }
         let face = ClockFace(clock)
         let end = face.moment(after: pause)
         await lendingPermit(for: .pause(attempt: attempt, length: pause), goesOn: { !Task.isCancelled }) {
-            await face.sleep(until: end)
+            if pause > .zero { await face.sleep(until: end) }
+            if !Task.isCancelled { await host?.waitForAttempt() }
         }
     }
 }
