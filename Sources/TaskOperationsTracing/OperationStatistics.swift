@@ -22,8 +22,6 @@ public final class OperationStatistics: TaskOperationObserver {
         public internal(set) var succeeded = 0
         public internal(set) var failed = 0
         public internal(set) var cancelled = 0
-        /// How many never executed, because the queue was full or shut down.
-        public internal(set) var refused = 0
         /// Attempts after the first of operations.
         public internal(set) var retries = 0
         /// How long operations were ready before they started.
@@ -76,7 +74,7 @@ extension OperationStatistics.Entry {
             if !event.isReplayed { statistics.waited.add(nanoseconds: time - max(times.added, times.ready)) }
             started[number] = time
         case .attempt: statistics.retries += 1
-        case .finished(let outcome): finish(event, outcome, at: time)
+        case .finished(let outcome): finish(number, outcome, at: time)
         case .withdrawn:
             statistics.added -= 1
             _ = waiting.remove(number)
@@ -86,29 +84,16 @@ extension OperationStatistics.Entry {
         statistics.executing = started.count
     }
 
-    private mutating func finish(_ event: TaskOperationEvent, _ outcome: TaskOperationEvent.Outcome, at time: Int) {
-        let number = event.operationNumber
+    private mutating func finish(_ number: UInt64, _ outcome: TaskOperationEvent.Outcome, at time: Int) {
         switch outcome {
         case .succeeded: statistics.succeeded += 1
-        case .failed(let error):
-            if event.isRefusal(error) { statistics.refused += 1 } else { statistics.failed += 1 }
+        case .failed: statistics.failed += 1
         case .cancelled: statistics.cancelled += 1
         }
         if let begin = started.removeValue(forKey: number) {
             statistics.executed.add(nanoseconds: time - begin)
         } else {
             _ = waiting.remove(number)
-        }
-    }
-}
-
-extension TaskOperationEvent {
-    /// Whether an error says that the queue refused the operation, or dropped it for another one.
-    fileprivate func isRefusal(_ error: any Error) -> Bool {
-        switch error as? TaskOperationError {
-        case .queueFull(let label, _), .dropped(let label, _), .queueShutDown(let label, _):
-            label.isLabel(of: operation)
-        default: false
         }
     }
 }
