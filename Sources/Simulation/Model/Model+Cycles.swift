@@ -18,27 +18,51 @@ enum Refusal: Hashable {
 // Who waits for whom.
 
 extension Model {
-    /// Whether a target waits for another one, or is it. `perhaps` counts waits that are over too.
-    private func reaches(_ goals: Set<Target>, from targets: [Target], perhaps: Bool) -> Bool {
-        var reached = Set(targets)
-        var unexplored = targets
-        while let target = unexplored.popLast() {
-            if goals.contains(target) { return true }
-            for next in waited(for: target, perhaps: perhaps) where reached.insert(next).inserted {
+    /// A node of the wait graph.
+    private enum Node: Hashable {
+        case target(Target)
+        /// A semaphore that is a limit of operations.
+        case limit(Int)
+
+        static func operation(_ number: Int) -> Node { .target(.operation(number)) }
+    }
+
+    /// Whether one of some nodes waits for one of the goals, or is one.
+    ///
+    /// - Parameters:
+    ///   - perhaps: Whether waits count that are over.
+    ///   - added: Operations that count as added.
+    private func reaches(_ goals: Set<Node>, from nodes: [Node], perhaps: Bool, added: Set<Int> = []) -> Bool {
+        var reached = Set(nodes)
+        var unexplored = nodes
+        while let node = unexplored.popLast() {
+            if goals.contains(node) { return true }
+            for next in waited(for: node, perhaps: perhaps, added) where reached.insert(next).inserted {
                 unexplored.append(next)
             }
         }
         return false
     }
 
-    private func waited(for target: Target, perhaps: Bool) -> [Target] {
-        switch target {
-        case .queue(let queue): return unfinished(in: queue).map(Target.operation)
-        case .operation(let number):
+    private func waited(for node: Node, perhaps: Bool, _ added: Set<Int>) -> [Node] {
+        switch node {
+        case .limit(let limit): return keepers(ofLimit: limit, perhaps: perhaps).map(Node.operation)
+        case .target(.queue(let queue)): return unfinished(in: queue).map(Node.operation)
+        case .target(.operation(let number)):
             let operation = operations[number]
             if operation.phase == .finished { return [] }
-            return (unfinishedDependencies(of: number) + heldBack(number)).map(Target.operation)
-                + operation.waits.filter { perhaps || !$0.isOver }.map(\.target)
+            let isAdded = operation.phase < .executing && (operation.wasSubmitted || added.contains(number))
+            return (unfinishedDependencies(of: number) + heldBack(number)).map(Node.operation)
+                + operation.waits.filter { perhaps || !$0.isOver }.map { Node.target($0.target) }
+                + (isAdded ? operation.limits.map(Node.limit) : [])
+        }
+    }
+
+    /// The operations whose bodies keep a permit of a semaphore while they await something.
+    private func keepers(ofLimit limit: Int, perhaps: Bool) -> [Int] {
+        operations.indices.filter { number in
+            operations[number].phase == .executing && operations[number].limits.contains(limit)
+                && operations[number].waits.contains { perhaps || !$0.isOver }
         }
     }
 
@@ -60,25 +84,43 @@ extension Model {
 
     func waiting(_ number: Int, for target: Target) -> Prediction {
         prediction(.waitCycle) { perhaps in
-            reaches([.operation(number)], from: [target], perhaps: perhaps)
+            // From now on the body keeps its limits.
+            reaches(
+                Set(operations[number].limits.map(Node.limit) + [.operation(number)]), from: [.target(target)],
+                perhaps: perhaps)
         }
     }
 
     func adding(_ numbers: [Int], to queue: Int, isBarrier: Bool) -> Prediction {
+        let claiming = claiming(numbers)
+        if case .refused = claiming { return claiming }
+        // What comes too late ends at once, and waits for nothing.
+        if queues[queue].intake == .shut || queues[queue].cancelsAdded { return claiming }
+        let alive = numbers.filter { operations[$0].phase != .finished }
+        let before = heldBack(by: queue, before: .max, isBarrier: isBarrier).map(Node.operation)
+        // What finds no room ends at once too; but it may be refused before that is seen.
+        let finds = !isFull(queue) || queues[queue].overflow != .refuse
+        let dependencies = alive.flatMap { unfinishedDependencies(of: $0) }.map(Node.operation)
+        let limits = alive.flatMap { operations[$0].limits }.map(Node.limit)
+        let inserting = prediction(.dependencyCycle) { perhaps in
+            if !finds, !perhaps { return false }
+            return reaches(Set(alive.map(Node.operation)), from: before, perhaps: perhaps, added: Set(alive))
+                || reaches([.target(.queue(queue))], from: dependencies + limits, perhaps: perhaps, added: Set(alive))
+        }
+        return inserting == .accepted ? claiming : inserting
+    }
+
+    /// What comes of an attempt to claim operations for a queue, whatever it has.
+    func claiming(_ numbers: [Int]) -> Prediction {
         if Set(numbers).count < numbers.count || numbers.contains(where: { operations[$0].wasSubmitted }) {
             return .refused(.alreadyAdded)
         }
-        // What comes too late ends at once, and waits for nothing.
-        if queues[queue].intake == .shut || queues[queue].cancelsAdded { return .accepted }
         let alive = numbers.filter { operations[$0].phase != .finished }
-        let before = heldBack(by: queue, before: .max, isBarrier: isBarrier).map(Target.operation)
-        // What finds no room ends at once too; but it may be refused before that is seen.
-        let finds = !isFull(queue) || queues[queue].overflow != .refuse
-        let dependencies = alive.flatMap { unfinishedDependencies(of: $0) }.map(Target.operation)
         return prediction(.dependencyCycle) { perhaps in
-            if !finds, !perhaps { return false }
-            return reaches(Set(alive.map(Target.operation)), from: before, perhaps: perhaps)
-                || reaches([.queue(queue)], from: dependencies, perhaps: perhaps)
+            alive.contains { number in
+                let limits = operations[number].limits.map(Node.limit)
+                return reaches([.operation(number)], from: limits, perhaps: perhaps, added: Set(alive))
+            }
         }
     }
 }

@@ -12,15 +12,4 @@ extension Model {
         let (holders, capacity) = (holders(ofLimit: limit), semaphores[limit])
         check(holders.count <= capacity, "\(holders) have permits of semaphore \(limit), whose capacity is \(capacity)")
     }
-
-    /// The semaphores for which operations wait that are ready.
-    var limitsWaitedFor: [Int] {
-        semaphores.indices.filter { limit in
-            !hasRoom(limit)
-                && operations.indices.contains { number in
-                    operations[number].phase == .submitted && operations[number].limits.contains(limit)
-                        && isReady(number)
-                }
-        }
-    }
 }

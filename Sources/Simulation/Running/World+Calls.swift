@@ -163,22 +163,11 @@ extension World {
             perform(.add([number], to: 0))
             if model.operations[number].phase == .created { perform(.cancel(number)) }
         }
-        return before > 0 || raiseLimits()
+        return before > 0
     }
 
     private func isClosed(_ level: Int, of queue: Int) -> Bool {
         model.queues[queue].caps[Int(TaskPriority.levels[level].rawValue)] == 0
-    }
-
-    /// A body that has limits must not await an operation that has any, and some do. Returns whether that held it up.
-    private func raiseLimits() -> Bool {
-        let limits = model.limitsWaitedFor
-        for limit in limits {
-            note("semaphore \(limit) gets more permits")
-            model.semaphores[limit] = program.operations.count
-            semaphores[limit].capacity = program.operations.count
-        }
-        return !limits.isEmpty
     }
 }
 

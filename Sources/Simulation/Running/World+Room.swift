@@ -7,7 +7,7 @@ extension World {
     func addWaiting(_ number: Int, to queue: Int) async throws {
         guard let real = queues[queue] else { return }
         note("adding \(number) to queue \(queue) once there is room")
-        let prediction = model.operations[number].wasSubmitted ? Prediction.refused(.alreadyAdded) : .accepted
+        let prediction = model.claiming([number])
         if prediction == .accepted { model.addWaiting(number, to: queue) }
         var error: TaskOperationError?
         do {
@@ -17,6 +17,7 @@ extension World {
         }
         note("\(number) is added, or came to \(operations[number].failure.map { "\($0)" } ?? "nothing")")
         if case .queueShutDown = error, model.operations[number].outcome == .queueShutDown { return }
+        if case .perhapsRefused = prediction, error == nil { model.addWaiting(number, to: queue) }
         guard meets(prediction, error, "adding \(number) to queue \(queue) once there is room") else { return }
         model.check(!model.waitsForRoom(number), "\(number) was added to queue \(queue) before there was room")
         addHandlers(to: [number])

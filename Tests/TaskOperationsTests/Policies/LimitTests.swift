@@ -226,6 +226,21 @@ struct LimitTests {
         #expect(await eventually { limit.available == 1 })
     }
 
+    @Test("An operation that needs a limit of the body is refused where it is added to a scope of the body", .seeds(40))
+    func scopeOfBody() async throws {
+        let queue = TaskOperationQueue(executor: .seeded)
+        let limit = AsyncSemaphore(capacity: 1)
+        let body = queue.addOperation(name: "body", limits: [limit]) {
+            try await withTaskOperationQueue { scope in
+                let needed = scope.addOperation(name: "needed", limits: [limit]) {}
+                let other = scope.addOperation { 3 }
+                #expect(needed.refusal?.dependencyCycle == ["needed", "body", "needed"])
+                return try await other.value
+            }
+        }
+        #expect(try await body.value == 3)
+    }
+
     @Test("Two bodies that await each other's limits are not both left waiting", .seeds(100))
     func waitCycleOfTwo() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 4, executor: .seeded)

@@ -108,7 +108,7 @@ extension AnyTaskOperation {
             case .kept: break
             case .lent: try lendOwnPermit()
             }
-            if wait.isSuspended { try keepLimits() }
+            try keepLimits()
         } catch {
             // Another task of the body may have lent the permit just now, and this wait is counted.
             await end(wait)

@@ -62,9 +62,9 @@ final class PermitNode: Sendable {
     func insert(_ holder: AnyTaskOperation) -> Bool {
         state.withLock { state in
             let (isInOrder, isNew) = holder.record.withLock { record in
-                guard let links = record.links, links.suspendedCount > 0, isLimit || links.permit == .held else {
-                    return (true, false)
-                }
+                guard let links = record.links,
+                    isLimit ? !links.waits.isEmpty : links.suspendedCount > 0 && links.permit == .held
+                else { return (true, false) }
                 if holder.rank.value >= rank.value { return (false, false) }
                 if !isLimit { links.permit = .kept }
                 return (true, true)
@@ -90,7 +90,9 @@ extension OperationRecord {
     /// Whether the body keeps its permit of its queue, or those of its limits, while it awaits.
     fileprivate func keepsPermit(ofLimit isLimit: Bool) -> Bool {
         guard hasBody, let links else { return false }
-        return isLimit ? links.suspendedCount > 0 || links.permit == .lent : links.permit == .kept
+        // The body of an open scope, which will await its end, keeps its limits from the beginning: so an operation that
+        // needs one is refused where it is added to the scope.
+        return isLimit ? !links.waits.isEmpty || links.permit == .lent : links.permit == .kept
     }
 }
 
