@@ -10,17 +10,11 @@ final class QueueClock: Sendable {
 
     /// How many readings were told to the queue.
     private let toldCount = Atomic(0)
-    private let elapsed: @Sendable () -> Duration
+    private let face: ClockFace
     private let addDeadline: @Sendable (QueueWake, Duration) -> Void
-    private let sleep: @Sendable (Duration) async -> Void
 
     init<C: Clock>(_ clock: C) where C.Duration == Duration {
-        let start = clock.now
-        sleep = { delay in
-            let face = ClockFace(clock)
-            await face.sleep(until: face.moment(after: delay))
-        }
-        elapsed = { start.duration(to: clock.now).saturated }
+        face = ClockFace(clock)
         addDeadline = { wake, delay in
             if !Deadlines.add(wake, after: delay, on: clock) { _ = Deadlines.sleep(for: wake, delay, on: clock) }
         }
@@ -29,7 +23,7 @@ final class QueueClock: Sendable {
     /// Reads how much time has passed since this was made.
     func read() -> Reading {
         let number = toldCount.load(ordering: .acquiring)
-        return Reading(time: elapsed(), number: number)
+        return Reading(time: face.now, number: number)
     }
 
     /// Tells a queue, which was entered, a reading. If another thread has told one since this was read, it may be the older
@@ -39,8 +33,10 @@ final class QueueClock: Sendable {
         toldCount.add(1, ordering: .releasing)
     }
 
-    /// Sleeps for a time, or until the task is cancelled.
-    func sleep(for delay: Duration) async { await sleep(delay) }
+    /// Sleeps until a time that a reading can have, or until the task is cancelled.
+    func sleep(until time: Duration) async {
+        if time > face.now { await face.sleep(until: time) }
+    }
 
     /// Has a queue look again after a time, if it still exists then.
     func wake(_ scheduler: Scheduler, after delay: Duration) {

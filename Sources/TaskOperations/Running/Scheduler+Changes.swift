@@ -85,8 +85,7 @@ extension Scheduler {
 
     nonisolated func waitForAttempt() async {
         guard let clock else { return }
-        let delay = apply { $0.state.reserveStart() }
-        if delay > .zero { await clock.sleep(for: delay) }
+        if let start = apply({ $0.state.reserveStart() }) { await clock.sleep(until: start) }
     }
 
     nonisolated func noteAttempt(_ number: Int, of operation: AnyTaskOperation) {

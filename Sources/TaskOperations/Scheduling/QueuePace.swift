@@ -24,11 +24,10 @@ extension QueuePace {
     /// An operation starts.
     mutating func noteStart() { rate?.take(at: time.now) }
 
-    /// Uses a token for another attempt of an operation that has started. Returns how long it is until there is one.
-    mutating func reserveStart() -> Duration {
-        guard let rate else { return .zero }
-        noteStart()
-        return max(.zero, rate.nextStart - time.now)
+    /// Uses a token for another attempt of an operation that has started. Returns when there is one; nil without a rate.
+    mutating func reserveStart() -> Duration? {
+        defer { noteStart() }
+        return rate?.nextStart
     }
 
     /// An operation that was to start does not.

@@ -455,8 +455,8 @@ extension SchedulerState {
     /// The clock of the queue shows a time.
     mutating func advance(to now: Duration, mayBeOld: Bool = false) { pace.advance(to: now, mayBeOld: mayBeOld) }
 
-    /// Uses a token of the rate for another attempt. Returns how long it is until that may begin.
-    mutating func reserveStart() -> Duration { pace.reserveStart() }
+    /// Uses a token of the rate for another attempt. Returns when that may begin; nil if there is no rate.
+    mutating func reserveStart() -> Duration? { pace.reserveStart() }
 
     /// The queue was woken.
     mutating func noteWake() { pace.noteWake() }

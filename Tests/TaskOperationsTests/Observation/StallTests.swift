@@ -86,10 +86,11 @@ struct StallTests {
             await clock.waitForSleepers(sleeper)
             clock.advance(by: .seconds(10))
         }
-        clock.advance(by: .seconds(10))
-        try await retried.value
+        // The next look would come with the end of the pause.
         watching.cancel()
         await watching.value
+        clock.advance(by: .seconds(10))
+        try await retried.value
         #expect(found.events.isEmpty)
     }
 
