@@ -4,12 +4,15 @@ import PackageDescription
 
 var settings: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
-    .enableUpcomingFeature("MemberImportVisibility"),
     .enableUpcomingFeature("InternalImportsByDefault"),
     .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
 ]
 // Set by .ci/run. Not always: a newer compiler's warnings must not keep users from building.
 if Context.environment["TASK_OPERATIONS_STRICT"] != nil { settings.append(.treatAllWarnings(as: .error)) }
+
+// A controlled build: see Documentation/Exploration.md. One file imports what takes the place of locks, for all others.
+let exploredSettings = Array(settings.prefix(3)) + [.define("TASK_OPERATIONS_EXPLORED")]
 
 let package = Package(
     name: "TaskOperations",
@@ -29,6 +32,10 @@ let package = Package(
         .target(name: "TaskOperationsTesting", dependencies: ["TaskOperations"], swiftSettings: settings),
         .target(
             name: "TaskOperationsExpectations", dependencies: ["TaskOperationsTesting"], swiftSettings: settings),
+        .target(name: "Exploration", swiftSettings: settings),
+        .target(
+            name: "ExploredTaskOperations", dependencies: ["Exploration"],
+            swiftSettings: exploredSettings),
         .target(
             name: "Simulation", dependencies: ["TaskOperations", "TaskOperationsTesting"], swiftSettings: settings),
         .target(name: "CommandOutput", swiftSettings: settings),
@@ -91,6 +98,8 @@ let package = Package(
             name: "SimulationTests", dependencies: ["Simulation", "TaskOperationsExpectations"], exclude: ["Corpus"],
             swiftSettings: settings),
         .testTarget(
+            name: "ExplorationTests", dependencies: ["Exploration", "ExploredTaskOperations"], swiftSettings: settings),
+        .testTarget(
             name: "StressTests",
             dependencies: ["TaskOperations", "TaskOperationsTesting", "TaskOperationsExpectations"],
             swiftSettings: settings),
@@ -129,6 +138,11 @@ let package = Package(
 )
 
 // Set by .ci/run for the thread sanitizer, which shares no build with anything: only what is tested under it is built.
+if Context.environment["TASK_OPERATIONS_EXPLORATION"] != nil {
+    let explored = ["Exploration", "ExploredTaskOperations", "ExplorationTests"]
+    package.targets.removeAll { !explored.contains($0.name) }
+    package.products.removeAll { !explored.contains($0.name) }
+}
 if Context.environment["TASK_OPERATIONS_SANITIZED"] != nil {
     let sanitized = [
         "TaskOperations", "TaskOperationsBridge", "TaskOperationsTesting", "TaskOperationsExpectations", "CAllocator",

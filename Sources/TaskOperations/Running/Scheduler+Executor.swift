@@ -23,7 +23,7 @@ extension Scheduler: SerialExecutor {
 struct SchedulerLock: ~Copyable, Sendable {
     private let lock = Lock(false)
 
-    #if DEBUG
+    #if DEBUG && !TASK_OPERATIONS_EXPLORED
         /// The thread that holds the lock; 0 if none does.
         private let holder = Atomic<UInt>(0)
     #endif
@@ -31,7 +31,7 @@ struct SchedulerLock: ~Copyable, Sendable {
     @inline(__always)
     func withLock<Result: Sendable>(_ body: () -> Result) -> Result {
         lock.withLock { _ in
-            #if DEBUG
+            #if DEBUG && !TASK_OPERATIONS_EXPLORED
                 holder.store(currentThread, ordering: .relaxed)
                 defer { holder.store(0, ordering: .relaxed) }
             #endif
@@ -41,7 +41,7 @@ struct SchedulerLock: ~Copyable, Sendable {
 
     /// Stops, in debug builds, unless the calling thread holds the lock.
     func checkHeld() {
-        #if DEBUG
+        #if DEBUG && !TASK_OPERATIONS_EXPLORED
             precondition(holder.load(ordering: .relaxed) == currentThread, "the scheduler was not entered")
         #endif
     }

@@ -1,0 +1,94 @@
+// What takes the place of locks, atomic variables, threads and clocks in a controlled build. Outside of a schedule each of
+// them works as the plain value that it holds: only one thread may use them then.
+
+/// A value that only one thread at a time can reach: in place of `Mutex`.
+public final class ControlledLock<Value: ~Copyable & Sendable>: SharedObject, @unchecked Sendable {
+    // Every access to `value` is by the owner, or outside of a schedule.
+    private var value: Value
+
+    public init(_ value: consuming Value, _ file: StaticString = #fileID, _ line: UInt = #line) {
+        self.value = value
+        super.init(kind: "lock", file: file, line: line)
+    }
+
+    public func withLock<Result: Sendable, Failure>(
+        _ body: (inout Value) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        guard let turnstile = ControlledThread.current?.turnstile else { return try body(&value) }
+        turnstile.reach(.acquire(self))
+        defer { turnstile.release(self) }
+        return try body(&value)
+    }
+}
+
+/// What a controlled thread does, for the functions that take the place of the system's.
+public enum ControlledSystem {
+    /// Whether the calling thread belongs to a schedule.
+    public static var isControlled: Bool { ControlledThread.current != nil }
+
+    /// Does what the runtime calls while it holds a lock of its own: no other thread runs meanwhile, except for those
+    /// that hold a lock which is needed.
+    public static func withoutInterruption(_ body: () -> Void) {
+        guard let turnstile = ControlledThread.current?.turnstile else { return body() }
+        turnstile.beginExclusive()
+        body()
+        turnstile.endExclusive()
+    }
+
+    /// Lets other threads run.
+    public static func yield() {
+        ControlledThread.current?.turnstile.reach(.yield)
+    }
+
+    /// Starts a thread. Returns false outside of a schedule.
+    public static func startThread(_ body: @escaping () -> Void) -> Bool {
+        guard let turnstile = ControlledThread.current?.turnstile else { return false }
+        turnstile.makeThread("thread", body)
+        return true
+    }
+
+    /// The value of a thread for a key; nil outside of a schedule.
+    public static func specific(_ key: UInt) -> UnsafeMutableRawPointer? {
+        ControlledThread.current?.specifics[key]
+    }
+
+    public static func setSpecific(_ key: UInt, _ value: UnsafeMutableRawPointer?) {
+        ControlledThread.current?.specifics[key] = value
+    }
+
+    /// The number of the calling thread, from 1; 0 outside of a schedule.
+    public static var threadNumber: UInt { ControlledThread.current.map { UInt($0.number + 1) } ?? 0 }
+}
+
+/// A value that only one thread at a time can reach, and on whose changes threads wait.
+public final class ControlledMonitor<Value: Sendable>: SharedObject, @unchecked Sendable {
+    private let lock: ControlledLock<Value>
+
+    public init(_ value: Value, _ file: StaticString = #fileID, _ line: UInt = #line) {
+        lock = ControlledLock(value, file, line)
+        super.init(kind: "monitor", file: file, line: line)
+    }
+
+    public func withLock<Result: Sendable>(_ body: (inout Value) -> Result) -> Result { lock.withLock(body) }
+
+    public func wakeOne() { ControlledThread.current?.turnstile.notify(self, all: false) }
+
+    public func wakeAll() { ControlledThread.current?.turnstile.notify(self, all: true) }
+
+    public func wait<Result: Sendable>(
+        for limit: Duration?, until attempt: (inout Value, _ isLate: Bool) -> Result?
+    ) -> Result? {
+        let turnstile = ControlledThread.current!.turnstile
+        let deadline = limit.map { turnstile.now + $0 }
+        var isLate = false
+        while true {
+            let thread = ControlledThread.current!
+            if let result = lock.withLock({ attempt(&$0, isLate) }) { return result }
+            if isLate { return nil }
+            // No other thread runs between the release of the lock and the wait.
+            thread.isNotified = false
+            turnstile.reach(.wait(self, until: deadline))
+            isLate = !thread.isNotified
+        }
+    }
+}

@@ -1,0 +1,64 @@
+extension ControlledSystem {
+    /// Virtual time since the start of the schedule; 0 outside of schedules.
+    public static var time: Duration { ControlledThread.current?.turnstile.readClock() ?? .zero }
+
+    /// Sleeps until a moment of virtual time, which comes where a schedule chooses that it does.
+    public static func sleep(until deadline: Duration) async throws {
+        let sleep = Sleep()
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { sleep.begin(until: deadline, $0) }
+        } onCancel: {
+            withoutInterruption { sleep.cancel() }
+        }
+        try Task.checkCancellation()
+    }
+}
+
+/// A task that sleeps on a controlled clock.
+private final class Sleep: Sendable {
+    private struct State: @unchecked Sendable {
+        // Reached under the lock only.
+        var continuation: CheckedContinuation<Void, Never>?
+        var timer: ControlledThread?
+        var isOver = false
+    }
+
+    private let state = ControlledLock(State())
+
+    func begin(until deadline: Duration, _ continuation: CheckedContinuation<Void, Never>) {
+        let timer = ControlledThread.current?.turnstile.addTimer(at: deadline) { self.end() }
+        let isOver = state.withLock { state in
+            if state.isOver { return true }
+            state.timer = timer
+            state.continuation = continuation
+            return false
+        }
+        if isOver {
+            if let timer { timer.turnstile.removeTimer(timer) }
+            continuation.resume()
+        }
+    }
+
+    func cancel() {
+        let timer = state.withLock { state in
+            defer { state.timer = nil }
+            return state.timer.map { Timer(thread: $0) }
+        }
+        if let timer { timer.thread.turnstile.removeTimer(timer.thread) }
+        end()
+    }
+
+    private struct Timer: @unchecked Sendable {
+        // Used by the thread that has the turn only.
+        let thread: ControlledThread
+    }
+
+    private func end() {
+        let continuation = state.withLock { state in
+            defer { state.continuation = nil }
+            state.isOver = true
+            return state.continuation
+        }
+        continuation?.resume()
+    }
+}

@@ -1,0 +1,177 @@
+internal import Dispatch
+
+#if canImport(Darwin)
+    internal import Darwin
+#elseif canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#endif
+
+/// A thread of a schedule. It runs only while the turnstile has given it the turn.
+///
+/// A job of a task and a timer are threads, too: a thread needs a thread of the system only from its first turn on.
+final class ControlledThread: @unchecked Sendable {
+    // Only the thread that has the turn reads or writes any of this. Passing the turn on orders memory.
+
+    /// What a thread does next, once it has the turn.
+    enum Step {
+        case start
+        /// Reads or changes an atomic variable.
+        case access(SharedObject, Access)
+        /// Takes a lock. Possible only while no thread holds it.
+        case acquire(SharedObject)
+        /// Waits until another thread sets `isNotified`, or until a moment.
+        case wait(SharedObject, until: Duration?)
+        /// Fires a timer at a moment.
+        case fire(at: Duration)
+        /// Lets the other threads run first.
+        case yield
+        /// Waits until no other thread can run.
+        case quiet
+    }
+
+    enum Access: UInt8 {
+        case load, store, update, read, write
+    }
+
+    let turnstile: Turnstile
+    /// The number of the thread in its schedule, in the order of creation.
+    let number: Int
+    let name: String
+    var body: (() -> Void)?
+    var step = Step.start
+    /// The locks that the thread holds, in the order of taking.
+    var held: [SharedObject] = []
+    var isNotified = false
+    var isEnded = false
+    /// While positive, no other thread runs unless this one needs a lock that the other one holds.
+    var exclusiveDepth = 0
+    var host: HostThread?
+    /// The values of this thread for `pthread_setspecific`.
+    var specifics: [UInt: UnsafeMutableRawPointer] = [:]
+    /// How much of the memory the thread has seen.
+    var view = View()
+
+    init(_ turnstile: Turnstile, number: Int, name: String, body: @escaping () -> Void) {
+        self.turnstile = turnstile
+        self.number = number
+        self.name = name
+        self.body = body
+    }
+
+    private static let key: pthread_key_t = {
+        var key = pthread_key_t()
+        pthread_key_create(&key, nil)
+        return key
+    }()
+
+    /// The controlled thread that calls; nil outside of explorations.
+    static var current: ControlledThread? {
+        guard let address = pthread_getspecific(key) else { return nil }
+        // Set below to a thread that its host keeps for as long.
+        return Unmanaged<ControlledThread>.fromOpaque(address).takeUnretainedValue()
+    }
+
+    fileprivate static func setCurrent(_ thread: ControlledThread?) {
+        pthread_setspecific(key, thread.map { Unmanaged.passUnretained($0).toOpaque() })
+    }
+}
+
+/// A thread of the system, which runs one controlled thread after another.
+///
+/// It waits for its turns at a semaphore of its own, and is used again by later schedules.
+final class HostThread: @unchecked Sendable {
+    // `thread` is written before the semaphore is signalled, and read after this thread has waited for that.
+    private let semaphore = DispatchSemaphore(value: 0)
+    private var thread: ControlledThread?
+
+    /// Host threads that run nothing, of all explorations of the process.
+    private static let idle = IdleHosts()
+
+    /// Returns an idle host thread, or starts one.
+    static func take() -> HostThread {
+        if let host = idle.take() { return host }
+        let host = HostThread()
+        host.startThread()
+        return host
+    }
+
+    /// Has the host run a thread, or continue to run it, while the caller continues as well.
+    func give(_ thread: ControlledThread) {
+        self.thread = thread
+        semaphore.signal()
+    }
+
+    /// Blocks until the thread that runs here has the turn again.
+    func waitForTurn() {
+        semaphore.wait()
+    }
+
+    private func startThread() {
+        var attributes = pthread_attr_t()
+        pthread_attr_init(&attributes)
+        defer { pthread_attr_destroy(&attributes) }
+        pthread_attr_setstacksize(&attributes, 1 << 20)
+        pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
+        let opaque = Unmanaged.passRetained(self).toOpaque()
+        #if canImport(Darwin)
+            var thread: pthread_t?
+            let error = pthread_create(&thread, &attributes, { HostThread.serve($0) }, opaque)
+        #else
+            var thread = pthread_t()
+            let error = pthread_create(&thread, &attributes, { HostThread.serve($0!) }, opaque)
+        #endif
+        precondition(error == 0, "The system has no thread for the exploration (error \(error)).")
+    }
+
+    private static func serve(_ opaque: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
+        // Retained where the thread was started; it never ends.
+        let host = Unmanaged<HostThread>.fromOpaque(opaque).takeUnretainedValue()
+        while true {
+            host.semaphore.wait()
+            var thread = host.thread
+            while let current = thread { thread = host.run(current) }
+        }
+    }
+
+    /// Runs a thread from its start to its end, and passes the turn on. Returns the next thread if it starts here.
+    private func run(_ thread: ControlledThread) -> ControlledThread? {
+        ControlledThread.setCurrent(thread)
+        thread.body!()
+        thread.body = nil
+        ControlledThread.setCurrent(nil)
+        thread.host = nil
+        let turnstile = thread.turnstile
+        let next = turnstile.end(thread)
+        if let next, next.host == nil {
+            // The next thread starts: it can do so here, and the system has nothing to switch.
+            next.host = self
+            return next
+        }
+        Self.idle.put(self)
+        if let next { turnstile.passTurn(to: next) } else { turnstile.complete() }
+        return nil
+    }
+}
+
+/// The host threads that run nothing.
+private final class IdleHosts: @unchecked Sendable {
+    // Every access to `hosts` holds `mutex`.
+    private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+    private var hosts: [HostThread] = []
+
+    init() { pthread_mutex_init(mutex, nil) }
+
+    func take() -> HostThread? {
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        return hosts.popLast()
+    }
+
+    func put(_ host: HostThread) {
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        hosts.append(host)
+    }
+}

@@ -1,0 +1,239 @@
+/// A program whose schedules are explored.
+public struct ExploredProgram: Sendable {
+    /// The name, which a printed schedule begins with.
+    public let name: String
+    public var memory = MemoryModel.sequential
+    /// A schedule with more steps than this has failed.
+    public var stepLimit = 20_000
+    let body: @Sendable (Schedule) -> Void
+
+    /// - Parameters:
+    ///   - name: The name of the program. It must be unique among those of a test run.
+    ///   - body: The program. It begins as one thread; `Schedule.thread` starts others.
+    public init(_ name: String, memory: MemoryModel = .sequential, _ body: @escaping @Sendable (Schedule) -> Void) {
+        self.name = name
+        self.memory = memory
+        self.body = body
+    }
+}
+
+/// What a program calls while a schedule of it runs.
+public struct Schedule: Sendable {
+    let turnstile: Turnstile
+
+    /// Starts a thread.
+    public func thread(_ name: String, _ body: @escaping @Sendable () -> Void) {
+        turnstile.makeThread(name, body)
+    }
+
+    /// Waits until no other thread can run.
+    public func runToEnd() {
+        turnstile.reach(.quiet)
+    }
+
+    /// Fails the schedule if a condition does not hold.
+    public func expect(_ holds: Bool, _ message: @autoclosure () -> String) {
+        if !holds { turnstile.fail(message()) }
+    }
+
+    /// Fails the schedule.
+    public func fail(_ message: String) {
+        turnstile.fail(message)
+    }
+
+    /// Adds a line to what a failing schedule prints.
+    public func note(_ text: @autoclosure () -> String) {
+        turnstile.note(text())
+    }
+
+    /// A step at which other threads may continue.
+    public func yield() {
+        turnstile.reach(.yield)
+    }
+}
+
+/// How the schedules of a program are chosen.
+public enum ExplorationStrategy: Sendable {
+    /// Random switches, a schedule for each seed.
+    case uniform(seeds: Range<UInt64>)
+    /// Random priorities that change at `depth - 1` points, a schedule for each seed.
+    case priorities(seeds: Range<UInt64>, depth: Int)
+    /// All schedules with at most so many interruptions; at most `limit` of them.
+    case exhaustive(preemptions: Int, limit: Int = .max)
+    /// One schedule, which was printed.
+    case replay(Choices)
+}
+
+/// What came of exploring a program.
+public struct ExplorationResult: Sendable, CustomStringConvertible {
+    public fileprivate(set) var scheduleCount = 0
+    public fileprivate(set) var stepCount = 0
+    /// Whether all schedules that the strategy has were run.
+    public fileprivate(set) var isComplete = true
+    /// The first schedule that failed.
+    public fileprivate(set) var failure: FailedSchedule?
+
+    public var description: String {
+        let count = "\(scheduleCount) schedules\(isComplete ? "" : " (not all)"), \(stepCount) steps"
+        return failure.map { "\(count)\n\($0)" } ?? count
+    }
+}
+
+/// A schedule in which something was not as expected.
+public struct FailedSchedule: Sendable, CustomStringConvertible {
+    public let program: String
+    public let seed: UInt64?
+    public let choices: Choices
+    public let messages: [String]
+    public let trace: [String]
+
+    public var description: String {
+        let origin = seed.map { " (seed \($0))" } ?? ""
+        return """
+            A schedule of "\(program)" failed\(origin):
+            \(messages.joined(separator: "\n"))
+            Steps:
+            \(trace.map { "  \($0)" }.joined(separator: "\n"))
+            Repeat it with EXPLORED_SCHEDULE="\(program)@\(choices)"
+            """
+    }
+}
+
+extension ExploredProgram {
+    /// Runs schedules until one fails. Blocks the calling thread.
+    ///
+    /// - Parameter interval: After how many schedules one is repeated, which has to take the same steps.
+    public func explore(_ strategy: ExplorationStrategy, repeatingEvery interval: Int = 50) -> ExplorationResult {
+        Self.explore(strategy, repeatingEvery: interval) { _ in self }
+    }
+
+    /// Runs a schedule of another program for each seed, until one fails. Blocks the calling thread.
+    ///
+    /// - Parameters:
+    ///   - interval: After how many schedules one is repeated, which has to take the same steps.
+    ///   - program: The program for a seed; for 0 if the strategy has no seeds.
+    public static func explore(
+        _ strategy: ExplorationStrategy, repeatingEvery interval: Int = 50, program: @escaping (_ seed: UInt64) -> ExploredProgram
+    ) -> ExplorationResult {
+        Explorations.withTurn {
+            var explorer = Explorer(program: program, interval: interval)
+            explorer.explore(strategy)
+            return explorer.result
+        }
+    }
+
+    /// Runs one schedule.
+    func run(_ strategy: any Strategy, keepsTrace: Bool = false) -> Turnstile {
+        let turnstile = Turnstile(
+            identity: Explorations.nextNumber(), strategy: strategy, memory: memory, stepLimit: stepLimit,
+            keepsTrace: keepsTrace)
+        CrashReport.begin(name, turnstile)
+        defer { CrashReport.end() }
+        turnstile.run { body(Schedule(turnstile: turnstile)) }
+        return turnstile
+    }
+}
+
+/// Runs the schedules of a strategy.
+private struct Explorer {
+    let program: (_ seed: UInt64) -> ExploredProgram
+    let interval: Int
+    var result = ExplorationResult()
+    /// The number of choices of the longest schedule.
+    private var length = 0
+
+    init(program: @escaping (_ seed: UInt64) -> ExploredProgram, interval: Int) {
+        self.program = program
+        self.interval = interval
+    }
+
+    mutating func explore(_ strategy: ExplorationStrategy) {
+        switch strategy {
+        case .uniform(let seeds):
+            warmUp(program(seeds.lowerBound))
+            for seed in seeds where result.failure == nil { run(UniformStrategy(seed: seed), program(seed), seed) }
+        case .priorities(let seeds, let depth):
+            warmUp(program(seeds.lowerBound))
+            for seed in seeds where result.failure == nil {
+                run(PCTStrategy(seed: seed, depth: depth, length: length), program(seed), seed)
+            }
+        case .exhaustive(let preemptions, let limit):
+            let (program, strategy) = (program(0), DepthFirstStrategy(preemptions: preemptions))
+            warmUp(program)
+            while result.failure == nil, strategy.begin() {
+                result.isComplete = result.scheduleCount < limit
+                if !result.isComplete { break }
+                run(strategy, program, nil)
+            }
+        case .replay(let choices): run(ReplayStrategy(choices), program(0), nil)
+        }
+    }
+
+    /// Runs a schedule that does not count, in which what the process makes only once is made.
+    private mutating func warmUp(_ program: ExploredProgram) {
+        length = program.run(ReplayStrategy(Choices())).choices.count
+    }
+
+    private mutating func run(_ strategy: any Strategy, _ program: ExploredProgram, _ seed: UInt64?) {
+        let turnstile = program.run(strategy)
+        result.scheduleCount += 1
+        result.stepCount += turnstile.stepCount
+        length = max(length, turnstile.choices.count)
+        if !turnstile.failures.isEmpty {
+            result.failure = program.describeFailure(of: turnstile, seed)
+        } else if result.scheduleCount % interval == 0 {
+            result.failure = program.findDivergence(from: turnstile, seed)
+        }
+    }
+}
+
+extension ExploredProgram {
+    fileprivate func describeFailure(of turnstile: Turnstile, _ seed: UInt64?) -> FailedSchedule {
+        let choices = shrink(turnstile.choices)
+        let repeated = run(ReplayStrategy(choices), keepsTrace: true)
+        let doubt = repeated.failures.isEmpty ? ["The schedule does not fail again if it is repeated."] : []
+        return FailedSchedule(
+            program: name, seed: seed, choices: choices, messages: turnstile.failures + doubt, trace: repeated.trace)
+    }
+
+    /// Repeats a schedule. Returns a failure if it takes other steps.
+    fileprivate func findDivergence(from turnstile: Turnstile, _ seed: UInt64?) -> FailedSchedule? {
+        let choices = turnstile.choices
+        let second = run(ReplayStrategy(choices), keepsTrace: true)
+        if second.digest == turnstile.digest { return nil }
+        let third = run(ReplayStrategy(choices), keepsTrace: true)
+        let same = zip(second.trace, third.trace).prefix { $0 == $1 }.count
+        let lines = [second, third].map { $0.trace.indices.contains(same) ? $0.trace[same] : "the end" }
+        let message = "The schedule is not repeatable. After \(same) steps: \(lines[0]), or \(lines[1])."
+        return FailedSchedule(
+            program: name, seed: seed, choices: choices, messages: [message], trace: Array(second.trace.prefix(same)))
+    }
+
+    /// Leaves out choices that a failure does not need (A. Zeller and R. Hildebrandt, "Simplifying and Isolating
+    /// Failure-Inducing Input", IEEE TSE 28, 2002).
+    private func shrink(_ choices: Choices) -> Choices {
+        var smallest = choices
+        var runs = 0
+        var length = max(1, smallest.deviations.count / 2)
+        while runs < Self.shrinkingLimit {
+            var start = 0
+            var isSmaller = false
+            while start < smallest.deviations.count, runs < Self.shrinkingLimit {
+                var candidate = smallest
+                candidate.deviations.removeSubrange(start..<min(start + length, candidate.deviations.count))
+                runs += 1
+                if run(ReplayStrategy(candidate)).failures.isEmpty {
+                    start += length
+                } else {
+                    smallest = candidate
+                    isSmaller = true
+                }
+            }
+            if length == 1, !isSmaller { break }
+            length = max(1, length / 2)
+        }
+        return smallest
+    }
+
+    private static var shrinkingLimit: Int { 300 }
+}

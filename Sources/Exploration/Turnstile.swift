@@ -1,0 +1,343 @@
+internal import Dispatch
+
+/// Which memory the atomic variables of an exploration have.
+public enum MemoryModel: Sendable {
+    /// Each load returns the last store, whatever the orderings say.
+    case sequential
+    /// A load may return any store that the orderings allow.
+    case weak
+}
+
+/// Runs the threads of one schedule, one at a time.
+///
+/// A thread stops before each step that others could notice: the taking of a lock, an access to an atomic variable, a wait.
+/// There the strategy says which thread takes its step next. The release of a lock is no such point: whatever another
+/// thread could do between the release and the next step of this one, it can do after that step was announced.
+final class Turnstile: @unchecked Sendable {
+    // Only the thread that has the turn uses any of this; the thread that explores, before the start and after the end.
+
+    /// The number of the schedule in the process.
+    let identity: Int
+    let memory: MemoryModel
+    private let strategy: any Strategy
+    private let stepLimit: Int
+    private let completed = DispatchSemaphore(value: 0)
+
+    /// The threads that have not ended, in the order of creation.
+    private var threads: [ControlledThread] = []
+    private var threadCount = 0
+    private var current: ControlledThread!
+    /// The threads that run alone, the last one first.
+    private var exclusive: [ControlledThread] = []
+    private var options: [ControlledThread] = []
+    private var numbers: [Int] = []
+    /// What the threads had seen that have ended.
+    private var ended = View()
+    /// What each task had seen when it was suspended, by its address.
+    private var suspended: [UInt: View] = [:]
+    /// Virtual time since the start of the schedule.
+    private(set) var now = Duration.zero
+    var objectCount = 0
+
+    /// What happened, if the schedule is recorded.
+    private(set) var trace: [String] = []
+    private let keepsTrace: Bool
+    /// A number that two schedules share if their steps are the same.
+    private(set) var digest: UInt64 = 14_695_981_039_346_656_037
+    private(set) var stepCount = 0
+    private(set) var choices = Choices()
+    private(set) var failures: [String] = []
+
+    init(identity: Int, strategy: any Strategy, memory: MemoryModel, stepLimit: Int, keepsTrace: Bool) {
+        self.identity = identity
+        self.strategy = strategy
+        self.memory = memory
+        self.stepLimit = stepLimit
+        self.keepsTrace = keepsTrace
+    }
+
+    /// Runs a schedule, which begins with one thread.
+    func run(_ body: @escaping () -> Void) {
+        let main = makeThread("main", body)
+        current = main
+        passTurn(to: main)
+        completed.wait()
+    }
+
+    /// The last thread has ended.
+    func complete() { completed.signal() }
+}
+
+// MARK: - Threads
+
+extension Turnstile {
+    @discardableResult
+    func makeThread(_ name: String, _ body: @escaping () -> Void) -> ControlledThread {
+        let thread = ControlledThread(self, number: threadCount, name: name, body: body)
+        threadCount += 1
+        threads.append(thread)
+        if memory == .weak, let current {
+            _ = current.view.makeEvent(of: current.number)
+            thread.view = current.view
+        }
+        return thread
+    }
+
+    /// Has the system run the thread that has the turn.
+    func passTurn(to next: ControlledThread) {
+        if next.host == nil { next.host = HostThread.take() }
+        next.host!.give(next)
+    }
+
+    /// The current thread has ended. Returns the next one, which has the turn now; nil if none is left.
+    func end(_ thread: ControlledThread) -> ControlledThread? {
+        thread.isEnded = true
+        threads.remove(at: threads.firstIndex { $0 === thread }!)
+        if memory == .weak { ended.join(thread.view) }
+        if threads.isEmpty { return nil }
+        guard let next = pick(canContinue: false) else { return nil }
+        take(next)
+        return next
+    }
+
+    /// The current thread announces its next step, and takes it when it has the turn again.
+    func reach(_ step: ControlledThread.Step) {
+        let thread = current!
+        thread.step = step
+        guard let next = pick(canContinue: true) else { return block() }
+        if next !== thread {
+            take(next)
+            passTurn(to: next)
+            thread.host!.waitForTurn()
+        } else {
+            take(thread)
+        }
+    }
+
+    /// Blocks a thread of a schedule that was given up.
+    private func block() {
+        completed.signal()
+        while true { current.host!.waitForTurn() }
+    }
+
+    /// A thread has the turn: its step happens.
+    private func take(_ thread: ControlledThread) {
+        current = thread
+        switch thread.step {
+        case .acquire(let lock):
+            lock.owner = thread
+            thread.held.append(lock)
+            if memory == .weak { thread.view.join(lock.view) }
+        case .wait(_, let deadline):
+            if !thread.isNotified, let deadline { now = max(now, deadline) }
+        case .fire(let moment): now = max(now, moment)
+        case .quiet: if memory == .weak { thread.view.join(ended) }
+        default: break
+        }
+        record(thread)
+    }
+
+    /// The current thread releases a lock.
+    func release(_ lock: SharedObject) {
+        let thread = current!
+        lock.owner = nil
+        thread.held.remove(at: thread.held.lastIndex { $0 === lock }!)
+        if memory == .weak {
+            _ = thread.view.makeEvent(of: thread.number)
+            lock.view = thread.view
+        }
+    }
+
+    /// Wakes one thread or all that wait for a condition.
+    func notify(_ condition: SharedObject, all: Bool) {
+        for thread in threads {
+            if case .wait(let other, _) = thread.step, other === condition, !thread.isNotified {
+                thread.isNotified = true
+                if !all { return }
+            }
+        }
+    }
+
+    /// Lets no other thread run until `endExclusive`, except for those that hold a lock which the current one needs.
+    func beginExclusive() {
+        current.exclusiveDepth += 1
+        if current.exclusiveDepth == 1 { exclusive.append(current) }
+    }
+
+    func endExclusive() {
+        let thread = current!
+        thread.exclusiveDepth -= 1
+        if thread.exclusiveDepth == 0 { exclusive.remove(at: exclusive.lastIndex { $0 === thread }!) }
+    }
+}
+
+// MARK: - Choices
+
+extension Turnstile {
+    /// Chooses the thread that has the turn next; nil if the schedule ends here.
+    private func pick(canContinue: Bool) -> ControlledThread? {
+        stepCount += 1
+        if stepCount > stepLimit { return abandon("The schedule has more than \(stepLimit) steps.") }
+        if let alone = exclusive.last { return holder(neededBy: alone) }
+        collectOptions(canContinue ? current : nil)
+        if options.isEmpty { return abandon(deadlock) }
+        if options.count == 1 { return options[0] }
+        let continues = canContinue && options[0] === current
+        numbers.removeAll(keepingCapacity: true)
+        for option in options { numbers.append(option.number) }
+        let index = strategy.pickThread(numbers, continues: continues)
+        choices.append(index)
+        return options[index]
+    }
+
+    /// The thread that runs alone; or the one that holds what it needs.
+    private func holder(neededBy alone: ControlledThread) -> ControlledThread {
+        var thread = alone
+        while case .acquire(let lock) = thread.step, let owner = lock.owner { thread = owner }
+        return thread
+    }
+
+    /// Finds the threads that can run: the current one first, then the others in their order.
+    private func collectOptions(_ current: ControlledThread?) {
+        options.removeAll(keepingCapacity: true)
+        if let current, canRun(current) { options.append(current) }
+        var yielding: ControlledThread?
+        var earliest: (moment: Duration, thread: ControlledThread)?
+        for thread in threads {
+            if let moment = deadline(of: thread), moment < earliest?.moment ?? .seconds(Int64.max) {
+                earliest = (moment, thread)
+            }
+            if case .yield = thread.step { yielding = yielding ?? thread }
+            if thread !== current, canRun(thread) { options.append(thread) }
+        }
+        // Time passes only where a schedule has a choice of it, or nothing else is left.
+        if let earliest { options.append(earliest.thread) }
+        if options.isEmpty, let yielding { options.append(yielding) }
+        if options.isEmpty, let waiting = threads.first(where: \.waitsForQuiet), !hasDeadlock { options.append(waiting) }
+    }
+
+    /// Whether a thread waits for a lock, while no thread can run.
+    private var hasDeadlock: Bool {
+        threads.contains { if case .acquire = $0.step { true } else { false } }
+    }
+
+    private func canRun(_ thread: ControlledThread) -> Bool {
+        switch thread.step {
+        case .start, .access: true
+        case .acquire(let lock): lock.owner == nil
+        case .wait: thread.isNotified
+        case .fire, .quiet: false
+        case .yield: thread !== current
+        }
+    }
+
+    private func deadline(of thread: ControlledThread) -> Duration? {
+        switch thread.step {
+        case .fire(let moment): moment
+        case .wait(_, let moment): thread.isNotified ? nil : moment
+        default: nil
+        }
+    }
+
+    /// Chooses a number below a bound; 0 is what happens if nothing unusual does.
+    func pickValue(below count: Int) -> Int {
+        if count <= 1 { return 0 }
+        let value = strategy.pickValue(below: count)
+        choices.append(value)
+        return value
+    }
+}
+
+// MARK: - Jobs
+
+extension Turnstile {
+    /// Makes a thread for a job of a task.
+    func addJob(_ task: UInt, _ run: @escaping () -> Void) {
+        let thread = makeThread("job") { [unowned self] in
+            run()
+            if memory == .weak { suspended[task] = current.view }
+        }
+        if memory == .weak, let view = suspended[task] { thread.view.join(view) }
+    }
+
+    /// Makes a thread that fires at a moment.
+    ///
+    /// - Returns: The thread, for `removeTimer`.
+    func addTimer(at moment: Duration, _ fire: @escaping () -> Void) -> ControlledThread {
+        let thread = makeThread("timer", fire)
+        thread.step = .fire(at: moment)
+        return thread
+    }
+
+    /// Removes a timer that has not fired.
+    func removeTimer(_ timer: ControlledThread) {
+        if case .fire = timer.step, timer.host == nil { threads.removeAll { $0 === timer } }
+    }
+
+    /// A little time passes with each look at the clock, so that what measures time sees an end of it.
+    func readClock() -> Duration {
+        now += .microseconds(200)
+        return now
+    }
+}
+
+// MARK: - Results
+
+extension Turnstile {
+    func fail(_ message: String) {
+        if failures.count < 10 { failures.append(message) }
+    }
+
+    private func abandon(_ message: @autoclosure () -> String) -> ControlledThread? {
+        fail(message())
+        return nil
+    }
+
+    /// What each thread holds and waits for.
+    private var deadlock: String {
+        let lines = threads.map { thread in
+            let held = thread.held.map { $0.name(in: self) }.joined(separator: ", ")
+            return "  \(describe(thread)) \(describe(thread.step)), holds \(held.isEmpty ? "nothing" : held)"
+        }
+        return (["No thread can run."] + lines).joined(separator: "\n")
+    }
+
+    private func describe(_ thread: ControlledThread) -> String { "\(thread.name) [\(thread.number)]" }
+
+    private func describe(_ step: ControlledThread.Step) -> String {
+        switch step {
+        case .start: "starts"
+        case .access(let object, let access): "\(access) \(object.name(in: self))"
+        case .acquire(let lock): "takes \(lock.name(in: self))"
+        case .wait(let condition, _): "waits for \(condition.name(in: self))"
+        case .fire: "fires"
+        case .yield: "yields"
+        case .quiet: "waits until no other thread can run"
+        }
+    }
+
+    private func record(_ thread: ControlledThread) {
+        let (kind, object): (UInt64, SharedObject?) =
+            switch thread.step {
+            case .start: (0, nil)
+            case .access(let object, let access): (1 + UInt64(access.rawValue), object)
+            case .acquire(let lock): (6, lock)
+            case .wait(let condition, _): (7, condition)
+            case .fire: (8, nil)
+            case .yield: (9, nil)
+            case .quiet: (10, nil)
+            }
+        let number = object.map { UInt64($0.number(in: self)) } ?? 0
+        digest = (digest ^ (UInt64(thread.number) << 40 | number << 8 | kind)) &* 1_099_511_628_211
+        if keepsTrace { trace.append("\(describe(thread)) \(describe(thread.step))") }
+    }
+
+    /// Adds a line to what happened.
+    func note(_ text: @autoclosure () -> String) {
+        if keepsTrace { trace.append("\(describe(current)): \(text())") }
+    }
+}
+
+extension ControlledThread {
+    fileprivate var waitsForQuiet: Bool { if case .quiet = step { true } else { false } }
+}

@@ -1,0 +1,91 @@
+// A controlled build, in which every step that threads could notice is taken in an order that a schedule chooses. All of
+// the library's locks, atomic variables, threads and looks at the clock go through these names. See
+// Documentation/Exploration.md.
+#if TASK_OPERATIONS_EXPLORED
+    public import Exploration
+    internal import Synchronization
+
+    #if canImport(Darwin)
+        internal import Darwin
+    #elseif canImport(Glibc)
+        internal import Glibc
+    #elseif canImport(Musl)
+        internal import Musl
+    #endif
+
+    /// The name of the module in the ordinary build.
+    enum TaskOperations {
+        static func writeToStandardError(_ text: String) { ExploredTaskOperations.writeToStandardError(text) }
+    }
+
+    @_spi(Lock) public typealias LockStorage<Value: ~Copyable & Sendable> = ControlledLock<Value>
+    @_spi(Lock) public typealias Lock<Value: ~Copyable & Sendable> = ControlledLock<Value>
+    typealias Atomic<Value: AtomicRepresentable> = ControlledAtomic<Value>
+    typealias Monitor<Value: Sendable> = ControlledMonitor<Value>
+
+    /// The clock of a schedule.
+    public struct ContinuousClock: Clock {
+        public struct Instant: InstantProtocol, Codable {
+            let time: Duration
+
+            public static var now: Instant { Instant(time: ControlledSystem.time) }
+
+            public func advanced(by duration: Duration) -> Instant { Instant(time: time + duration) }
+            public func duration(to other: Instant) -> Duration { other.time - time }
+            public static func < (left: Instant, right: Instant) -> Bool { left.time < right.time }
+            public static func + (left: Instant, right: Duration) -> Instant { left.advanced(by: right) }
+            public static func - (left: Instant, right: Instant) -> Duration { right.duration(to: left) }
+        }
+
+        public init() {}
+
+        public static var now: Instant { .now }
+
+        public var now: Instant { .now }
+
+        public var minimumResolution: Duration { .nanoseconds(1) }
+
+        public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
+            try await ControlledSystem.sleep(until: deadline.time)
+        }
+    }
+
+    /// A thread of a schedule.
+    package enum SystemThread {
+        package typealias Body = @Sendable () -> Void
+
+        package static func start(name: String, stackSize: Int? = nil, body: @escaping Body) -> Int32 {
+            ControlledSystem.startThread(body) ? 0 : EAGAIN
+        }
+
+        static var invalidArgument: Int32 { EINVAL }
+
+        static func inReleasePool(_ work: () -> Void) { work() }
+    }
+
+    @discardableResult
+    func sched_yield() -> Int32 {
+        ControlledSystem.yield()
+        return 0
+    }
+
+    func pthread_self() -> UInt { ControlledSystem.threadNumber }
+
+    func pthread_getspecific(_ key: pthread_key_t) -> UnsafeMutableRawPointer? { ControlledSystem.specific(UInt(key)) }
+
+    @discardableResult
+    func pthread_setspecific(_ key: pthread_key_t, _ value: UnsafeRawPointer?) -> Int32 {
+        ControlledSystem.setSpecific(UInt(key), UnsafeMutableRawPointer(mutating: value))
+        return 0
+    }
+
+    // The runtime holds the lock of a task's status while it calls these handlers.
+
+    func withTaskCancellationHandler<Result>(
+        operation: () async throws -> Result, onCancel handler: @Sendable () -> Void,
+        isolation: isolated (any Actor)? = #isolation
+    ) async rethrows -> Result {
+        try await _Concurrency.withTaskCancellationHandler(
+            operation: operation, onCancel: { ControlledSystem.withoutInterruption(handler) }, isolation: isolation)
+    }
+#endif
