@@ -12,7 +12,14 @@ var settings: [SwiftSetting] = [
 if Context.environment["TASK_OPERATIONS_STRICT"] != nil { settings.append(.treatAllWarnings(as: .error)) }
 
 // A controlled build: see Documentation/Exploration.md. One file imports what takes the place of locks, for all others.
-let exploredSettings = Array(settings.prefix(3)) + [.define("TASK_OPERATIONS_EXPLORED")]
+let exploredSettings =
+    Array(settings.prefix(3)) + [
+        .define("TASK_OPERATIONS_EXPLORED"),
+        .unsafeFlags([
+            "-module-alias", "TaskOperations=ExploredTaskOperations",
+            "-module-alias", "TaskOperationsTesting=ExploredTaskOperationsTesting",
+        ]),
+    ]
 
 let package = Package(
     name: "TaskOperations",
@@ -33,8 +40,12 @@ let package = Package(
         .target(
             name: "TaskOperationsExpectations", dependencies: ["TaskOperationsTesting"], swiftSettings: settings),
         .target(name: "Exploration", swiftSettings: settings),
+        .target(name: "ExploredTaskOperations", dependencies: ["Exploration"], swiftSettings: exploredSettings),
         .target(
-            name: "ExploredTaskOperations", dependencies: ["Exploration"],
+            name: "ExploredTaskOperationsTesting", dependencies: ["ExploredTaskOperations"],
+            swiftSettings: exploredSettings),
+        .target(
+            name: "ExploredSimulation", dependencies: ["ExploredTaskOperations", "ExploredTaskOperationsTesting"],
             swiftSettings: exploredSettings),
         .target(
             name: "Simulation", dependencies: ["TaskOperations", "TaskOperationsTesting"], swiftSettings: settings),
@@ -98,7 +109,8 @@ let package = Package(
             name: "SimulationTests", dependencies: ["Simulation", "TaskOperationsExpectations"], exclude: ["Corpus"],
             swiftSettings: settings),
         .testTarget(
-            name: "ExplorationTests", dependencies: ["Exploration", "ExploredTaskOperations"], swiftSettings: settings),
+            name: "ExplorationTests", 
+            dependencies: ["Exploration", "ExploredTaskOperations", "ExploredSimulation"], swiftSettings: settings),
         .testTarget(
             name: "StressTests",
             dependencies: ["TaskOperations", "TaskOperationsTesting", "TaskOperationsExpectations"],
@@ -139,7 +151,10 @@ let package = Package(
 
 // Set by .ci/run for the thread sanitizer, which shares no build with anything: only what is tested under it is built.
 if Context.environment["TASK_OPERATIONS_EXPLORATION"] != nil {
-    let explored = ["Exploration", "ExploredTaskOperations", "ExplorationTests"]
+    let explored = [
+        "Exploration", "ExploredTaskOperations", "ExploredTaskOperationsTesting", "ExploredSimulation",
+        "ExplorationTests",
+    ]
     package.targets.removeAll { !explored.contains($0.name) }
     package.products.removeAll { !explored.contains($0.name) }
 }

@@ -68,13 +68,16 @@ public enum ExplorationStrategy: Sendable {
 public struct ExplorationResult: Sendable, CustomStringConvertible {
     public fileprivate(set) var scheduleCount = 0
     public fileprivate(set) var stepCount = 0
+    /// How many of the schedules took other steps than all before.
+    public var distinctCount: Int { digests.count }
+    fileprivate var digests: Set<UInt64> = []
     /// Whether all schedules that the strategy has were run.
     public fileprivate(set) var isComplete = true
     /// The first schedule that failed.
     public fileprivate(set) var failure: FailedSchedule?
 
     public var description: String {
-        let count = "\(scheduleCount) schedules\(isComplete ? "" : " (not all)"), \(stepCount) steps"
+        let count = "\(scheduleCount) schedules\(isComplete ? "" : " (not all)"), \(distinctCount) of them distinct, \(stepCount) steps"
         return failure.map { "\(count)\n\($0)" } ?? count
     }
 }
@@ -87,13 +90,15 @@ public struct FailedSchedule: Sendable, CustomStringConvertible {
     public let messages: [String]
     public let trace: [String]
 
+    private static var shownSteps: Int { 160 }
+
     public var description: String {
         let origin = seed.map { " (seed \($0))" } ?? ""
         return """
             A schedule of "\(program)" failed\(origin):
             \(messages.joined(separator: "\n"))
-            Steps:
-            \(trace.map { "  \($0)" }.joined(separator: "\n"))
+            \(trace.count > Self.shownSteps ? "Last steps of \(trace.count)" : "Steps"):
+            \(trace.suffix(Self.shownSteps).map { "  \($0)" }.joined(separator: "\n"))
             Repeat it with EXPLORED_SCHEDULE="\(program)@\(choices)"
             """
     }
@@ -178,6 +183,7 @@ private struct Explorer {
         let turnstile = program.run(strategy)
         result.scheduleCount += 1
         result.stepCount += turnstile.stepCount
+        result.digests.insert(turnstile.digest)
         length = max(length, turnstile.choices.count)
         if !turnstile.failures.isEmpty {
             result.failure = program.describeFailure(of: turnstile, seed)

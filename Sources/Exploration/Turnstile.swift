@@ -61,7 +61,18 @@ final class Turnstile: @unchecked Sendable {
         let main = makeThread("main", body)
         current = main
         passTurn(to: main)
-        completed.wait()
+        var steps = 0
+        // No schedule depends on this time: it only ends a process that would wait for ever.
+        while completed.wait(timeout: .now() + 10) == .timedOut {
+            precondition(
+                stepCount > steps,
+                """
+                \(describe(current)) blocks outside of the turnstile, or runs for ever, after \(stepCount) steps. \
+                Choices: \(choices)
+                \(threads.map { "\(describe($0)) \(describe($0.step))" }.joined(separator: "\n"))
+                """)
+            steps = stepCount
+        }
     }
 
     /// The last thread has ended.

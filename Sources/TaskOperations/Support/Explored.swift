@@ -13,11 +13,6 @@
         internal import Musl
     #endif
 
-    /// The name of the module in the ordinary build.
-    enum TaskOperations {
-        static func writeToStandardError(_ text: String) { ExploredTaskOperations.writeToStandardError(text) }
-    }
-
     @_spi(Lock) public typealias LockStorage<Value: ~Copyable & Sendable> = ControlledLock<Value>
     @_spi(Lock) public typealias Lock<Value: ~Copyable & Sendable> = ControlledLock<Value>
     typealias Atomic<Value: AtomicRepresentable> = ControlledAtomic<Value>
@@ -82,10 +77,20 @@
     // The runtime holds the lock of a task's status while it calls these handlers.
 
     func withTaskCancellationHandler<Result>(
-        operation: () async throws -> Result, onCancel handler: @Sendable () -> Void,
+        operation: @concurrent () async throws -> Result, onCancel handler: @Sendable () -> Void,
         isolation: isolated (any Actor)? = #isolation
     ) async rethrows -> Result {
         try await _Concurrency.withTaskCancellationHandler(
             operation: operation, onCancel: { ControlledSystem.withoutInterruption(handler) }, isolation: isolation)
+    }
+
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+    func withTaskPriorityEscalationHandler<Result, Failure>(
+        operation: () async throws(Failure) -> Result,
+        onPriorityEscalated handler: @Sendable (TaskPriority, TaskPriority) -> Void
+    ) async throws(Failure) -> Result {
+        try await _Concurrency.withTaskPriorityEscalationHandler(
+            operation: operation,
+            onPriorityEscalated: { old, new in ControlledSystem.withoutInterruption { handler(old, new) } })
     }
 #endif

@@ -1,0 +1,453 @@
+import Exploration
+import ExploredTaskOperations
+
+/// What bodies and handlers count. Only one thread of a schedule runs at a time.
+final class Tally: @unchecked Sendable {
+    // See above: the turn orders all accesses.
+    private(set) var counts: [String: Int] = [:]
+    private(set) var now = 0
+    private(set) var most = 0
+
+    func count(_ name: String) { counts[name, default: 0] += 1 }
+
+    subscript(name: String) -> Int { counts[name, default: 0] }
+
+    /// A body begins.
+    func enter() {
+        now += 1
+        most = max(most, now)
+    }
+
+    func leave() { now -= 1 }
+}
+
+extension Schedule {
+    /// Expects that operations have ended.
+    func expectEnd(of operations: AnyTaskOperation...) {
+        for operation in operations {
+            expect(operation.isFinished, "\(operation) has not ended: \(operation.waitingExplanation)")
+        }
+    }
+
+    func expectEmpty(_ queues: TaskOperationQueue...) {
+        for queue in queues { expect(queue.operationCount == 0, "\(queue) has \(queue.operationCount) operations") }
+    }
+
+    /// Expects that bodies ran once at most.
+    func expectOnce(_ tally: Tally) {
+        for (name, count) in tally.counts { expect(count <= 1, "\(name) happened \(count) times") }
+    }
+}
+
+/// Programs of few threads and steps. All of their schedules with few interruptions are run.
+enum SmallPrograms {
+    static let all = [
+        addAndCancel, addTwo, refusedAdd, removedEdge, raised, suspended, released, lent, awaited, awaitedTwice, observed,
+        limited, callback, scope, capacity, shutDown, key, lazyValue, group, semaphore, thread, timeLimit, crossing,
+    ]
+
+    static let addAndCancel = ExploredProgram("add / cancel") { schedule in
+        let (queue, tally) = (TaskOperationQueue(maxConcurrentOperationCount: 1), Tally())
+        let operation = TaskOperation(name: "a") { tally.count("a") }
+        operation.addCompletionHandler { _ in tally.count("handler") }
+        schedule.thread("adder") { try? queue.addOperation(operation) }
+        schedule.thread("canceller") { operation.cancel() }
+        schedule.runToEnd()
+        schedule.expectEnd(of: operation)
+        schedule.expectOnce(tally)
+        schedule.expect(tally["handler"] == 1, "the handler was called \(tally["handler"]) times")
+        schedule.expect(tally["a"] == 0 || operation.failure == nil, "the body ran, and \(operation) was cancelled")
+        schedule.expectEmpty(queue)
+    }
+
+    static let addTwo = ExploredProgram("add / add / end") { schedule in
+        let (queue, tally) = (TaskOperationQueue(maxConcurrentOperationCount: 1), Tally())
+        let operations = (0..<3).map { number in
+            TaskOperation(name: "\(number)") {
+                tally.enter()
+                tally.count("\(number)")
+                tally.leave()
+            }
+        }
+        try? queue.addOperation(operations[0])
+        schedule.thread("first") { try? queue.addOperation(operations[1]) }
+        schedule.thread("second") { try? queue.addOperation(operations[2]) }
+        schedule.runToEnd()
+        for operation in operations { schedule.expectEnd(of: operation) }
+        schedule.expect(tally.counts.values.allSatisfy { $0 == 1 } && tally.most == 1, "\(tally.counts), \(tally.most)")
+        schedule.expectEmpty(queue)
+    }
+
+    /// An addition is refused while a dependency of what is added ends.
+    static let refusedAdd = ExploredProgram("refused add / end of its dependency") { schedule in
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 2)
+        let zero = TaskOperation(name: "zero") {}
+        let two = TaskOperation(name: "two", dependencies: [zero]) {}
+        let three = TaskOperation(name: "three") { _ = try? await two.value }
+        try? queue.addOperation(three)
+        schedule.runToEnd()
+        schedule.thread("adder") {
+            try? queue.addOperation(zero)
+            queue.addBarrier {}
+            do { try queue.addOperation(two) } catch { schedule.note("refused: \(error)") }
+            two.cancel()
+        }
+        schedule.runToEnd()
+        schedule.expectEnd(of: zero, two, three)
+        schedule.expectEmpty(queue)
+    }
+
+    static let removedEdge = ExploredProgram("end / removal of the edge") { schedule in
+        let (queue, other) = (TaskOperationQueue(maxConcurrentOperationCount: 1), TaskOperationQueue())
+        let tally = Tally()
+        let first = TaskOperation(name: "first") {}
+        let second = TaskOperation(name: "second", dependencies: [first]) { tally.count("second") }
+        try? other.addOperation(second)
+        schedule.thread("adder") { try? queue.addOperation(first) }
+        schedule.thread("remover") { try? second.removeDependency(first) }
+        schedule.runToEnd()
+        schedule.expectEnd(of: first, second)
+        schedule.expect(tally["second"] == 1, "the body ran \(tally["second"]) times")
+        schedule.expectEmpty(queue, other)
+    }
+
+    static let raised = ExploredProgram("raise / start") { schedule in
+        let (queue, tally) = (TaskOperationQueue(maxConcurrentOperationCount: 1), Tally())
+        let operations = (0..<3).map { number in
+            TaskOperation(name: "\(number)", priority: .low) { tally.count("\(number)") }
+        }
+        for operation in operations.dropLast() { try? queue.addOperation(operation) }
+        schedule.thread("raiser") {
+            operations[1].priority = .high
+            operations[2].priority = .high
+        }
+        schedule.thread("adder") { try? queue.addOperation(operations[2]) }
+        schedule.runToEnd()
+        for operation in operations { schedule.expectEnd(of: operation) }
+        schedule.expect(tally.counts.count == 3, "\(tally.counts)")
+        schedule.expectOnce(tally)
+        schedule.expectEmpty(queue)
+    }
+
+    static let suspended = ExploredProgram("suspend / take from the ring") { schedule in
+        let (queue, tally) = (TaskOperationQueue(maxConcurrentOperationCount: 1, isSuspended: true), Tally())
+        let operations = (0..<6).map { number in TaskOperation(name: "\(number)") { tally.count("\(number)") } }
+        for operation in operations { try? queue.addOperation(operation) }
+        schedule.thread("resumer") { queue.isSuspended = false }
+        schedule.thread("suspender") {
+            queue.isSuspended = true
+            schedule.yield()
+            queue.isSuspended = false
+        }
+        schedule.runToEnd()
+        for operation in operations { schedule.expectEnd(of: operation) }
+        schedule.expect(tally.counts.count == 6, "\(tally.counts)")
+        schedule.expectOnce(tally)
+        schedule.expectEmpty(queue)
+    }
+
+    static let released = ExploredProgram("release of the queue / add") { schedule in
+        let tally = Tally()
+        let holder = Holder(TaskOperationQueue(maxConcurrentOperationCount: 1))
+        let operation = TaskOperation(name: "a") { tally.count("a") }
+        let last = TaskOperation(name: "b", dependencies: [operation]) { tally.count("b") }
+        schedule.thread("adder") {
+            guard let queue = holder.value else { return }
+            tally.count("added")
+            try? queue.addOperation(last)
+            try? queue.addOperation(operation)
+        }
+        schedule.thread("releaser") { holder.value = nil }
+        schedule.runToEnd()
+        if tally["added"] > 0 { schedule.expectEnd(of: operation, last) }
+        schedule.expectOnce(tally)
+    }
+
+    static let lent = ExploredProgram("lend / end") { schedule in
+        let (queue, tally) = (TaskOperationQueue(maxConcurrentOperationCount: 1), Tally())
+        let inner = TaskOperation(name: "inner") { tally.count("inner") }
+        let outer = TaskOperation(name: "outer") {
+            _ = try? await inner.value
+            tally.count("outer")
+        }
+        let third = TaskOperation(name: "third") { tally.count("third") }
+        schedule.thread("first") { try? queue.addOperation(outer) }
+        schedule.thread("second") {
+            try? queue.addOperation(inner)
+            try? queue.addOperation(third)
+        }
+        schedule.runToEnd()
+        schedule.expectEnd(of: inner, outer, third)
+        schedule.expect(tally.counts.count == 3, "\(tally.counts)")
+        schedule.expectOnce(tally)
+        schedule.expectEmpty(queue)
+    }
+
+    static let awaited = ExploredProgram("wait / cancel / value") { schedule in
+        let (queue, tally) = (TaskOperationQueue(maxConcurrentOperationCount: 1), Tally())
+        let operation = TaskOperation(name: "a") { 7 }
+        schedule.thread("waiter") {
+            let task = Task {
+                let value = try? await operation.value
+                tally.count(value.map { "\($0)" } ?? "nil")
+            }
+            task.cancel()
+        }
+        schedule.thread("adder") { try? queue.addOperation(operation) }
+        schedule.runToEnd()
+        schedule.expectEnd(of: operation)
+        schedule.expect(tally["7"] + tally["nil"] == 1, "the wait ended \(tally.counts)")
+        schedule.expectEmpty(queue)
+    }
+
+    static let awaitedTwice = ExploredProgram("wait / wait / end") { schedule in
+        let (queue, tally) = (TaskOperationQueue(maxConcurrentOperationCount: 1), Tally())
+        let operation = TaskOperation(name: "a") { 7 }
+        for _ in 0..<2 {
+            schedule.thread("waiter") { Task { if try await operation.value == 7 { tally.count("7") } } }
+        }
+        try? queue.addOperation(operation)
+        schedule.runToEnd()
+        schedule.expectEnd(of: operation)
+        schedule.expect(tally.counts == ["7": 2], "\(tally.counts)")
+        schedule.expectEmpty(queue)
+    }
+
+    static let observed = ExploredProgram("observe / change") { schedule in
+        let (queue, tally) = (TaskOperationQueue(maxConcurrentOperationCount: 1), Tally())
+        let observer = EventOrder(tally)
+        let operation = TaskOperation(name: "a") {}
+        schedule.thread("observer") {
+            queue.addObserver(observer)
+            _ = queue.explanation
+            queue.removeObserver(observer)
+        }
+        schedule.thread("adder") { try? queue.addOperation(operation) }
+        schedule.runToEnd()
+        schedule.expectEnd(of: operation)
+        schedule.expect(tally["at once"] == 0, "two threads called the observer at once")
+        schedule.expectEmpty(queue)
+    }
+
+    static let limited = ExploredProgram("limits of two queues") { schedule in
+        let queues = (0..<2).map { _ in TaskOperationQueue(maxConcurrentOperationCount: 1) }
+        let (one, two, tally) = (AsyncSemaphore(capacity: 1), AsyncSemaphore(capacity: 1), Tally())
+        let operations = (0..<2).map { number in
+            TaskOperation(name: "\(number)") {
+                tally.enter()
+                await Task.yield()
+                tally.leave()
+            }
+        }
+        operations[0].limits = [one, two]
+        operations[1].limits = [two, one]
+        for number in 0..<2 { schedule.thread("adder") { try? queues[number].addOperation(operations[number]) } }
+        schedule.runToEnd()
+        for operation in operations { schedule.expectEnd(of: operation) }
+        schedule.expect(tally.most == 1, "\(tally.most) executed with one permit")
+        schedule.expect(one.available == 1 && two.available == 1, "permits were not returned")
+        schedule.expectEmpty(queues[0], queues[1])
+    }
+
+    static let callback = ExploredProgram("a callback / its cancellation") { schedule in
+        let (queue, tally) = (TaskOperationQueue(maxConcurrentOperationCount: 1), Tally())
+        let operation = queue.addOperation(name: "a") { (completion: CompletionHandler<Int>) in
+            completion.onCancel {
+                tally.count("cancelled")
+                $0(throwing: CancellationError())
+            }
+            Task { if tally["cancelled"] == 0 { completion(returning: 2) } }
+        }
+        schedule.thread("canceller") { operation.cancel() }
+        schedule.runToEnd()
+        schedule.expectEnd(of: operation)
+        schedule.expectOnce(tally)
+        schedule.expectEmpty(queue)
+    }
+
+    static let scope = ExploredProgram("end of a scope / cancellation of its task") { schedule in
+        let tally = Tally()
+        schedule.thread("main task") {
+            let task = Task {
+                await withTaskOperationQueue(maxConcurrentOperationCount: 1) { queue in
+                    queue.addOperation { tally.count("a") }
+                    queue.addOperation { tally.count("b") }
+                }
+                tally.count("end")
+            }
+            task.cancel()
+        }
+        schedule.runToEnd()
+        schedule.expect(tally["end"] == 1, "the scope has not ended")
+        schedule.expectOnce(tally)
+    }
+
+    static let capacity = ExploredProgram("add / add to a full queue") { schedule in
+        let queue = TaskOperationQueue(
+            maxConcurrentOperationCount: 1, maxPendingOperationCount: 1, overflow: .dropOldest, isSuspended: true)
+        let operations = (0..<2).map { TaskOperation(name: "\($0)") {} }
+        for operation in operations { schedule.thread("adder") { try? queue.addOperation(operation) } }
+        schedule.thread("waiter") {
+            Task { try? await queue.addOperationWaitingForRoom(TaskOperation(name: "late") {}) }
+        }
+        schedule.runToEnd()
+        let dropped = operations.count { $0.isFinished }
+        schedule.expect(dropped >= 1, "none was dropped")
+        queue.isSuspended = false
+        schedule.runToEnd()
+        for operation in operations { schedule.expectEnd(of: operation) }
+        schedule.expectEmpty(queue)
+    }
+
+    static let shutDown = ExploredProgram("shut down / add") { schedule in
+        let (queue, tally) = (TaskOperationQueue(maxConcurrentOperationCount: 1), Tally())
+        let operation = TaskOperation(name: "a") { tally.count("a") }
+        schedule.thread("adder") { try? queue.addOperation(operation) }
+        schedule.thread("closer") { queue.shutDown(.cancelling) }
+        schedule.runToEnd()
+        schedule.expectEnd(of: operation)
+        schedule.expectOnce(tally)
+        schedule.expectEmpty(queue)
+    }
+
+    static let key = ExploredProgram("request / request of one key") { schedule in
+        let (queue, tally) = (TaskOperationQueue(maxConcurrentOperationCount: 2), Tally())
+        let keyed = KeyedOperations<Int, Int>(queue: queue)
+        for _ in 0..<2 {
+            schedule.thread("requester") {
+                let request = keyed.request(1) {
+                    tally.count("body")
+                    return 1
+                }
+                Task { if try await request.value == 1 { tally.count("value") } }
+            }
+        }
+        schedule.runToEnd()
+        schedule.expect(tally["value"] == 2, "\(tally.counts)")
+        schedule.expectEmpty(queue)
+    }
+
+    static let lazyValue = ExploredProgram("lazy value / its cancellation") { schedule in
+        let tally = Tally()
+        let value = AsyncLazy<Int> {
+            tally.count("computed")
+            return 7
+        }
+        schedule.thread("canceller") {
+            let task = Task { _ = try? await value.value }
+            task.cancel()
+        }
+        schedule.thread("waiter") { Task { if try await value.value == 7 { tally.count("7") } } }
+        schedule.runToEnd()
+        schedule.expect(tally["7"] == 1, "\(tally.counts)")
+    }
+
+    static let group = ExploredProgram("leave of a group / wait / cancellation") { schedule in
+        let (group, tally) = (AsyncGroup(), Tally())
+        group.enter()
+        schedule.thread("leaver") { group.leave() }
+        schedule.thread("waiter") {
+            Task {
+                await group.wait()
+                tally.count("waited")
+            }
+        }
+        schedule.thread("canceller") {
+            let task = Task {
+                await group.wait()
+                tally.count("cancelled")
+            }
+            task.cancel()
+        }
+        schedule.runToEnd()
+        schedule.expect(tally["waited"] == 1 && tally["cancelled"] == 1, "\(tally.counts)")
+    }
+
+    static let semaphore = ExploredProgram("permit / its cancellation / capacity") { schedule in
+        let (semaphore, tally) = (AsyncSemaphore(capacity: 1), Tally())
+        for name in ["a", "b"] {
+            schedule.thread(name) {
+                let task = Task {
+                    try await semaphore.withPermit {
+                        tally.enter()
+                        await Task.yield()
+                        tally.leave()
+                    }
+                }
+                if name == "b" { task.cancel() }
+            }
+        }
+        schedule.runToEnd()
+        schedule.expect(tally.most <= 1, "\(tally.most) had the permit")
+        schedule.expect(semaphore.available == 1, "\(semaphore.available) permits are left")
+    }
+
+    static let thread = ExploredProgram("call on a thread / its cancellation / shutdown") { schedule in
+        let (executor, tally) = (BlockingExecutor(maxThreadCount: 1), Tally())
+        for name in ["a", "b"] {
+            schedule.thread(name) {
+                let task = Task {
+                    _ = try? await executor.run { tally.count(name) }
+                    tally.count("end of \(name)")
+                }
+                if name == "b" { task.cancel() }
+            }
+        }
+        schedule.runToEnd()
+        schedule.expect(tally["a"] == 1 && tally["end of a"] == 1 && tally["end of b"] == 1, "\(tally.counts)")
+        schedule.expectOnce(tally)
+    }
+
+    static let timeLimit = ExploredProgram("time limit / end") { schedule in
+        let (queue, tally) = (TaskOperationQueue(maxConcurrentOperationCount: 1), Tally())
+        let operation = TaskOperation(name: "a") { tally.count("a") }
+        try? operation.setPolicies(timeLimit: .seconds(1))
+        operation.addCompletionHandler { _ in tally.count("handler") }
+        schedule.thread("adder") { try? queue.addOperation(operation) }
+        schedule.runToEnd()
+        schedule.expectEnd(of: operation)
+        schedule.expect(tally["handler"] == 1, "the handler was called \(tally["handler"]) times")
+        schedule.expectOnce(tally)
+        schedule.expectEmpty(queue)
+    }
+
+    /// Two bodies await each other: one of the waits is refused.
+    static let crossing = ExploredProgram("wait / wait in a circle") { schedule in
+        let (queue, tally) = (TaskOperationQueue(maxConcurrentOperationCount: 2), Tally())
+        let holder = Holder<TaskOperation<Void>>(nil)
+        let first = TaskOperation(name: "first") {
+            do { try await holder.value!.value } catch { tally.count("refused") }
+        }
+        let second = TaskOperation(name: "second") { do { try await first.value } catch { tally.count("refused") } }
+        holder.value = second
+        schedule.thread("one") { try? queue.addOperation(first) }
+        schedule.thread("two") { try? queue.addOperation(second) }
+        schedule.runToEnd()
+        schedule.expectEnd(of: first, second)
+        schedule.expect(tally["refused"] == 1, "\(tally["refused"]) waits were refused")
+        schedule.expectEmpty(queue)
+        holder.value = nil
+    }
+}
+
+/// A reference that threads of a schedule share.
+final class Holder<Value>: @unchecked Sendable {
+    // The turn orders all accesses.
+    var value: Value?
+
+    init(_ value: Value?) { self.value = value }
+}
+
+private final class EventOrder: TaskOperationObserver, @unchecked Sendable {
+    // The turn orders all accesses.
+    private let tally: Tally
+    private var isCalled = false
+
+    init(_ tally: Tally) { self.tally = tally }
+
+    func operationChanged(_ event: TaskOperationEvent) {
+        if isCalled { tally.count("at once") }
+        isCalled = true
+        isCalled = false
+    }
+}
