@@ -27,9 +27,9 @@ enum Jobs {
     }
 }
 
-extension Task where Success == Never, Failure == Never {
-    /// In place of the function of the runtime, which passes the hook by.
-    public static func yield() async {
+extension ControlledSystem {
+    /// In place of `Task.yield()`, which passes the hook by (Swift 6.3).
+    public static func yieldTask() async {
         await withUnsafeContinuation { (continuation: UnsafeContinuation<Void, Never>) in
             guard let turnstile = ControlledThread.current?.turnstile else { return continuation.resume() }
             turnstile.makeThread("yield") { continuation.resume() }

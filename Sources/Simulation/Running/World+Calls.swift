@@ -130,7 +130,7 @@ extension World {
 
 extension Refusal {
     /// Nil where it is nothing that a call may be refused for here.
-    fileprivate init?(_ error: TaskOperationError) {
+    init?(_ error: TaskOperationError) {
         switch error {
         case .alreadyAdded: self = .alreadyAdded
         case .alreadyStarted: self = .alreadyStarted

@@ -74,6 +74,12 @@
         return 0
     }
 
+    extension Task where Success == Never, Failure == Never {
+        public static func yield() async { await ControlledSystem.yieldTask() }
+
+        static func sleep(for duration: Duration) async throws { try await ContinuousClock().sleep(for: duration) }
+    }
+
     // The runtime holds the lock of a task's status while it calls these handlers.
 
     func withTaskCancellationHandler<Result>(

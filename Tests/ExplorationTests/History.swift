@@ -1,0 +1,257 @@
+@testable import ExploredSimulation
+@testable import ExploredTaskOperations
+
+/// What threads called and what bodies did, with the times of it.
+///
+/// A program is linearizable if there is one order of all this in which the model does the same: each call happens between
+/// its invocation and its return, a body begins before that is seen, and it ends after that is seen (M. Herlihy and J. Wing,
+/// "Linearizability", TOPLAS 12, 1990).
+struct History {
+    /// What happens in one order by itself.
+    enum Place: Hashable {
+        case main
+        case thread(Int)
+        case body(Int)
+        /// A task of its own: each of its calls is in a place of its own.
+        case task
+        case input(Int)
+        case call(Int)
+    }
+
+    private enum Event {
+        case call(Call, Refusal?)
+        case begin(Int)
+        case end(Int, Model.Outcome)
+        case check(Int, isCancelled: Bool)
+        case endWithoutInput(Int, Model.Outcome)
+    }
+
+    private struct Entry {
+        let event: Event
+        let invoked: Int
+        let returned: Int
+    }
+
+    private var time = 0
+    private var entries: [Place: [Entry]] = [:]
+    private var places: [Place] = []
+    /// Whether something happened that the search for an order does not know.
+    private var isIncomplete = false
+
+    mutating func invoke() -> Int {
+        time += 1
+        return time
+    }
+
+    mutating func record(_ call: Call, _ error: TaskOperationError?, from invoked: Int, on place: Place) {
+        let returned = invoke()
+        if let error, Refusal(error) == nil { isIncomplete = true }
+        let place = place == .task ? .call(returned) : place
+        add(Entry(event: .call(call, error.flatMap { Refusal($0) }), invoked: invoked, returned: returned), place)
+    }
+
+    mutating func begin(_ number: Int) {
+        add(Entry(event: .begin(number), invoked: 0, returned: invoke()), .body(number))
+    }
+
+    mutating func end(_ number: Int, _ error: (any Error)?) {
+        let outcome: Model.Outcome = error.map { $0 is CancellationError ? .cancelled : .failure } ?? .value
+        add(Entry(event: .end(number, outcome), invoked: invoke(), returned: .max), .body(number))
+    }
+
+    mutating func check(_ isCancelled: Bool, on place: Place) {
+        guard case .body(let number) = place else { return }
+        let now = invoke()
+        // The mark is set before the task is cancelled.
+        add(Entry(event: .check(number, isCancelled: isCancelled), invoked: now, returned: now), place)
+    }
+
+    private mutating func add(_ entry: Entry, _ place: Place) {
+        if entries[place] == nil { places.append(place) }
+        entries[place, default: []].append(entry)
+    }
+}
+
+// MARK: - The search for an order
+
+extension History {
+    /// Says why there is no order in which the model does what happened; nil if there is one, or the program has steps of
+    /// which the search knows nothing.
+    func difference(from program: Program, _ operations: [TaskOperation<Int>]) -> String? {
+        if isIncomplete || !program.isOrderable { return nil }
+        var search = OrderSearch(self, program, operations)
+        switch search.run() {
+        case .found, .gaveUp: return nil
+        case .none: return "No order of the calls explains what happened:\n\(search.longest)\n\(program)"
+        }
+    }
+
+    private struct OrderSearch {
+        enum Result {
+            case found
+            case gaveUp
+            case none
+        }
+
+        private let sequences: [[Entry]]
+        private let outcomes: [Model.Outcome]
+        private var model: Model
+        private var positions: [Int]
+        private var order: [String] = []
+        private var left = 3000
+        private(set) var longest = ""
+        private var longestCount = -1
+
+        init(_ history: History, _ program: Program, _ operations: [TaskOperation<Int>]) {
+            outcomes = operations.map { Model.Outcome(of: $0) }
+            var sequences = history.places.map { history.entries[$0]! }
+            for (number, outcome) in outcomes.enumerated() where outcome == .dependencyFailed || outcome == .notReady {
+                sequences.append([Entry(event: .endWithoutInput(number, outcome), invoked: 0, returned: .max)])
+            }
+            self.sequences = sequences
+            positions = sequences.map { _ in 0 }
+            model = Model(program)
+        }
+
+        mutating func run() -> Result {
+            let next = sequences.indices.filter { positions[$0] < sequences[$0].count }
+            if next.isEmpty { return hasOutcomes ? .found : .none }
+            // What returned before another was invoked comes before it.
+            let limit = next.map { sequences[$0][positions[$0]].returned }.min()!
+            let possible = next.filter { sequences[$0][positions[$0]].invoked <= limit }
+                .sorted { sequences[$0][positions[$0]].returned < sequences[$1][positions[$1]].returned }
+            for index in possible {
+                left -= 1
+                if left < 0 { return .gaveUp }
+                let saved = model
+                let complaints = model.violations.count
+                let event = sequences[index][positions[index]].event
+                apply(event)
+                let complaint = model.violations.dropFirst(complaints).first
+                note(event, complaint)
+                if complaint == nil {
+                    positions[index] += 1
+                    order.append("\(event)")
+                    let result = run()
+                    if result != .none { return result }
+                    order.removeLast()
+                    positions[index] -= 1
+                }
+                model = saved
+            }
+            return .none
+        }
+
+        private mutating func note(_ event: Event, _ complaint: String?) {
+            guard order.count >= longestCount, let complaint else { return }
+            longestCount = order.count
+            longest = (order + ["\(event): \(complaint)"]).joined(separator: "\n")
+        }
+
+        private var hasOutcomes: Bool { outcomes.indices.allSatisfy { model.operations[$0].outcome == outcomes[$0] } }
+
+        private mutating func apply(_ event: Event) {
+            switch event {
+            case .call(let call, let refusal): apply(call, refusal)
+            case .begin(let number): model.begin(number, levels: model.operations.map { _ in Int(TaskPriority.medium.rawValue) })
+            case .end(let number, let outcome): model.end(number, outcome)
+            case .check(let number, let isCancelled):
+                model.check(model.operations[number].isCancelled || !isCancelled, "\(number) is not cancelled")
+            case .endWithoutInput(let number, let outcome):
+                model.check(model.lacksInput(number) && model.operations[number].phase == .submitted, "\(number) has its input")
+                if model.lacksInput(number) { model.endWithoutInput(number, outcome) }
+            }
+        }
+
+        private mutating func apply(_ call: Call, _ refusal: Refusal?) {
+            switch call {
+            case .add(let numbers, let queue):
+                if meets(model.adding(numbers, to: queue, isBarrier: false), refusal) {
+                    model.add(numbers, to: queue, isBarrier: false)
+                }
+            case .addBarrier(let number, let queue):
+                if meets(model.adding([number], to: queue, isBarrier: true), refusal) {
+                    model.add([number], to: queue, isBarrier: true)
+                }
+            case .cancel(let number): model.cancel(number)
+            case .cancelAll(let queue): model.cancelAll(queue)
+            case .setSuspended(let queue, let isSuspended): model.setSuspended(queue, isSuspended)
+            case .setWidth(let queue, let width): model.setWidth(queue, width)
+            case .setPendingLimit(let queue, let limit): model.setPendingLimit(queue, limit)
+            case .setCap, .advance, .setLevel: break
+            case .depend(let number, let other):
+                if meets(model.addingDependency(other, to: number), refusal) { model.addDependency(other, to: number) }
+            case .undepend(let number, let other):
+                if meets(model.removingDependency(of: number), refusal) { model.removeDependency(other, of: number) }
+            case .shutDown(let queue, let isCancelling): model.shutDown(queue, isCancelling: isCancelling)
+            }
+        }
+
+        /// Whether a call was accepted; complains if the model says otherwise.
+        private func meets(_ prediction: Prediction, _ refusal: Refusal?) -> Bool {
+            let isMet =
+                switch prediction {
+                case .accepted: refusal == nil
+                case .refused(let expected): refusal == expected
+                case .perhapsRefused(let expected): refusal == nil || refusal == expected
+                }
+            model.check(isMet, "the call came to \(refusal.map { "\($0)" } ?? "be accepted"), predicted: \(prediction)")
+            return refusal == nil
+        }
+    }
+}
+
+extension Program {
+    /// Whether all that happens is in the history: nothing waits, and all operations have one level, without policies.
+    fileprivate var isOrderable: Bool {
+        semaphores.isEmpty
+            && queues.allSatisfy { $0.rate == nil && $0.ageing == nil && $0.pendingLimit == .max && !$0.isScope }
+            && (steps + operations.flatMap(\.steps)).allSatisfy(\.isOrderable)
+            && operations.allSatisfy { $0.level == 2 && $0.weight == 1 }
+    }
+
+    /// The program without what the search for an order knows nothing of.
+    var orderable: Program {
+        var copy = self
+        copy.queues = copy.queues.filter { !$0.isScope }.map { queue in
+            var plain = Program.Queue()
+            plain.width = queue.width
+            plain.isSuspended = queue.isSuspended
+            plain.order = queue.order
+            return plain
+        }
+        let count = copy.queues.count
+        copy.semaphores = []
+        copy.steps = steps.filter { $0.isOrderable && $0.queue < count }
+        for index in operations.indices {
+            copy.operations[index].level = 2
+            copy.operations[index].weight = 1
+            copy.operations[index].limits = []
+            copy.operations[index].hasHandler = false
+            copy.operations[index].steps = operations[index].steps.filter { $0.isOrderable && $0.queue < count }
+        }
+        return copy
+    }
+}
+
+extension Step {
+    fileprivate var isOrderable: Bool {
+        switch self {
+        case .yield, .checkCancellation, .fail: true
+        case .await, .addWaiting, .awaitAll, .children, .scope, .call(.setLevel), .call(.advance), .call(.setCap),
+            .call(.setPendingLimit):
+            false
+        case .call: true
+        }
+    }
+
+    /// The highest number of a queue that it speaks of; 0 for none.
+    fileprivate var queue: Int {
+        switch self {
+        case .call(.add(_, let queue)), .call(.addBarrier(_, let queue)), .call(.cancelAll(let queue)),
+            .call(.setSuspended(let queue, _)), .call(.setWidth(let queue, _)), .call(.shutDown(let queue, _)):
+            queue
+        default: 0
+        }
+    }
+}

@@ -1,0 +1,256 @@
+import Exploration
+@testable import ExploredSimulation
+@testable import ExploredTaskOperations
+
+/// A program of the simulation, whose steps are split over threads.
+struct ThreadedProgram: Sendable {
+    var program: Program
+    /// What each thread does; steps that wait are tasks of their own.
+    var threads: [[Step]]
+
+    /// The program that follows from a seed, on two to four threads.
+    init(seed: UInt64) {
+        self.init(Program(seed: seed), seed: seed)
+    }
+
+    init(_ program: Program, seed: UInt64) {
+        self.program = program
+        let count = 2 + Int(seed % 3)
+        threads = Array(repeating: [], count: count)
+        for (index, step) in program.steps.enumerated() {
+            // Runs of two steps, so that a thread adds and then changes what it has added.
+            threads[(index / 2 + Int(seed >> 3)) % count].append(step)
+        }
+    }
+
+    /// As a program whose schedules are explored.
+    func explored(name: String) -> ExploredProgram {
+        ExploredProgram(name) { schedule in
+            let world = ThreadedWorld(self, schedule)
+            for (number, steps) in threads.enumerated() {
+                schedule.thread("thread \(number)") { world.perform(steps, on: .thread(number)) }
+            }
+            schedule.runToEnd()
+            world.runToEnd()
+            world.check()
+            world.dismantle()
+        }
+    }
+}
+
+/// The queues and operations of a program on threads, and what happened to them.
+final class ThreadedWorld: @unchecked Sendable {
+    // Only the thread that has the turn uses it. No lock is needed, and none is wanted: it would be another step.
+    let program: Program
+    let schedule: Schedule
+    private(set) var operations: [TaskOperation<Int>] = []
+    private(set) var queues: [TaskOperationQueue?] = []
+    private let semaphores: [AsyncSemaphore]
+    private var bodies: [Int]
+    private var handlers: [Int]
+    private(set) var history = History()
+
+    init(_ threaded: ThreadedProgram, _ schedule: Schedule) {
+        program = threaded.program
+        self.schedule = schedule
+        semaphores = program.semaphores.map { AsyncSemaphore(capacity: $0) }
+        bodies = program.operations.map { _ in 0 }
+        handlers = bodies
+        queues = program.queues.enumerated().map { number, queue in
+            queue.isScope
+                ? nil
+                : TaskOperationQueue(
+                    name: "\(number)", maxConcurrentOperationCount: queue.width, order: queue.order,
+                    maxPendingOperationCount: queue.pendingLimit, overflow: queue.overflow, rate: queue.operationRate,
+                    ageing: queue.operationAgeing, isSuspended: queue.isSuspended)
+        }
+        for number in program.operations.indices { operations.append(makeOperation(number)) }
+    }
+
+    private func makeOperation(_ number: Int) -> TaskOperation<Int> {
+        let made = program.operations[number]
+        let (name, priority) = ("\(number)", TaskPriority.levels[made.level])
+        let dependencies = made.dependencies.map { operations[$0] as AnyTaskOperation }
+        let operation =
+            if let input = made.input {
+                TaskOperation(name: name, priority: priority, after: operations[input], dependencies: dependencies) { _ in
+                    try await self.run(number)
+                }
+            } else {
+                TaskOperation(name: name, priority: priority, dependencies: dependencies) {
+                    try await self.run(number)
+                }
+            }
+        if made.weight != 1 { operation.weight = made.weight }
+        if !made.limits.isEmpty { operation.limits = made.limits.map { semaphores[$0] } }
+        if made.hasHandler { operation.addCompletionHandler { _ in self.handlers[number] += 1 } }
+        return operation
+    }
+}
+
+// MARK: - Steps
+
+extension ThreadedWorld {
+    private func run(_ number: Int) async throws -> Int {
+        history.begin(number)
+        bodies[number] += 1
+        for other in operations[number].dependencies {
+            schedule.expect(other.isFinished, "\(number) began before the end of \(other)")
+        }
+        do {
+            for step in program.operations[number].steps { try await perform(step, on: .body(number)) }
+        } catch {
+            history.end(number, error)
+            throw error
+        }
+        history.end(number, nil)
+        return number
+    }
+
+    /// Takes steps of a thread.
+    func perform(_ steps: [Step], on place: History.Place) {
+        for step in steps {
+            if case .call(let call) = step {
+                perform(call, on: place)
+            } else {
+                Task { try? await perform(step, on: .task) }
+            }
+        }
+    }
+
+    private func perform(_ step: Step, on place: History.Place) async throws {
+        switch step {
+        case .yield: await Task.yield()
+        case .call(let call): perform(call, on: place)
+        case .await(let number, let insists):
+            try await operations[number].waitUntilFinished()
+            if insists, operations[number].failure != nil { throw StepFailure() }
+        case .addWaiting(let number, let queue): try? await queues[queue]?.addOperationWaitingForRoom(operations[number])
+        case .awaitAll(let queue): try await queues[queue]?.waitUntilAllOperationsAreFinished()
+        case .children(let lists):
+            await withTaskGroup { group in
+                for steps in lists {
+                    group.addTask {
+                        for step in steps { do { try await self.perform(step, on: .task) } catch { return } }
+                    }
+                }
+            }
+        case .scope(let queue, let steps):
+            if queues[queue] != nil { return }
+            try? await withTaskOperationQueue(maxConcurrentOperationCount: max(1, program.queues[queue].width)) { real in
+                queues[queue] = real
+                defer { queues[queue] = nil }
+                for step in steps { try await perform(step, on: place) }
+            }
+        case .checkCancellation:
+            history.check(Task.isCancelled, on: place)
+            try Task.checkCancellation()
+        case .fail: throw StepFailure()
+        }
+    }
+
+    private func perform(_ call: Call, on place: History.Place) {
+        let start = history.invoke()
+        var refusal: TaskOperationError?
+        do {
+            try carryOut(call)
+        } catch {
+            refusal = error
+        }
+        schedule.note("\(call)\(refusal.map { ": \($0)" } ?? "")")
+        history.record(call, refusal, from: start, on: place)
+    }
+
+    private func carryOut(_ call: Call) throws(TaskOperationError) {
+        switch call {
+        case .add(let numbers, let queue):
+            if numbers.count == 1 {
+                try queues[queue]?.addOperation(operations[numbers[0]])
+            } else {
+                try queues[queue]?.addOperations(numbers.map { operations[$0] })
+            }
+        case .addBarrier(let number, let queue): try queues[queue]?.addBarrier(operations[number])
+        case .cancel(let number): operations[number].cancel()
+        case .cancelAll(let queue): queues[queue]?.cancelAllOperations()
+        case .setSuspended(let queue, let isSuspended): queues[queue]?.isSuspended = isSuspended
+        case .setWidth(let queue, let width): queues[queue]?.maxConcurrentOperationCount = width
+        case .setPendingLimit(let queue, let limit): queues[queue]?.maxPendingOperationCount = limit
+        case .setCap(let queue, let level, let count):
+            queues[queue]?.setMaxConcurrentOperationCount(count, for: TaskPriority.levels[level])
+        case .setLevel(let number, let level): operations[number].priority = TaskPriority.levels[level]
+        case .advance: break
+        case .depend(let number, let other): try operations[number].addDependency(operations[other])
+        case .undepend(let number, let other): try operations[number].removeDependency(operations[other])
+        case .shutDown(let queue, let isCancelling): queues[queue]?.shutDown(isCancelling ? .cancelling : .draining)
+        }
+    }
+}
+
+// MARK: - The end
+
+extension ThreadedWorld {
+    /// Brings about what does not happen by itself, until all operations have ended.
+    func runToEnd() {
+        for _ in 0..<3 where !operations.allSatisfy(\.isFinished) {
+            for (number, queue) in queues.enumerated() {
+                guard let queue else { continue }
+                perform(.setPendingLimit(number, .max), on: .main)
+                for level in TaskPriority.levels.indices { queue.setMaxConcurrentOperationCount(.max, for: TaskPriority.levels[level]) }
+                if queue.maxConcurrentOperationCount == 0 { perform(.setWidth(number, 1), on: .main) }
+                if queue.isSuspended { perform(.setSuspended(number, false), on: .main) }
+            }
+            schedule.runToEnd()
+            for (number, operation) in operations.enumerated() where !operation.isFinished {
+                let start = history.invoke()
+                do throws(TaskOperationError) {
+                    try queues[0]!.addOperation(operation)
+                    history.record(.add([number], to: 0), nil, from: start, on: .main)
+                } catch .alreadyAdded {
+                    continue
+                } catch {
+                    perform(.cancel(number), on: .main)
+                }
+            }
+            schedule.runToEnd()
+            for semaphore in semaphores { semaphore.capacity = operations.count * 5 }
+            schedule.runToEnd()
+        }
+    }
+
+    /// Checks what has to be, whatever the schedule was.
+    func check() {
+        for (number, operation) in operations.enumerated() {
+            schedule.expect(operation.isFinished, "\(number) has not ended: \(operation.waitingExplanation)")
+            schedule.expect(bodies[number] <= 1, "the body of \(number) ran \(bodies[number]) times")
+            if program.operations[number].hasHandler {
+                schedule.expect(handlers[number] == 1, "the handler of \(number) was called \(handlers[number]) times")
+            }
+        }
+        for case let queue? in queues {
+            schedule.expect(queue.operationCount == 0, "\(queue) has \(queue.operationCount) operations")
+            schedule.expect(queue.claimCount == 0, "\(queue) claims limits")
+        }
+        for (number, semaphore) in semaphores.enumerated() {
+            let missing = semaphore.capacity - semaphore.available
+            schedule.expect(missing == 0, "\(missing) permits of semaphore \(number) were not returned")
+        }
+        if let failure = history.difference(from: program, operations) { schedule.fail(failure) }
+    }
+
+    /// Releases all, and checks that nothing keeps an operation or a queue.
+    func dismantle() {
+        let kept = (operations as [AnyObject] + queues.compactMap { $0 }).map { WeakReference($0) }
+        operations = []
+        queues = []
+        schedule.runToEnd()
+        let count = kept.count { $0.object != nil }
+        schedule.expect(count == 0, "\(count) operations and queues are not freed")
+        schedule.expect(Deadlines.count == 0, "\(Deadlines.count) deadlines are left")
+    }
+}
+
+private struct WeakReference {
+    weak var object: AnyObject?
+
+    init(_ object: AnyObject) { self.object = object }
+}
