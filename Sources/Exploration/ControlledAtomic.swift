@@ -11,71 +11,57 @@ public struct ControlledAtomic<Value: AtomicRepresentable>: ~Copyable, @unchecke
 }
 
 extension ControlledAtomic {
-    public func load(ordering: AtomicLoadOrdering) -> Value {
-        variable.load(acquires: ordering != .relaxed, isSequential: ordering == .sequentiallyConsistent)
+    public func load(
+        ordering: AtomicLoadOrdering, _ file: StaticString = #fileID, _ line: UInt = #line
+    ) -> Value {
+        variable.load(MemoryOrder(ordering, file, line))
     }
 
-    public func store(_ value: Value, ordering: AtomicStoreOrdering) {
-        variable.store(value, releases: ordering != .relaxed, isSequential: ordering == .sequentiallyConsistent)
+    public func store(
+        _ value: Value, ordering: AtomicStoreOrdering, _ file: StaticString = #fileID, _ line: UInt = #line
+    ) {
+        variable.store(value, MemoryOrder(ordering, file, line))
     }
 
-    public func exchange(_ value: Value, ordering: AtomicUpdateOrdering) -> Value {
-        variable.update(ordering) { _ in value }.old
+    public func exchange(
+        _ value: Value, ordering: AtomicUpdateOrdering, _ file: StaticString = #fileID, _ line: UInt = #line
+    ) -> Value {
+        variable.update(MemoryOrder(ordering, file, line)) { _ in value }.old
     }
 }
 
-extension ControlledAtomic where Value: Equatable & Copyable {
+extension ControlledAtomic where Value: Equatable {
     public func compareExchange(
-        expected: Value, desired: Value, successOrdering: AtomicUpdateOrdering, failureOrdering: AtomicLoadOrdering
+        expected: Value, desired: Value, ordering: AtomicUpdateOrdering, _ file: StaticString = #fileID,
+        _ line: UInt = #line
     ) -> (exchanged: Bool, original: Value) {
-        variable.compareExchange(expected, desired, successOrdering, failureOrdering, isWeak: false)
-    }
-
-    public func compareExchange(
-        expected: Value, desired: Value, ordering: AtomicUpdateOrdering
-    ) -> (exchanged: Bool, original: Value) {
-        variable.compareExchange(expected, desired, ordering, ordering.onFailure, isWeak: false)
+        variable.compareExchange(expected, desired, MemoryOrder(ordering, file, line))
     }
 
     public func weakCompareExchange(
-        expected: Value, desired: Value, successOrdering: AtomicUpdateOrdering, failureOrdering: AtomicLoadOrdering
+        expected: Value, desired: Value, ordering: AtomicUpdateOrdering, _ file: StaticString = #fileID,
+        _ line: UInt = #line
     ) -> (exchanged: Bool, original: Value) {
-        variable.compareExchange(expected, desired, successOrdering, failureOrdering, isWeak: true)
-    }
-
-    public func weakCompareExchange(
-        expected: Value, desired: Value, ordering: AtomicUpdateOrdering
-    ) -> (exchanged: Bool, original: Value) {
-        variable.compareExchange(expected, desired, ordering, ordering.onFailure, isWeak: true)
+        variable.compareExchange(expected, desired, MemoryOrder(ordering, file, line))
     }
 }
 
 extension ControlledAtomic where Value: FixedWidthInteger {
     @discardableResult
-    public func add(_ number: Value, ordering: AtomicUpdateOrdering) -> (oldValue: Value, newValue: Value) {
-        let (old, new) = variable.update(ordering) { $0 + number }
+    public func add(
+        _ number: Value, ordering: AtomicUpdateOrdering, _ file: StaticString = #fileID, _ line: UInt = #line
+    ) -> (oldValue: Value, newValue: Value) {
+        let (old, new) = variable.update(MemoryOrder(ordering, file, line)) { $0 + number }
         return (oldValue: old, newValue: new)
     }
 
     @discardableResult
-    public func subtract(_ number: Value, ordering: AtomicUpdateOrdering) -> (oldValue: Value, newValue: Value) {
-        let (old, new) = variable.update(ordering) { $0 - number }
+    public func subtract(
+        _ number: Value, ordering: AtomicUpdateOrdering, _ file: StaticString = #fileID, _ line: UInt = #line
+    ) -> (oldValue: Value, newValue: Value) {
+        let (old, new) = variable.update(MemoryOrder(ordering, file, line)) { $0 - number }
         return (oldValue: old, newValue: new)
     }
-}
-
-extension AtomicUpdateOrdering {
-    /// The ordering of a load that finds another value than expected.
-    fileprivate var onFailure: AtomicLoadOrdering {
-        switch self {
-        case .sequentiallyConsistent: .sequentiallyConsistent
-        case .acquiring, .acquiringAndReleasing: .acquiring
-        default: .relaxed
-        }
-    }
-
-    fileprivate var acquires: Bool { self != .relaxed && self != .releasing }
-    fileprivate var releases: Bool { self != .relaxed && self != .acquiring }
 }
 
 /// The history of an atomic variable: all stores of a schedule, in their order.
@@ -108,32 +94,32 @@ final class AtomicVariable<Value>: SharedObject, @unchecked Sendable {
         stores = turnstile.memory == .weak ? [Store(value: value, view: View())] : []
     }
 
-    func load(acquires: Bool, isSequential: Bool) -> Value {
+    func load(_ order: MemoryOrder) -> Value {
         guard let thread = reach(.load), thread.turnstile.memory == .weak else { return value }
-        let number = number(in: thread.turnstile)
-        let first = max(thread.view.firstStore(of: number), isSequential ? lastSequential : 0)
+        let (number, parts) = (number(in: thread.turnstile), thread.turnstile.parts(of: order))
+        let first = max(thread.view.firstStore(of: number), parts.contains(.sequential) ? lastSequential : 0)
         let index = stores.count - 1 - thread.turnstile.pickValue(below: stores.count - first)
-        see(index, thread, number, acquires: acquires)
+        see(index, thread, number, parts)
         return stores[index].value
     }
 
-    func store(_ value: Value, releases: Bool, isSequential: Bool) {
+    func store(_ value: Value, _ order: MemoryOrder) {
         let thread = reach(.store)
         self.value = value
         guard let thread, thread.turnstile.memory == .weak else { return }
-        append(value, thread, after: View(), releases: releases, isSequential: isSequential)
+        append(value, thread, after: View(), thread.turnstile.parts(of: order))
     }
 
-    func update(_ ordering: AtomicUpdateOrdering, _ change: (Value) -> Value) -> (old: Value, new: Value) {
+    func update(_ order: MemoryOrder, _ change: (Value) -> Value) -> (old: Value, new: Value) {
         let thread = reach(.update)
         let old = value
         value = change(old)
-        if let thread, thread.turnstile.memory == .weak { appendUpdate(thread, ordering) }
+        if let thread, thread.turnstile.memory == .weak { appendUpdate(thread, order) }
         return (old, value)
     }
 
     func compareExchange(
-        _ expected: Value, _ desired: Value, _ success: AtomicUpdateOrdering, _ failure: AtomicLoadOrdering, isWeak: Bool
+        _ expected: Value, _ desired: Value, _ order: MemoryOrder
     ) -> (exchanged: Bool, original: Value) where Value: Equatable {
         let thread = reach(.update)
         let old = value
@@ -141,10 +127,10 @@ final class AtomicVariable<Value>: SharedObject, @unchecked Sendable {
         if isExchanged { value = desired }
         guard let thread, thread.turnstile.memory == .weak else { return (isExchanged, old) }
         if isExchanged {
-            appendUpdate(thread, success)
+            appendUpdate(thread, order)
         } else {
             // It could return older stores, too; loops that try again are finite because it does not.
-            see(stores.count - 1, thread, number(in: thread.turnstile), acquires: failure != .relaxed)
+            see(stores.count - 1, thread, number(in: thread.turnstile), thread.turnstile.parts(of: order))
         }
         return (isExchanged, old)
     }
@@ -156,25 +142,24 @@ final class AtomicVariable<Value>: SharedObject, @unchecked Sendable {
         return thread
     }
 
-    private func see(_ index: Int, _ thread: ControlledThread, _ number: Int, acquires: Bool) {
+    private func see(_ index: Int, _ thread: ControlledThread, _ number: Int, _ parts: OrderingParts) {
         thread.view.see(index, of: number)
-        if acquires { thread.view.join(stores[index].view) }
+        if parts.contains(.acquire) { thread.view.join(stores[index].view) }
     }
 
-    /// An update reads the last store, and what acquires that acquires the update, too.
-    private func appendUpdate(_ thread: ControlledThread, _ ordering: AtomicUpdateOrdering) {
-        see(stores.count - 1, thread, number(in: thread.turnstile), acquires: ordering.acquires)
-        append(
-            value, thread, after: stores[stores.count - 1].view, releases: ordering.releases,
-            isSequential: ordering == .sequentiallyConsistent)
+    /// An update reads the last store, and what acquires the update acquires that store, too.
+    private func appendUpdate(_ thread: ControlledThread, _ order: MemoryOrder) {
+        let parts = thread.turnstile.parts(of: order)
+        see(stores.count - 1, thread, number(in: thread.turnstile), parts)
+        append(value, thread, after: stores[stores.count - 1].view, parts)
     }
 
-    private func append(_ value: Value, _ thread: ControlledThread, after view: View, releases: Bool, isSequential: Bool) {
+    private func append(_ value: Value, _ thread: ControlledThread, after view: View, _ parts: OrderingParts) {
         _ = thread.view.makeEvent(of: thread.number)
         thread.view.see(stores.count, of: number(in: thread.turnstile))
         var view = view
-        if releases { view.join(thread.view) }
-        if isSequential { lastSequential = stores.count }
+        if parts.contains(.release) { view.join(thread.view) }
+        if parts.contains(.sequential) { lastSequential = stores.count }
         stores.append(Store(value: value, view: view))
     }
 }

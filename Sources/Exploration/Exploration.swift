@@ -3,6 +3,8 @@ public struct ExploredProgram: Sendable {
     /// The name, which a printed schedule begins with.
     public let name: String
     public var memory = MemoryModel.sequential
+    /// An ordering that is explored without a part of it.
+    public var weakened: WeakenedOrdering?
     /// A schedule with more steps than this has failed.
     public var stepLimit = 20_000
     let body: @Sendable (Schedule) -> Void
@@ -73,6 +75,15 @@ public struct ExplorationResult: Sendable, CustomStringConvertible {
     fileprivate var digests: Set<UInt64> = []
     /// Whether all schedules that the strategy has were run.
     public fileprivate(set) var isComplete = true
+    /// The orderings that were used, each without the parts of it that could be left out, one at a time.
+    public var weakenedOrderings: [WeakenedOrdering] {
+        orderings.sorted { "\($0.key)" < "\($1.key)" }.flatMap { site, parts in
+            [OrderingParts.sequential, [.acquire, .sequential], [.release, .sequential]]
+                .filter { $0 == .sequential ? parts.contains($0) : !parts.isDisjoint(with: $0.subtracting(.sequential)) }
+                .map { WeakenedOrdering(site: site, without: $0) }
+        }
+    }
+    fileprivate var orderings: [OrderingSite: OrderingParts] = [:]
     /// The first schedule that failed.
     public fileprivate(set) var failure: FailedSchedule?
 
@@ -130,8 +141,8 @@ extension ExploredProgram {
     /// Runs one schedule.
     func run(_ strategy: any Strategy, keepsTrace: Bool = false) -> Turnstile {
         let turnstile = Turnstile(
-            identity: Explorations.nextNumber(), strategy: strategy, memory: memory, stepLimit: stepLimit,
-            keepsTrace: keepsTrace)
+            identity: Explorations.nextNumber(), strategy: strategy, memory: memory, weakened: weakened,
+            stepLimit: stepLimit, keepsTrace: keepsTrace)
         CrashReport.begin(name, turnstile)
         defer { CrashReport.end() }
         turnstile.run { body(Schedule(turnstile: turnstile)) }
@@ -184,6 +195,7 @@ private struct Explorer {
         result.scheduleCount += 1
         result.stepCount += turnstile.stepCount
         result.digests.insert(turnstile.digest)
+        result.orderings.merge(turnstile.orderings) { first, _ in first }
         length = max(length, turnstile.choices.count)
         if !turnstile.failures.isEmpty {
             result.failure = program.describeFailure(of: turnstile, seed)

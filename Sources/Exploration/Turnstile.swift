@@ -48,7 +48,15 @@ final class Turnstile: @unchecked Sendable {
     private(set) var choices = Choices()
     private(set) var failures: [String] = []
 
-    init(identity: Int, strategy: any Strategy, memory: MemoryModel, stepLimit: Int, keepsTrace: Bool) {
+    private let weakened: WeakenedOrdering?
+    /// The orderings that were used, by their places.
+    private(set) var orderings: [OrderingSite: OrderingParts] = [:]
+
+    init(
+        identity: Int, strategy: any Strategy, memory: MemoryModel, weakened: WeakenedOrdering?, stepLimit: Int,
+        keepsTrace: Bool
+    ) {
+        self.weakened = weakened
         self.identity = identity
         self.strategy = strategy
         self.memory = memory
@@ -283,6 +291,13 @@ extension Turnstile {
     /// Removes a timer that has not fired.
     func removeTimer(_ timer: ControlledThread) {
         if case .fire = timer.step, timer.host == nil { threads.removeAll { $0 === timer } }
+    }
+
+    /// What an ordering is made of, after it was weakened.
+    func parts(of order: MemoryOrder) -> OrderingParts {
+        orderings[order.site] = order.parts
+        guard let weakened, weakened.site == order.site else { return order.parts }
+        return order.parts.subtracting(weakened.without)
     }
 
     /// A little time passes with each look at the clock, so that what measures time sees an end of it.

@@ -18,18 +18,41 @@ struct History {
         case call(Int)
     }
 
-    private enum Event {
+    private enum Event: CustomStringConvertible {
         case call(Call, Refusal?)
         case begin(Int)
         case end(Int, Model.Outcome)
         case check(Int, isCancelled: Bool)
         case endWithoutInput(Int, Model.Outcome)
+
+        var description: String {
+            switch self {
+            case .call(let call, let refusal): "\(call)" + (refusal.map { " refused: \($0)" } ?? "")
+            case .begin(let number): "body of \(number) begins"
+            case .end(let number, let outcome): "body of \(number) ends: \(outcome)"
+            case .check(let number, let isCancelled): "\(number) is cancelled: \(isCancelled)"
+            case .endWithoutInput(let number, let outcome): "\(number) ends without its input: \(outcome)"
+            }
+        }
     }
 
     private struct Entry {
         let event: Event
         let invoked: Int
         let returned: Int
+
+        /// Whether the call was refused because another one, which was refused itself, was adding the same operation.
+        ///
+        /// The library marks an operation as added before it has found out that the addition closes a cycle. Both calls
+        /// fail then, which no order explains.
+        func isRefused(during others: some Sequence<Entry>) -> Bool {
+            guard case .call(let call, .alreadyAdded?) = event else { return false }
+            return others.contains { other in
+                guard case .call(let otherCall, let refusal?) = other.event, refusal != .alreadyAdded else { return false }
+                return !call.added.isDisjoint(with: otherCall.added) && other.invoked < returned
+                    && invoked < other.returned
+            }
+        }
     }
 
     private var time = 0
@@ -72,6 +95,15 @@ struct History {
     }
 }
 
+extension History: CustomStringConvertible {
+    var description: String {
+        let lines = places.map { place in
+            "\(place): " + entries[place]!.map { "\($0.event) (\($0.invoked)-\($0.returned))" }.joined(separator: ", ")
+        }
+        return lines.joined(separator: "\n").replacing("ExploredSimulation.", with: "").replacing(String(Int.max), with: "")
+    }
+}
+
 // MARK: - The search for an order
 
 extension History {
@@ -82,7 +114,8 @@ extension History {
         var search = OrderSearch(self, program, operations)
         switch search.run() {
         case .found, .gaveUp: return nil
-        case .none: return "No order of the calls explains what happened:\n\(search.longest)\n\(program)"
+        case .none:
+            return "No order explains what happened:\n\(self)\nThe longest one:\n\(search.longest)\n\(program)"
         }
     }
 
@@ -104,7 +137,10 @@ extension History {
 
         init(_ history: History, _ program: Program, _ operations: [TaskOperation<Int>]) {
             outcomes = operations.map { Model.Outcome(of: $0) }
-            var sequences = history.places.map { history.entries[$0]! }
+            let all = history.entries.values.joined()
+            var sequences = history.places.map { place in
+                history.entries[place]!.filter { !$0.isRefused(during: all) }
+            }
             for (number, outcome) in outcomes.enumerated() where outcome == .dependencyFailed || outcome == .notReady {
                 sequences.append([Entry(event: .endWithoutInput(number, outcome), invoked: 0, returned: .max)])
             }
@@ -197,6 +233,16 @@ extension History {
                 }
             model.check(isMet, "the call came to \(refusal.map { "\($0)" } ?? "be accepted"), predicted: \(prediction)")
             return refusal == nil
+        }
+    }
+}
+
+extension Call {
+    fileprivate var added: Set<Int> {
+        switch self {
+        case .add(let numbers, _): Set(numbers)
+        case .addBarrier(let number, _): [number]
+        default: []
         }
     }
 }

@@ -191,7 +191,7 @@ extension ThreadedWorld {
 extension ThreadedWorld {
     /// Brings about what does not happen by itself, until all operations have ended.
     func runToEnd() {
-        for _ in 0..<3 where !operations.allSatisfy(\.isFinished) {
+        for _ in 0..<operations.count + 3 where !operations.allSatisfy(\.isFinished) {
             for (number, queue) in queues.enumerated() {
                 guard let queue else { continue }
                 perform(.setPendingLimit(number, .max), on: .main)

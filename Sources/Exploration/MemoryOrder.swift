@@ -1,0 +1,79 @@
+internal import Synchronization
+
+/// What an ordering says, and where it is written.
+struct MemoryOrder {
+    let parts: OrderingParts
+    let site: OrderingSite
+
+    init(_ ordering: AtomicLoadOrdering, _ file: StaticString, _ line: UInt) {
+        site = OrderingSite(file, line)
+        parts =
+            switch ordering {
+            case .acquiring: .acquire
+            case .sequentiallyConsistent: [.acquire, .sequential]
+            default: []
+            }
+    }
+
+    init(_ ordering: AtomicStoreOrdering, _ file: StaticString, _ line: UInt) {
+        site = OrderingSite(file, line)
+        parts =
+            switch ordering {
+            case .releasing: .release
+            case .sequentiallyConsistent: [.release, .sequential]
+            default: []
+            }
+    }
+
+    init(_ ordering: AtomicUpdateOrdering, _ file: StaticString, _ line: UInt) {
+        site = OrderingSite(file, line)
+        parts =
+            switch ordering {
+            case .acquiring: .acquire
+            case .releasing: .release
+            case .acquiringAndReleasing: [.acquire, .release]
+            case .sequentiallyConsistent: [.acquire, .release, .sequential]
+            default: []
+            }
+    }
+}
+
+/// What an ordering is made of.
+public struct OrderingParts: OptionSet, Hashable, Sendable, CustomStringConvertible {
+    public let rawValue: UInt8
+
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    public static let acquire = OrderingParts(rawValue: 1)
+    public static let release = OrderingParts(rawValue: 2)
+    public static let sequential = OrderingParts(rawValue: 4)
+
+    public var description: String {
+        let names: [(OrderingParts, String)] = [(.acquire, "acquire"), (.release, "release"), (.sequential, "sequential")]
+        return names.filter { contains($0.0) }.map(\.1).joined(separator: "+")
+    }
+}
+
+/// A place in the source where an ordering is written.
+struct OrderingSite: Hashable, Sendable, CustomStringConvertible {
+    let file: String
+    let line: UInt
+
+    init(_ file: StaticString, _ line: UInt) {
+        self.file = String(describing: file).split(separator: "/").last.map(String.init) ?? ""
+        self.line = line
+    }
+
+    var description: String { "\(file):\(line)" }
+}
+
+/// An ordering that is explored without a part of it.
+public struct WeakenedOrdering: Hashable, Sendable, CustomStringConvertible {
+    let site: OrderingSite
+    let without: OrderingParts
+
+    /// The name of the file in which the ordering is written.
+    public var file: String { site.file }
+
+    public var description: String { "\(site) without \(without)" }
+}
