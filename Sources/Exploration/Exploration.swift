@@ -2,6 +2,8 @@
 public struct ExploredProgram: Sendable {
     /// The name, which a printed schedule begins with.
     public let name: String
+    /// What the program does, for the report of a failure.
+    public var details = ""
     public var memory = MemoryModel.sequential
     /// An ordering that is explored without a part of it.
     public var weakened: WeakenedOrdering?
@@ -96,6 +98,7 @@ public struct ExplorationResult: Sendable, CustomStringConvertible {
 /// A schedule in which something was not as expected.
 public struct FailedSchedule: Sendable, CustomStringConvertible {
     public let program: String
+    let details: String
     public let seed: UInt64?
     public let choices: Choices
     public let messages: [String]
@@ -107,7 +110,7 @@ public struct FailedSchedule: Sendable, CustomStringConvertible {
         let origin = seed.map { " (seed \($0))" } ?? ""
         return """
             A schedule of "\(program)" failed\(origin):
-            \(messages.joined(separator: "\n"))
+            \((messages + (details.isEmpty ? [] : [details])).joined(separator: "\n"))
             \(trace.count > Self.shownSteps ? "Last steps of \(trace.count)" : "Steps"):
             \(trace.suffix(Self.shownSteps).map { "  \($0)" }.joined(separator: "\n"))
             Repeat it with EXPLORED_SCHEDULE="\(program)@\(choices)"
@@ -211,7 +214,7 @@ extension ExploredProgram {
         let repeated = run(ReplayStrategy(choices), keepsTrace: true)
         let doubt = repeated.failures.isEmpty ? ["The schedule does not fail again if it is repeated."] : []
         return FailedSchedule(
-            program: name, seed: seed, choices: choices, messages: turnstile.failures + doubt, trace: repeated.trace)
+            program: name, details: details, seed: seed, choices: choices, messages: turnstile.failures + doubt, trace: repeated.trace)
     }
 
     /// Repeats a schedule. Returns a failure if it takes other steps.
@@ -224,7 +227,7 @@ extension ExploredProgram {
         let lines = [second, third].map { $0.trace.indices.contains(same) ? $0.trace[same] : "the end" }
         let message = "The schedule is not repeatable. After \(same) steps: \(lines[0]), or \(lines[1])."
         return FailedSchedule(
-            program: name, seed: seed, choices: choices, messages: [message], trace: Array(second.trace.prefix(same)))
+            program: name, details: details, seed: seed, choices: choices, messages: [message], trace: Array(second.trace.prefix(same)))
     }
 
     /// Leaves out choices that a failure does not need (A. Zeller and R. Hildebrandt, "Simplifying and Isolating

@@ -133,15 +133,23 @@ final class DepthFirstStrategy: Strategy, @unchecked Sendable {
 }
 
 /// One schedule, from its choices. Where they do not fit the program, the choice is 0.
+///
+/// A schedule that is longer than any that is meant gets random choices at last: so a thread that waits for another one in
+/// a loop does not count as one that does so for ever.
 final class ReplayStrategy: Strategy, @unchecked Sendable {
     private var left: [Choices.Deviation]
     private var position = 0
+    private let fair = UniformStrategy(seed: 0)
+    private static let fairFrom = 5000
 
     init(_ choices: Choices) { left = choices.deviations.reversed() }
 
     func begin() -> Bool { true }
 
-    func pickThread(_ options: [Int], continues: Bool) -> Int { pick(options.count) }
+    func pickThread(_ options: [Int], continues: Bool) -> Int {
+        if position >= Self.fairFrom { return fair.pickThread(options, continues: continues) }
+        return pick(options.count)
+    }
 
     func pickValue(below count: Int) -> Int { pick(count) }
 

@@ -196,10 +196,10 @@ extension Turnstile {
     /// Chooses the thread that has the turn next; nil if the schedule ends here.
     private func pick(canContinue: Bool) -> ControlledThread? {
         stepCount += 1
-        if stepCount > stepLimit { return abandon("The schedule has more than \(stepLimit) steps.") }
+        if stepCount > stepLimit { return abandon("The schedule has more than \(stepLimit) steps.\n\(states)") }
         if let alone = exclusive.last { return holder(neededBy: alone) }
         collectOptions(canContinue ? current : nil)
-        if options.isEmpty { return abandon(deadlock) }
+        if options.isEmpty { return abandon("No thread can run.\n\(states)") }
         if options.count == 1 { return options[0] }
         let continues = canContinue && options[0] === current
         numbers.removeAll(keepingCapacity: true)
@@ -320,12 +320,11 @@ extension Turnstile {
     }
 
     /// What each thread holds and waits for.
-    private var deadlock: String {
-        let lines = threads.map { thread in
+    private var states: String {
+        threads.map { thread in
             let held = thread.held.map { $0.name(in: self) }.joined(separator: ", ")
             return "  \(describe(thread)) \(describe(thread.step)), holds \(held.isEmpty ? "nothing" : held)"
-        }
-        return (["No thread can run."] + lines).joined(separator: "\n")
+        }.joined(separator: "\n")
     }
 
     private func describe(_ thread: ControlledThread) -> String { "\(thread.name) [\(thread.number)]" }

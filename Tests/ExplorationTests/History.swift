@@ -48,7 +48,7 @@ struct History {
         func isRefused(during others: some Sequence<Entry>) -> Bool {
             guard case .call(let call, .alreadyAdded?) = event else { return false }
             return others.contains { other in
-                guard case .call(let otherCall, let refusal?) = other.event, refusal != .alreadyAdded else { return false }
+                guard case .call(let otherCall, _?) = other.event, other.invoked != invoked else { return false }
                 return !call.added.isDisjoint(with: otherCall.added) && other.invoked < returned
                     && invoked < other.returned
             }

@@ -3,7 +3,7 @@ import Exploration
 @testable import ExploredTaskOperations
 
 /// A program of the simulation, whose steps are split over threads.
-struct ThreadedProgram: Sendable {
+struct ThreadedProgram: Sendable, CustomStringConvertible {
     var program: Program
     /// What each thread does; steps that wait are tasks of their own.
     var threads: [[Step]]
@@ -25,7 +25,7 @@ struct ThreadedProgram: Sendable {
 
     /// As a program whose schedules are explored.
     func explored(name: String) -> ExploredProgram {
-        ExploredProgram(name) { schedule in
+        var explored = ExploredProgram(name) { schedule in
             let world = ThreadedWorld(self, schedule)
             for (number, steps) in threads.enumerated() {
                 schedule.thread("thread \(number)") { world.perform(steps, on: .thread(number)) }
@@ -35,6 +35,38 @@ struct ThreadedProgram: Sendable {
             world.check()
             world.dismantle()
         }
+        explored.details = "\(self)"
+        return explored
+    }
+
+    /// A program without something that fails, too, of which nothing can be left out, as far as was tried.
+    func shrunk(seed: UInt64, tries: Int = 400) -> (program: ThreadedProgram, failure: FailedSchedule)? {
+        var smallest: (program: ThreadedProgram, failure: FailedSchedule)?
+        var left = tries
+        var hasShrunk = true
+        while hasShrunk {
+            hasShrunk = false
+            for candidate in (smallest?.program ?? self).program.smaller where left > 0 {
+                left -= 1
+                let threaded = ThreadedProgram(candidate, seed: seed)
+                let explored = threaded.explored(name: "shrunk")
+                let result = explored.explore(.priorities(seeds: 0..<60, depth: 3))
+                guard let failure = result.failure ?? explored.explore(.uniform(seeds: 0..<60)).failure else { continue }
+                smallest = (threaded, failure)
+                hasShrunk = true
+                break
+            }
+        }
+        return smallest
+    }
+}
+
+extension ThreadedProgram {
+    var description: String {
+        var plain = program
+        plain.steps = []
+        let lists = threads.enumerated().map { "thread \($0): " + $1.map { "\($0)" }.joined(separator: ", ") }
+        return (["\(plain)"] + lists).joined(separator: "\n").replacing("ExploredSimulation.", with: "")
     }
 }
 

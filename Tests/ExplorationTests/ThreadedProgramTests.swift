@@ -9,16 +9,26 @@ struct ThreadedProgramTests {
         let result = await explore(.uniform(seeds: Amount.seeds)) { seed in
             ThreadedProgram(seed: seed).explored(name: "threads \(seed)")
         }
-        print(result?.description ?? "")
+        report(result) { ThreadedProgram(seed: $0) }
     }
 
     @Test("there is an order of the calls in which the model does the same")
     func linearizable() async throws {
         let result = await explore(.uniform(seeds: Amount.seeds)) { seed in
-            var threaded = ThreadedProgram(seed: seed)
-            threaded = ThreadedProgram(threaded.program.orderable, seed: seed)
-            return threaded.explored(name: "linearizable \(seed)")
+            Self.orderable(seed).explored(name: "linearizable \(seed)")
         }
-        print(result?.description ?? "")
+        report(result, Self.orderable)
+    }
+
+    private static func orderable(_ seed: UInt64) -> ThreadedProgram {
+        ThreadedProgram(Program(seed: seed).orderable, seed: seed)
+    }
+
+    /// Prints how much was explored, and of a program that failed the smallest one that fails, too.
+    private func report(_ result: ExplorationResult?, _ program: (UInt64) -> ThreadedProgram) {
+        guard let result else { return }
+        print("explored: \(result.scheduleCount) schedules, \(result.stepCount) steps")
+        guard let seed = result.failure?.seed, let shrunk = program(seed).shrunk(seed: seed) else { return }
+        print("Shrunk:\n\(shrunk.failure)")
     }
 }
