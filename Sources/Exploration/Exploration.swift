@@ -121,21 +121,27 @@ public struct FailedSchedule: Sendable, CustomStringConvertible {
 extension ExploredProgram {
     /// Runs schedules until one fails. Blocks the calling thread.
     ///
-    /// - Parameter interval: After how many schedules one is repeated, which has to take the same steps.
-    public func explore(_ strategy: ExplorationStrategy, repeatingEvery interval: Int = 50) -> ExplorationResult {
-        Self.explore(strategy, repeatingEvery: interval) { _ in self }
+    /// - Parameters:
+    ///   - interval: After how many schedules one is repeated, which has to take the same steps.
+    ///   - shrinks: Whether the choices are left out of a failing schedule that the failure does not need.
+    public func explore(
+        _ strategy: ExplorationStrategy, repeatingEvery interval: Int = 50, shrinks: Bool = true
+    ) -> ExplorationResult {
+        Self.explore(strategy, repeatingEvery: interval, shrinks: shrinks) { _ in self }
     }
 
     /// Runs a schedule of another program for each seed, until one fails. Blocks the calling thread.
     ///
     /// - Parameters:
     ///   - interval: After how many schedules one is repeated, which has to take the same steps.
+    ///   - shrinks: Whether the choices are left out of a failing schedule that the failure does not need.
     ///   - program: The program for a seed; for 0 if the strategy has no seeds.
     public static func explore(
-        _ strategy: ExplorationStrategy, repeatingEvery interval: Int = 50, program: @escaping (_ seed: UInt64) -> ExploredProgram
+        _ strategy: ExplorationStrategy, repeatingEvery interval: Int = 50, shrinks: Bool = true,
+        program: @escaping (_ seed: UInt64) -> ExploredProgram
     ) -> ExplorationResult {
         Explorations.withTurn {
-            var explorer = Explorer(program: program, interval: interval)
+            var explorer = Explorer(program: program, interval: interval, shrinks: shrinks)
             explorer.explore(strategy)
             return explorer.result
         }
@@ -146,8 +152,6 @@ extension ExploredProgram {
         let turnstile = Turnstile(
             identity: Explorations.nextNumber(), strategy: strategy, memory: memory, weakened: weakened,
             stepLimit: stepLimit, keepsTrace: keepsTrace)
-        CrashReport.begin(name, turnstile)
-        defer { CrashReport.end() }
         turnstile.run { body(Schedule(turnstile: turnstile)) }
         return turnstile
     }
@@ -157,13 +161,15 @@ extension ExploredProgram {
 private struct Explorer {
     let program: (_ seed: UInt64) -> ExploredProgram
     let interval: Int
+    let shrinks: Bool
     var result = ExplorationResult()
     /// The number of choices of the longest schedule.
     private var length = 0
 
-    init(program: @escaping (_ seed: UInt64) -> ExploredProgram, interval: Int) {
+    init(program: @escaping (_ seed: UInt64) -> ExploredProgram, interval: Int, shrinks: Bool) {
         self.program = program
         self.interval = interval
+        self.shrinks = shrinks
     }
 
     mutating func explore(_ strategy: ExplorationStrategy) {
@@ -201,7 +207,7 @@ private struct Explorer {
         result.orderings.merge(turnstile.orderings) { first, _ in first }
         length = max(length, turnstile.choices.count)
         if !turnstile.failures.isEmpty {
-            result.failure = program.describeFailure(of: turnstile, seed)
+            result.failure = program.describeFailure(of: turnstile, seed, shrinks: shrinks)
         } else if result.scheduleCount % interval == 0 {
             result.failure = program.findDivergence(from: turnstile, seed)
         }
@@ -209,8 +215,8 @@ private struct Explorer {
 }
 
 extension ExploredProgram {
-    fileprivate func describeFailure(of turnstile: Turnstile, _ seed: UInt64?) -> FailedSchedule {
-        let choices = shrink(turnstile.choices)
+    fileprivate func describeFailure(of turnstile: Turnstile, _ seed: UInt64?, shrinks: Bool) -> FailedSchedule {
+        let choices = shrinks ? shrink(turnstile.choices) : turnstile.choices
         let repeated = run(ReplayStrategy(choices), keepsTrace: true)
         let doubt = repeated.failures.isEmpty ? ["The schedule does not fail again if it is repeated."] : []
         return FailedSchedule(

@@ -16,46 +16,31 @@ enum Explorations {
 
     static func withTurn<Result>(_ explore: () -> sending Result) -> sending Result {
         precondition(Jobs.isInstalled, "The runtime has no hook for the jobs of tasks.")
-        CrashReport.install()
+        Crash.catchAll()
         return turn.withLock { _ in explore() }
     }
 }
 
-/// Prints the schedule in which the process crashes.
-enum CrashReport {
-    // Written by the thread that explores; read when nothing else matters any more.
-    nonisolated(unsafe) private static var running: (program: String, turnstile: Turnstile)?
-    nonisolated(unsafe) private static var isInstalled = false
+/// Makes a failure of a schedule of what would end the process: a trap, or an access to memory that is not there.
+enum Crash {
+    // Written once, under the turn of `Explorations`.
+    nonisolated(unsafe) private static var isCaught = false
 
-    static func begin(_ program: String, _ turnstile: Turnstile) { running = (program, turnstile) }
-
-    static func end() { running = nil }
-
-    static func install() {
-        if isInstalled { return }
-        isInstalled = true
+    static func catchAll() {
+        if isCaught { return }
+        isCaught = true
         for number in [SIGILL, SIGTRAP, SIGSEGV, SIGBUS, SIGABRT] {
             signal(number) { number in
-                CrashReport.write()
-                signal(number, SIG_DFL)
-                raise(number)
+                guard let thread = ControlledThread.current else {
+                    signal(number, SIG_DFL)
+                    raise(number)
+                    return
+                }
+                // The thread itself has caused the signal, so that it is in the middle of nothing but its own code. It
+                // keeps what it has for ever.
+                thread.turnstile.crash(number)
+                while true { pause() }
             }
         }
-    }
-
-    private static func write() {
-        guard ControlledThread.current != nil, let (program, turnstile) = running else { return }
-        let line = "\nThe process ends in a schedule. Repeat it with EXPLORED_SCHEDULE=\"\(program)@\(turnstile.choices)\"\n"
-        line.withCString { _ = Self.write($0) }
-    }
-
-    private static func write(_ line: UnsafePointer<CChar>) -> Int {
-        #if canImport(Darwin)
-            Darwin.write(STDERR_FILENO, line, strlen(line))
-        #elseif canImport(Glibc)
-            Glibc.write(STDERR_FILENO, line, strlen(line))
-        #elseif canImport(Musl)
-            Musl.write(STDERR_FILENO, line, strlen(line))
-        #endif
     }
 }

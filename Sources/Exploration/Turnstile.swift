@@ -314,6 +314,12 @@ extension Turnstile {
         if failures.count < 10 { failures.append(message) }
     }
 
+    /// The current thread has caused a signal that ends a process.
+    func crash(_ signal: Int32) {
+        fail("The process would end here (signal \(signal)).\n\(states)")
+        completed.signal()
+    }
+
     private func abandon(_ message: @autoclosure () -> String) -> ControlledThread? {
         fail(message())
         return nil

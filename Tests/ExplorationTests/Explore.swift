@@ -55,13 +55,15 @@ struct RepeatedSchedule {
     var seed: UInt64 { program.split(separator: " ").last.flatMap { UInt64($0) } ?? 0 }
 }
 
-/// How much is explored: `EXPLORED_SCHEDULES=50000` for more than an ordinary run.
+/// How much is explored: `EXPLORED_SCHEDULES=25000` for more than an ordinary run.
 enum Amount {
     private static let environment = ProcessInfo.processInfo.environment
 
     /// How many schedules of random programs are run.
-    static let schedules = environment["EXPLORED_SCHEDULES"].flatMap { UInt64($0) } ?? 2000
+    static let schedules = environment["EXPLORED_SCHEDULES"].flatMap { UInt64($0) } ?? 700
     static let isDeep = environment["EXPLORED_SCHEDULES"] != nil
+    /// Whether a random program that fails is made smaller, which takes minutes.
+    static let shrinks = environment["EXPLORED_SHRINK"] != nil
     /// The first seed of random programs.
     static let firstSeed = environment["EXPLORED_SEED"].flatMap { UInt64($0) } ?? 0
     static var seeds: Range<UInt64> { firstSeed..<firstSeed + schedules }

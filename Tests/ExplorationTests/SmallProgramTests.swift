@@ -5,10 +5,16 @@ public import Testing
 struct SmallProgramTests {
     @Test("one interruption, everywhere", arguments: SmallPrograms.all)
     func oneInterruption(program: ExploredProgram) async throws {
-        let start = ContinuousClock.now
-        let result = await explore(.exhaustive(preemptions: Amount.isDeep ? 2 : 1, limit: 10_000), of: program)
-        print(program.name, result?.description ?? "", ContinuousClock.now - start)
-        #expect(result?.isComplete ?? true)
+        let limit = Amount.isDeep ? Int.max : 500
+        let result = await explore(.exhaustive(preemptions: 1, limit: limit), of: program)
+        if let result, Amount.isDeep { print("\(program.name): \(result)") }
+    }
+
+    @Test("two interruptions, and random priorities", .enabled(if: Amount.isDeep), arguments: SmallPrograms.all)
+    func more(program: ExploredProgram) async throws {
+        let result = await explore(.exhaustive(preemptions: 2, limit: 3000), of: program)
+        if let result { print("\(program.name): \(result)") }
+        _ = await explore(.priorities(seeds: 0..<1000, depth: 3), of: program)
     }
 }
 

@@ -28,7 +28,7 @@ struct ThreadedProgramTests {
     private func report(_ result: ExplorationResult?, _ program: (UInt64) -> ThreadedProgram) {
         guard let result else { return }
         print("explored: \(result.scheduleCount) schedules, \(result.stepCount) steps")
-        guard let seed = result.failure?.seed, let shrunk = program(seed).shrunk(seed: seed) else { return }
+        guard Amount.shrinks, let seed = result.failure?.seed, let shrunk = program(seed).shrunk(seed: seed) else { return }
         print("Shrunk:\n\(shrunk.failure)")
     }
 }

@@ -126,7 +126,7 @@ extension ReadyRing {
         let operation = offer.pointee.operation.load(ordering: .relaxed)!
         let taken = OfferWord(number: word.number, slot: ended, isTaken: true)
         let isMine = offer.pointee.word.compareExchange(
-            expected: word.bits, desired: taken.bits, ordering: .acquiringAndReleasing
+            expected: word.bits, desired: taken.bits, ordering: .releasing
         ).exchanged
         return isMine ? Unmanaged.fromOpaque(operation).takeUnretainedValue() : nil
     }
@@ -184,7 +184,7 @@ extension ReadyRing {
             if word.isTaken { return word }
             // Not the number that whoever comes to this place expects.
             let closed = OfferWord(number: word.number &- 1, slot: 0, isTaken: false)
-            return OfferWord(bits: offer.pointee.word.exchange(closed.bits, ordering: .acquiringAndReleasing))
+            return OfferWord(bits: offer.pointee.word.exchange(closed.bits, ordering: .acquiring))
         }
         notes.length = min(max(2 * (count - notes.count), Notes.shortest), Self.capacity)
         // What is left keeps its numbers: they are not used again.

@@ -20,7 +20,7 @@ struct BodySurroundings: ~Copyable, Sendable {
             return inner
         }
         extendLifetime(replaced)
-        isSet.store(true, ordering: .sequentiallyConsistent)
+        isSet.store(true, ordering: .relaxed)
     }
 
     private static func join(_ outer: @escaping BodySurrounding, _ inner: @escaping BodySurrounding) -> BodySurrounding
