@@ -42,7 +42,8 @@ extension Schedule {
 /// Programs of few threads and steps. All of their schedules with few interruptions are run.
 enum SmallPrograms {
     static let all = [
-        addAndCancel, addTwo, refusedAdd, removedEdge, raised, suspended, released, lent, awaited, awaitedTwice, observed,
+        addAndCancel, addLimited, addTwo, refusedAdd, removedEdge, raised, suspended, released, lent, awaited, awaitedTwice,
+        observed,
         limited, callback, scope, capacity, shutDown, key, lazyValue, group, semaphore, thread, timeLimit, crossing,
     ]
 
@@ -57,6 +58,19 @@ enum SmallPrograms {
         schedule.expectOnce(tally)
         schedule.expect(tally["handler"] == 1, "the handler was called \(tally["handler"]) times")
         schedule.expect(tally["a"] == 0 || operation.failure == nil, "the body ran, and \(operation) was cancelled")
+        schedule.expectEmpty(queue)
+    }
+
+    /// An operation with limits is cancelled while, before or after it is added.
+    static let addLimited = ExploredProgram("add with a limit / cancel") { schedule in
+        let (queue, semaphore) = (TaskOperationQueue(maxConcurrentOperationCount: 1), AsyncSemaphore(capacity: 1))
+        let operation = TaskOperation(name: "a") {}
+        operation.limits = [semaphore]
+        schedule.thread("adder") { try? queue.addOperation(operation) }
+        schedule.thread("canceller") { operation.cancel() }
+        schedule.runToEnd()
+        schedule.expectEnd(of: operation)
+        schedule.expect(semaphore.available == 1, "\(semaphore.available) permits are left")
         schedule.expectEmpty(queue)
     }
 
