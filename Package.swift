@@ -109,7 +109,7 @@ let package = Package(
             name: "SimulationTests", dependencies: ["Simulation", "TaskOperationsExpectations"], exclude: ["Corpus"],
             swiftSettings: settings),
         .testTarget(
-            name: "ExplorationTests", 
+            name: "ExplorationTests",
             dependencies: ["Exploration", "ExploredTaskOperations", "ExploredSimulation"], swiftSettings: settings),
         .testTarget(
             name: "StressTests",

@@ -203,6 +203,7 @@ public final class RaceChecked<Value>: SharedObject, @unchecked Sendable {
     private func fail(_ thread: ControlledThread, _ access: String, _ other: Int) {
         let turnstile = thread.turnstile
         turnstile.fail(
-            "Data race: \(name(in: turnstile)) is \(access) by thread \(thread.number), and nothing orders that after thread \(other).")
+            "Data race: \(name(in: turnstile)) is \(access) by thread \(thread.number), and nothing orders that after thread \(other)."
+        )
     }
 }

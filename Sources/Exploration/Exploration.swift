@@ -81,7 +81,9 @@ public struct ExplorationResult: Sendable, CustomStringConvertible {
     public var weakenedOrderings: [WeakenedOrdering] {
         orderings.sorted { "\($0.key)" < "\($1.key)" }.flatMap { site, parts in
             [OrderingParts.sequential, [.acquire, .sequential], [.release, .sequential]]
-                .filter { $0 == .sequential ? parts.contains($0) : !parts.isDisjoint(with: $0.subtracting(.sequential)) }
+                .filter {
+                    $0 == .sequential ? parts.contains($0) : !parts.isDisjoint(with: $0.subtracting(.sequential))
+                }
                 .map { WeakenedOrdering(site: site, without: $0) }
         }
     }
@@ -90,7 +92,8 @@ public struct ExplorationResult: Sendable, CustomStringConvertible {
     public fileprivate(set) var failure: FailedSchedule?
 
     public var description: String {
-        let count = "\(scheduleCount) schedules\(isComplete ? "" : " (not all)"), \(distinctCount) of them distinct, \(stepCount) steps"
+        let count =
+            "\(scheduleCount) schedules\(isComplete ? "" : " (not all)"), \(distinctCount) of them distinct, \(stepCount) steps"
         return failure.map { "\(count)\n\($0)" } ?? count
     }
 }
@@ -220,7 +223,8 @@ extension ExploredProgram {
         let repeated = run(ReplayStrategy(choices), keepsTrace: true)
         let doubt = repeated.failures.isEmpty ? ["The schedule does not fail again if it is repeated."] : []
         return FailedSchedule(
-            program: name, details: details, seed: seed, choices: choices, messages: turnstile.failures + doubt, trace: repeated.trace)
+            program: name, details: details, seed: seed, choices: choices, messages: turnstile.failures + doubt,
+            trace: repeated.trace)
     }
 
     /// Repeats a schedule. Returns a failure if it takes other steps.
@@ -233,7 +237,8 @@ extension ExploredProgram {
         let lines = [second, third].map { $0.trace.indices.contains(same) ? $0.trace[same] : "the end" }
         let message = "The schedule is not repeatable. After \(same) steps: \(lines[0]), or \(lines[1])."
         return FailedSchedule(
-            program: name, details: details, seed: seed, choices: choices, messages: [message], trace: Array(second.trace.prefix(same)))
+            program: name, details: details, seed: seed, choices: choices, messages: [message],
+            trace: Array(second.trace.prefix(same)))
     }
 
     /// Leaves out choices that a failure does not need (A. Zeller and R. Hildebrandt, "Simplifying and Isolating

@@ -1,3 +1,5 @@
+internal import Synchronization
+
 #if canImport(Darwin)
     internal import Darwin
 #elseif canImport(Glibc)
@@ -5,7 +7,6 @@
 #elseif canImport(Musl)
     internal import Musl
 #endif
-internal import Synchronization
 
 /// The explorations of the process, one at a time: they share what the explored code keeps in globals.
 enum Explorations {

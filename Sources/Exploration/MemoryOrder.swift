@@ -49,7 +49,9 @@ public struct OrderingParts: OptionSet, Hashable, Sendable, CustomStringConverti
     public static let sequential = OrderingParts(rawValue: 4)
 
     public var description: String {
-        let names: [(OrderingParts, String)] = [(.acquire, "acquire"), (.release, "release"), (.sequential, "sequential")]
+        let names: [(OrderingParts, String)] = [
+            (.acquire, "acquire"), (.release, "release"), (.sequential, "sequential"),
+        ]
         return names.filter { contains($0.0) }.map(\.1).joined(separator: "+")
     }
 }

@@ -77,7 +77,9 @@ final class PCTStrategy: Strategy, @unchecked Sendable {
 
     func pickThread(_ options: [Int], continues: Bool) -> Int {
         defer { position += 1 }
-        for thread in options where priorities[thread] == nil { priorities[thread] = 1 + numbers.number(below: 1 << 30) }
+        for thread in options where priorities[thread] == nil {
+            priorities[thread] = 1 + numbers.number(below: 1 << 30)
+        }
         var index = highest(options)
         if changes.contains(position) {
             lowest -= 1

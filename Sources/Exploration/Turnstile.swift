@@ -232,7 +232,9 @@ extension Turnstile {
         // Time passes only where a schedule has a choice of it, or nothing else is left.
         if let earliest { options.append(earliest.thread) }
         if options.isEmpty, let yielding { options.append(yielding) }
-        if options.isEmpty, let waiting = threads.first(where: \.waitsForQuiet), !hasDeadlock { options.append(waiting) }
+        if options.isEmpty, let waiting = threads.first(where: \.waitsForQuiet), !hasDeadlock {
+            options.append(waiting)
+        }
     }
 
     /// Whether a thread waits for a lock, while no thread can run.

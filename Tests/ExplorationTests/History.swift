@@ -100,7 +100,8 @@ extension History: CustomStringConvertible {
         let lines = places.map { place in
             "\(place): " + entries[place]!.map { "\($0.event) (\($0.invoked)-\($0.returned))" }.joined(separator: ", ")
         }
-        return lines.joined(separator: "\n").replacing("ExploredSimulation.", with: "").replacing(String(Int.max), with: "")
+        return lines.joined(separator: "\n").replacing("ExploredSimulation.", with: "").replacing(
+            String(Int.max), with: "")
     }
 }
 
@@ -189,12 +190,14 @@ extension History {
         private mutating func apply(_ event: Event) {
             switch event {
             case .call(let call, let refusal): apply(call, refusal)
-            case .begin(let number): model.begin(number, levels: model.operations.map { _ in Int(TaskPriority.medium.rawValue) })
+            case .begin(let number):
+                model.begin(number, levels: model.operations.map { _ in Int(TaskPriority.medium.rawValue) })
             case .end(let number, let outcome): model.end(number, outcome)
             case .check(let number, let isCancelled):
                 model.check(model.operations[number].isCancelled || !isCancelled, "\(number) is not cancelled")
             case .endWithoutInput(let number, let outcome):
-                model.check(model.lacksInput(number) && model.operations[number].phase == .submitted, "\(number) has its input")
+                model.check(
+                    model.lacksInput(number) && model.operations[number].phase == .submitted, "\(number) has its input")
                 if model.lacksInput(number) { model.endWithoutInput(number, outcome) }
             }
         }

@@ -1,4 +1,5 @@
 import Exploration
+
 @testable import ExploredSimulation
 @testable import ExploredTaskOperations
 
@@ -51,7 +52,9 @@ struct ThreadedProgram: Sendable, CustomStringConvertible {
                 let threaded = ThreadedProgram(candidate, seed: seed)
                 let explored = threaded.explored(name: "shrunk")
                 let result = explored.explore(.priorities(seeds: 0..<60, depth: 3))
-                guard let failure = result.failure ?? explored.explore(.uniform(seeds: 0..<60)).failure else { continue }
+                guard let failure = result.failure ?? explored.explore(.uniform(seeds: 0..<60)).failure else {
+                    continue
+                }
                 smallest = (threaded, failure)
                 hasShrunk = true
                 break
@@ -105,7 +108,8 @@ final class ThreadedWorld: @unchecked Sendable {
         let dependencies = made.dependencies.map { operations[$0] as AnyTaskOperation }
         let operation =
             if let input = made.input {
-                TaskOperation(name: name, priority: priority, after: operations[input], dependencies: dependencies) { _ in
+                TaskOperation(name: name, priority: priority, after: operations[input], dependencies: dependencies) {
+                    _ in
                     try await self.run(number)
                 }
             } else {
@@ -157,7 +161,8 @@ extension ThreadedWorld {
         case .await(let number, let insists):
             try await operations[number].waitUntilFinished()
             if insists, operations[number].failure != nil { throw StepFailure() }
-        case .addWaiting(let number, let queue): try? await queues[queue]?.addOperationWaitingForRoom(operations[number])
+        case .addWaiting(let number, let queue):
+            try? await queues[queue]?.addOperationWaitingForRoom(operations[number])
         case .awaitAll(let queue): try await queues[queue]?.waitUntilAllOperationsAreFinished()
         case .children(let lists):
             await withTaskGroup { group in
@@ -169,7 +174,8 @@ extension ThreadedWorld {
             }
         case .scope(let queue, let steps):
             if queues[queue] != nil { return }
-            try? await withTaskOperationQueue(maxConcurrentOperationCount: max(1, program.queues[queue].width)) { real in
+            try? await withTaskOperationQueue(maxConcurrentOperationCount: max(1, program.queues[queue].width)) {
+                real in
                 queues[queue] = real
                 defer { queues[queue] = nil }
                 for step in steps { try await perform(step, on: place) }
@@ -227,7 +233,9 @@ extension ThreadedWorld {
             for (number, queue) in queues.enumerated() {
                 guard let queue else { continue }
                 perform(.setPendingLimit(number, .max), on: .main)
-                for level in TaskPriority.levels.indices { queue.setMaxConcurrentOperationCount(.max, for: TaskPriority.levels[level]) }
+                for level in TaskPriority.levels.indices {
+                    queue.setMaxConcurrentOperationCount(.max, for: TaskPriority.levels[level])
+                }
                 if queue.maxConcurrentOperationCount == 0 { perform(.setWidth(number, 1), on: .main) }
                 if queue.isSuspended { perform(.setSuspended(number, false), on: .main) }
             }

@@ -1,6 +1,7 @@
-@testable import ExploredSimulation
 import Exploration
 import Testing
+
+@testable import ExploredSimulation
 
 @Suite("Programs of the simulation on threads", .serialized)
 struct ThreadedProgramTests {
@@ -28,7 +29,9 @@ struct ThreadedProgramTests {
     private func report(_ result: ExplorationResult?, _ program: (UInt64) -> ThreadedProgram) {
         guard let result else { return }
         print("explored: \(result.scheduleCount) schedules, \(result.stepCount) steps")
-        guard Amount.shrinks, let seed = result.failure?.seed, let shrunk = program(seed).shrunk(seed: seed) else { return }
+        guard Amount.shrinks, let seed = result.failure?.seed, let shrunk = program(seed).shrunk(seed: seed) else {
+            return
+        }
         print("Shrunk:\n\(shrunk.failure)")
     }
 }

@@ -1,7 +1,8 @@
 import Exploration
-@testable import ExploredTaskOperations
 import Synchronization
 import Testing
+
+@testable import ExploredTaskOperations
 
 /// The memory of weak explorations itself: the small programs by which memory models are known, each with the outcomes that
 /// C++ allows.
@@ -81,7 +82,9 @@ struct WeakMemoryTests {
             }
             schedule.thread("updater") { flag.value.add(1, ordering: .relaxed) }
             schedule.thread("reader") {
-                if flag.value.load(ordering: .acquiring) == 2 { outcomes.note("\(data.value.load(ordering: .relaxed))") }
+                if flag.value.load(ordering: .acquiring) == 2 {
+                    outcomes.note("\(data.value.load(ordering: .relaxed))")
+                }
             }
         }
         #expect(outcomes == ["", "1"])

@@ -1,6 +1,7 @@
 import Exploration
-@testable import ExploredTaskOperations
 import Synchronization
+
+@testable import ExploredTaskOperations
 
 /// Programs on the types that use weaker orderings than sequential consistency, alone.
 ///

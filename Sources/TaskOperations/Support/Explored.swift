@@ -58,16 +58,20 @@
         static func inReleasePool(_ work: () -> Void) { work() }
     }
 
+    // swift-format-ignore: AlwaysUseLowerCamelCase
     @discardableResult
     func sched_yield() -> Int32 {
         ControlledSystem.yield()
         return 0
     }
 
+    // swift-format-ignore: AlwaysUseLowerCamelCase
     func pthread_self() -> UInt { ControlledSystem.threadNumber }
 
+    // swift-format-ignore: AlwaysUseLowerCamelCase
     func pthread_getspecific(_ key: pthread_key_t) -> UnsafeMutableRawPointer? { ControlledSystem.specific(UInt(key)) }
 
+    // swift-format-ignore: AlwaysUseLowerCamelCase
     @discardableResult
     func pthread_setspecific(_ key: pthread_key_t, _ value: UnsafeRawPointer?) -> Int32 {
         ControlledSystem.setSpecific(UInt(key), UnsafeMutableRawPointer(mutating: value))
