@@ -102,6 +102,8 @@ public struct ExplorationResult: Sendable, CustomStringConvertible {
 public struct FailedSchedule: Sendable, CustomStringConvertible {
     public let program: String
     let details: String
+    /// How many schedules were run until this one failed.
+    public fileprivate(set) var number = 1
     public let seed: UInt64?
     public let choices: Choices
     public let messages: [String]
@@ -112,7 +114,7 @@ public struct FailedSchedule: Sendable, CustomStringConvertible {
     public var description: String {
         let origin = seed.map { " (seed \($0))" } ?? ""
         return """
-            A schedule of "\(program)" failed\(origin):
+            A schedule of "\(program)" failed, number \(number)\(origin):
             \((messages + (details.isEmpty ? [] : [details])).joined(separator: "\n"))
             \(trace.count > Self.shownSteps ? "Last steps of \(trace.count)" : "Steps"):
             \(trace.suffix(Self.shownSteps).map { "  \($0)" }.joined(separator: "\n"))
@@ -214,6 +216,7 @@ private struct Explorer {
         } else if result.scheduleCount % interval == 0 {
             result.failure = program.findDivergence(from: turnstile, seed)
         }
+        result.failure?.number = result.scheduleCount
     }
 }
 

@@ -66,5 +66,10 @@ enum Amount {
     static let shrinks = environment["EXPLORED_SHRINK"] != nil
     /// The first seed of random programs.
     static let firstSeed = environment["EXPLORED_SEED"].flatMap { UInt64($0) } ?? 0
-    static var seeds: Range<UInt64> { firstSeed..<firstSeed + schedules }
+    private static var seeds: Range<UInt64> { firstSeed..<firstSeed + schedules }
+    /// How the schedules of random programs are chosen.
+    static var strategy: ExplorationStrategy {
+        guard let depth = environment["EXPLORED_DEPTH"].flatMap({ Int($0) }) else { return .uniform(seeds: seeds) }
+        return .priorities(seeds: seeds, depth: depth)
+    }
 }

@@ -42,7 +42,8 @@ extension Schedule {
 /// Programs of few threads and steps. All of their schedules with few interruptions are run.
 enum SmallPrograms {
     static let all = [
-        addAndCancel, addLimited, addTwo, refusedAdd, removedEdge, raised, suspended, released, lent, awaited, awaitedTwice,
+        addAndCancel, addLimited, addTwo, refusedAdd, removedEdge, raised, suspended, released, lent, awaited,
+        awaitedTwice,
         observed,
         limited, callback, scope, capacity, shutDown, key, lazyValue, group, semaphore, thread, timeLimit, crossing,
     ]

@@ -7,7 +7,7 @@ import Testing
 struct ThreadedProgramTests {
     @Test("all operations end, once, after their dependencies, and nothing is left")
     func random() async throws {
-        let result = await explore(.uniform(seeds: Amount.seeds)) { seed in
+        let result = await explore(Amount.strategy) { seed in
             ThreadedProgram(seed: seed).explored(name: "threads \(seed)")
         }
         report(result) { ThreadedProgram(seed: $0) }
@@ -15,7 +15,7 @@ struct ThreadedProgramTests {
 
     @Test("there is an order of the calls in which the model does the same")
     func linearizable() async throws {
-        let result = await explore(.uniform(seeds: Amount.seeds)) { seed in
+        let result = await explore(Amount.strategy) { seed in
             Self.orderable(seed).explored(name: "linearizable \(seed)")
         }
         report(result, Self.orderable)
