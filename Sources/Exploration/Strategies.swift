@@ -27,7 +27,7 @@ struct SeededNumbers {
         bits = (bits ^ bits >> 30) &* 0xBF58_476D_1CE4_E5B9
         bits = (bits ^ bits >> 27) &* 0x94D0_49BB_1331_11EB
         bits ^= bits >> 31
-        return Int((bits >> 32) &* UInt64(bound) >> 32)
+        return Int(((bits >> 32) &* UInt64(bound)) >> 32)
     }
 }
 
@@ -57,18 +57,25 @@ final class UniformStrategy: Strategy, @unchecked Sendable {
 /// Finding Bugs", ASPLOS 2010): the thread of the highest priority runs. Priorities are random; at `depth - 1` random
 /// choices the running thread gets a priority below all others. A fault that `depth` ordered steps cause is found with a
 /// probability of at least 1 / (threads * length ^ (depth - 1)).
+///
+/// A schedule that is much longer than others gets random choices at last: threads that wait for each other in loops would
+/// otherwise never meet.
 final class PCTStrategy: Strategy, @unchecked Sendable {
     private var numbers: SeededNumbers
     private var priorities: [Int: Int] = [:]
     private var changes: Set<Int>
     private var position = 0
     private var lowest = 0
+    private let fair: UniformStrategy
+    private let fairFrom: Int
 
     /// - Parameters:
     ///   - depth: How many steps have to come in one order for the fault.
     ///   - length: How many choices a schedule has, about.
     init(seed: UInt64, depth: Int, length: Int) {
         numbers = SeededNumbers(seed: seed)
+        fair = UniformStrategy(seed: seed)
+        fairFrom = 1000 + 4 * length
         changes = []
         for _ in 1..<max(depth, 2) { changes.insert(numbers.number(below: max(length, 1))) }
     }
@@ -77,6 +84,7 @@ final class PCTStrategy: Strategy, @unchecked Sendable {
 
     func pickThread(_ options: [Int], continues: Bool) -> Int {
         defer { position += 1 }
+        if position >= fairFrom { return fair.pickThread(options, continues: continues) }
         for thread in options where priorities[thread] == nil {
             priorities[thread] = 1 + numbers.number(below: 1 << 30)
         }
