@@ -11,7 +11,8 @@ var settings: [SwiftSetting] = [
 // Set by .ci/run. Not always: a newer compiler's warnings must not keep users from building.
 if Context.environment["TASK_OPERATIONS_STRICT"] != nil { settings.append(.treatAllWarnings(as: .error)) }
 
-// A controlled build: see Documentation/Exploration.md. One file imports what takes the place of locks, for all others.
+// A controlled build: see Documentation/Exploration.md. One file imports what takes the place of locks, for all others,
+// which the fourth setting forbids.
 let exploredSettings =
     Array(settings.prefix(3)) + [
         .define("TASK_OPERATIONS_EXPLORED"),
@@ -40,7 +41,9 @@ let package = Package(
         .target(
             name: "TaskOperationsExpectations", dependencies: ["TaskOperationsTesting"], swiftSettings: settings),
         .target(name: "Exploration", swiftSettings: settings),
-        .target(name: "ExploredTaskOperations", dependencies: ["Exploration"], swiftSettings: exploredSettings),
+        .target(
+            name: "ExploredTaskOperations", dependencies: ["Exploration"],
+            exclude: ["Support/Lock.swift", "Support/SystemThread.swift"], swiftSettings: exploredSettings),
         .target(
             name: "ExploredTaskOperationsTesting", dependencies: ["ExploredTaskOperations"],
             swiftSettings: exploredSettings),
@@ -149,7 +152,7 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
-// Set by .ci/run for the thread sanitizer, which shares no build with anything: only what is tested under it is built.
+// Set by .ci/run, which explores threads in a release build of its own.
 if Context.environment["TASK_OPERATIONS_EXPLORATION"] != nil {
     let explored = [
         "Exploration", "ExploredTaskOperations", "ExploredTaskOperationsTesting", "ExploredSimulation",
@@ -158,6 +161,8 @@ if Context.environment["TASK_OPERATIONS_EXPLORATION"] != nil {
     package.targets.removeAll { !explored.contains($0.name) }
     package.products.removeAll { !explored.contains($0.name) }
 }
+
+// Set by .ci/run for the thread sanitizer, which shares no build with anything: only what is tested under it is built.
 if Context.environment["TASK_OPERATIONS_SANITIZED"] != nil {
     let sanitized = [
         "TaskOperations", "TaskOperationsBridge", "TaskOperationsTesting", "TaskOperationsExpectations", "CAllocator",

@@ -66,7 +66,7 @@ enum SmallPrograms {
     static let addLimited = ExploredProgram("add with a limit / cancel") { schedule in
         let (queue, semaphore) = (TaskOperationQueue(maxConcurrentOperationCount: 1), AsyncSemaphore(capacity: 1))
         let operation = TaskOperation(name: "a") {}
-        operation.limits = [semaphore]
+        try? operation.setLimits([semaphore])
         schedule.thread("adder") { try? queue.addOperation(operation) }
         schedule.thread("canceller") { operation.cancel() }
         schedule.runToEnd()
@@ -215,6 +215,22 @@ enum SmallPrograms {
         schedule.expectEmpty(queue)
     }
 
+    /// A wait for an operation that nothing starts ends with its task's cancellation.
+    static let givenUp = ExploredProgram("wait / cancel") { schedule in
+        let tally = Tally()
+        let operation = TaskOperation(name: "a") {}
+        schedule.thread("waiter") {
+            let task = Task {
+                try? await operation.waitUntilFinished()
+                tally.count("end of the wait")
+            }
+            task.cancel()
+        }
+        schedule.runToEnd()
+        schedule.expect(tally["end of the wait"] == 1, "the wait has not ended")
+        operation.cancel()
+    }
+
     static let awaitedTwice = ExploredProgram("wait / wait / end") { schedule in
         let (queue, tally) = (TaskOperationQueue(maxConcurrentOperationCount: 1), Tally())
         let operation = TaskOperation(name: "a") { 7 }
@@ -254,8 +270,8 @@ enum SmallPrograms {
                 tally.leave()
             }
         }
-        operations[0].limits = [one, two]
-        operations[1].limits = [two, one]
+        try? operations[0].setLimits([one, two])
+        try? operations[1].setLimits([two, one])
         for number in 0..<2 { schedule.thread("adder") { try? queues[number].addOperation(operations[number]) } }
         schedule.runToEnd()
         for operation in operations { schedule.expectEnd(of: operation) }

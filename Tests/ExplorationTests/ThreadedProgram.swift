@@ -117,8 +117,8 @@ final class ThreadedWorld: @unchecked Sendable {
                     try await self.run(number)
                 }
             }
-        if made.weight != 1 { operation.weight = made.weight }
-        if !made.limits.isEmpty { operation.limits = made.limits.map { semaphores[$0] } }
+        if made.weight != 1 { try? operation.setWeight(made.weight) }
+        if !made.limits.isEmpty { try? operation.setLimits(made.limits.map { semaphores[$0] }) }
         if made.hasHandler { operation.addCompletionHandler { _ in self.handlers[number] += 1 } }
         return operation
     }

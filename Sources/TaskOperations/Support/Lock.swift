@@ -1,8 +1,6 @@
 // The thread sanitizer on Linux does not see the futex in `Synchronization.Mutex` and reports races on whatever
 // one protects. Builds under it therefore define TASK_OPERATIONS_PTHREAD_LOCK; nothing else does.
-#if TASK_OPERATIONS_EXPLORED
-    // See Explored.swift.
-#elseif TASK_OPERATIONS_PTHREAD_LOCK
+#if TASK_OPERATIONS_PTHREAD_LOCK
     #if canImport(Darwin)
         internal import Darwin
     #elseif canImport(Glibc)
@@ -41,25 +39,23 @@
     @_spi(Lock) public typealias LockStorage<Value: ~Copyable & Sendable> = Mutex<Value>
 #endif
 
-#if !TASK_OPERATIONS_EXPLORED
-    /// A value that only one thread at a time can reach. User code is never called, a continuation never resumed and
-    /// a task never cancelled inside `withLock`.
-    ///
-    /// Only public code is specialized in other modules of the package: the compiler hands on the bodies of `@inlinable`
-    /// functions of `package` access to none (Swift 6.3). With that, an operation of Foundation costs a quarter fewer
-    /// instructions on a queue.
-    @_spi(Lock) public struct Lock<Value: ~Copyable & Sendable>: ~Copyable, Sendable {
-        @usableFromInline let storage: LockStorage<Value>
+/// A value that only one thread at a time can reach. User code is never called, a continuation never resumed and
+/// a task never cancelled inside `withLock`.
+///
+/// Only public code is specialized in other modules of the package: the compiler hands on the bodies of `@inlinable`
+/// functions of `package` access to none (Swift 6.3). With that, an operation of Foundation costs a quarter fewer
+/// instructions on a queue.
+@_spi(Lock) public struct Lock<Value: ~Copyable & Sendable>: ~Copyable, Sendable {
+    @usableFromInline let storage: LockStorage<Value>
 
-        @inlinable public init(_ value: consuming Value) {
-            storage = LockStorage(value)
-        }
-
-        @inlinable @inline(__always)
-        public func withLock<Result: Sendable, Failure>(
-            _ body: (inout Value) throws(Failure) -> Result
-        ) throws(Failure) -> Result {
-            try storage.withLock { value throws(Failure) in try body(&value) }
-        }
+    @inlinable public init(_ value: consuming Value) {
+        storage = LockStorage(value)
     }
-#endif
+
+    @inlinable @inline(__always)
+    public func withLock<Result: Sendable, Failure>(
+        _ body: (inout Value) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try storage.withLock { value throws(Failure) in try body(&value) }
+    }
+}

@@ -1,24 +1,22 @@
 // Threads of the system, which the standard library does not have.
 
-// A controlled build has others: see Explored.swift.
-#if !TASK_OPERATIONS_EXPLORED
-    #if canImport(Darwin)
-        internal import Darwin
-        internal import ObjectiveC
-    #elseif canImport(Glibc)
-        internal import Glibc
-    #elseif canImport(Musl)
-        internal import Musl
-    #endif
+#if canImport(Darwin)
+    internal import Darwin
+    internal import ObjectiveC
+#elseif canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#endif
 
-    /// A thread of the system, detached: its memory is freed when it ends.
-    package enum SystemThread {
-        /// What a thread does. It may block.
-        package typealias Body = @Sendable () -> Void
+/// A thread of the system, detached: its memory is freed when it ends.
+package enum SystemThread {
+    /// What a thread does. It may block.
+    package typealias Body = @Sendable () -> Void
 
-        private final class Start: Sendable {
-            let name: String
-            let body: Body
+    private final class Start: Sendable {
+        let name: String
+        let body: Body
 
         init(name: String, body: @escaping Body) {
             self.name = name
@@ -151,76 +149,14 @@ final class Monitor<Value: Sendable>: @unchecked Sendable {
                 pthread_cond_wait(condition, mutex)
                 continue
             }
-        }
-
-        /// Starts a thread.
-        ///
-        /// - Parameters:
-        ///   - name: What it is called; Linux keeps the first 15 bytes.
-        ///   - stackSize: The bytes of its stack; nil for the system's own choice.
-        ///   - body: What the thread does.
-        /// - Returns: 0, or the system's reason not to start it: `EAGAIN` if there are too many threads or too little
-        ///   memory, `EINVAL` if the system has no stack of that size.
-        package static func start(name: String, stackSize: Int? = nil, body: @escaping Body) -> Int32 {
-            var attributes = pthread_attr_t()
-            pthread_attr_init(&attributes)
-            defer { pthread_attr_destroy(&attributes) }
-            pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
-            if let stackSize {
-                let error = pthread_attr_setstacksize(&attributes, stackSize)
-                if error != 0 { return error }
-            }
-            let start = Unmanaged.passRetained(Start(name: name, body: body))
-            #if canImport(Darwin)
-                var thread: pthread_t?
-                let error = pthread_create(&thread, &attributes, { SystemThread.run($0) }, start.toOpaque())
-            #else
-                var thread = pthread_t()
-                let error = pthread_create(&thread, &attributes, { SystemThread.run($0!) }, start.toOpaque())
-            #endif
-            if error != 0 { start.release() }
-            return error
-        }
-
-        /// What `start` returns for a stack size that the system does not have.
-        static var invalidArgument: Int32 { EINVAL }
-
-        /// Does work in a pool of its own for what Objective-C releases later, on platforms that have that.
-        static func inReleasePool(_ work: () -> Void) {
-            #if canImport(ObjectiveC)
-                autoreleasepool { work() }
-            #else
-                work()
-            #endif
-        }
-
-        private static func run(_ opaque: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
-            // Retained where the thread was made, for this one call.
-            let start = Unmanaged<Start>.fromOpaque(opaque).takeRetainedValue()
-            setName(start.name)
-            start.body()
-            return nil
-        }
-
-        private static func setName(_ name: String) {
-            #if canImport(Darwin)
-                pthread_setname_np(name)
-            #else
-                // The C library declares it only to programs that ask for more than the standard.
-                typealias SetName = @convention(c) (_ thread: pthread_t, _ name: UnsafePointer<CChar>) -> Int32
-                guard let address = dlsym(nil, "pthread_setname_np") else { return }
-                let bytes = name.utf8.prefix(15).map { CChar(bitPattern: $0) } + [0]
-                _ = unsafeBitCast(address, to: SetName.self)(pthread_self(), bytes)
-            #endif
+            isLate = deadline.wait(for: condition, mutex)
         }
     }
+}
 
-    /// A value that only one thread at a time can reach, and on whose changes threads wait.
-    final class Monitor<Value: Sendable>: @unchecked Sendable {
-        // Every access to `value` holds `mutex`.
-        private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-        private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
-        private var value: Value
+/// A moment of the system's clock that never goes back.
+private struct SystemTime {
+    private var time = timespec()
 
     init(after duration: Duration) {
         clock_gettime(CLOCK_MONOTONIC, &time)
@@ -230,32 +166,19 @@ final class Monitor<Value: Sendable>: @unchecked Sendable {
         time.tv_nsec = nanoseconds % 1_000_000_000
     }
 
-    /// A moment of the system's clock that never goes back.
-    private struct SystemTime {
-        private var time = timespec()
-
-        init(after duration: Duration) {
-            clock_gettime(CLOCK_MONOTONIC, &time)
-            let (seconds, attoseconds) = duration.components
-            let nanoseconds = time.tv_nsec + Int(attoseconds / 1_000_000_000)
-            time.tv_sec += Int(min(seconds, 1_000_000_000)) + nanoseconds / 1_000_000_000
-            time.tv_nsec = nanoseconds % 1_000_000_000
-        }
-
-        /// Blocks until the condition is signalled or the moment has come. Returns whether it has.
-        func wait(
-            for condition: UnsafeMutablePointer<pthread_cond_t>, _ mutex: UnsafeMutablePointer<pthread_mutex_t>
-        ) -> Bool {
-            #if canImport(Darwin)
-                var now = timespec()
-                clock_gettime(CLOCK_MONOTONIC, &now)
-                var rest = timespec(tv_sec: time.tv_sec - now.tv_sec, tv_nsec: time.tv_nsec - now.tv_nsec)
-                if rest.tv_nsec < 0 { rest = timespec(tv_sec: rest.tv_sec - 1, tv_nsec: rest.tv_nsec + 1_000_000_000) }
-                return rest.tv_sec < 0 || pthread_cond_timedwait_relative_np(condition, mutex, &rest) == ETIMEDOUT
-            #else
-                var time = time
-                return pthread_cond_timedwait(condition, mutex, &time) == ETIMEDOUT
-            #endif
-        }
+    /// Blocks until the condition is signalled or the moment has come. Returns whether it has.
+    func wait(
+        for condition: UnsafeMutablePointer<pthread_cond_t>, _ mutex: UnsafeMutablePointer<pthread_mutex_t>
+    ) -> Bool {
+        #if canImport(Darwin)
+            var now = timespec()
+            clock_gettime(CLOCK_MONOTONIC, &now)
+            var rest = timespec(tv_sec: time.tv_sec - now.tv_sec, tv_nsec: time.tv_nsec - now.tv_nsec)
+            if rest.tv_nsec < 0 { rest = timespec(tv_sec: rest.tv_sec - 1, tv_nsec: rest.tv_nsec + 1_000_000_000) }
+            return rest.tv_sec < 0 || pthread_cond_timedwait_relative_np(condition, mutex, &rest) == ETIMEDOUT
+        #else
+            var time = time
+            return pthread_cond_timedwait(condition, mutex, &time) == ETIMEDOUT
+        #endif
     }
-#endif
+}
