@@ -44,7 +44,6 @@ final class ControlledThread: @unchecked Sendable {
     /// The locks that the thread holds, in the order of taking.
     var held: [SharedObject] = []
     var isNotified = false
-    var isEnded = false
     /// While positive, no other thread runs unless this one needs a lock that the other one holds.
     var exclusiveDepth = 0
     var host: HostThread?

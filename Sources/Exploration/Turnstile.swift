@@ -71,7 +71,7 @@ final class Turnstile: @unchecked Sendable {
         passTurn(to: main)
         var steps = 0
         // No schedule depends on this time: it only ends a process that would wait for ever.
-        while completed.wait(timeout: .now() + 10) == .timedOut {
+        while completed.wait(timeout: .now() + 30) == .timedOut {
             precondition(
                 stepCount > steps,
                 """
@@ -110,7 +110,6 @@ extension Turnstile {
 
     /// The current thread has ended. Returns the next one, which has the turn now; nil if none is left.
     func end(_ thread: ControlledThread) -> ControlledThread? {
-        thread.isEnded = true
         threads.remove(at: threads.firstIndex { $0 === thread }!)
         if memory == .weak { ended.join(thread.view) }
         if threads.isEmpty { return nil }

@@ -45,7 +45,8 @@ enum SmallPrograms {
         addAndCancel, addLimited, addTwo, refusedAdd, removedEdge, raised, suspended, released, lent, awaited,
         awaitedTwice,
         observed,
-        limited, callback, scope, capacity, shutDown, key, lazyValue, group, semaphore, thread, timeLimit, crossing,
+        limited, callback, scope, capacity, shutDown, key, lazyValue, group, semaphore, thread, threads, timeLimit,
+        crossing,
     ]
 
     static let addAndCancel = ExploredProgram("add / cancel") { schedule in
@@ -413,20 +414,33 @@ enum SmallPrograms {
         schedule.expect(semaphore.available == 1, "\(semaphore.available) permits are left")
     }
 
-    static let thread = ExploredProgram("call on a thread / its cancellation / shutdown") { schedule in
-        let (executor, tally) = (BlockingExecutor(maxThreadCount: 1), Tally())
+    static let thread = ExploredProgram("call on a thread / its cancellation") { schedule in
+        let (executor, tally) = (ThreadExecutor(), Tally())
         for name in ["a", "b"] {
             schedule.thread(name) {
                 let task = Task {
-                    _ = try? await executor.run { tally.count(name) }
-                    tally.count("end of \(name)")
+                    do {
+                        try await executor.run { tally.count(name) }
+                        tally.count("end of \(name)")
+                    } catch {
+                        tally.count("\(name) was given up")
+                    }
                 }
                 if name == "b" { task.cancel() }
             }
         }
         schedule.runToEnd()
-        schedule.expect(tally["a"] == 1 && tally["end of a"] == 1 && tally["end of b"] == 1, "\(tally.counts)")
-        schedule.expectOnce(tally)
+        schedule.expect(tally["a"] == 1 && tally["end of a"] == 1, "\(tally.counts)")
+        schedule.expect(tally["end of b"] == tally["b"] && tally["b was given up"] == 1 - tally["b"], "\(tally.counts)")
+    }
+
+    static let threads = ExploredProgram("call on threads / end of an idle thread") { schedule in
+        let (executor, tally) = (BlockingExecutor(maxThreadCount: 2), Tally())
+        for name in ["a", "b"] {
+            schedule.thread(name) { Task { try await executor.run { tally.count(name) } } }
+        }
+        schedule.runToEnd()
+        schedule.expect(tally.counts == ["a": 1, "b": 1], "\(tally.counts)")
     }
 
     static let timeLimit = ExploredProgram("time limit / end") { schedule in
