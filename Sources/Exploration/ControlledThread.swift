@@ -25,6 +25,8 @@ final class ControlledThread: @unchecked Sendable {
         case wait(SharedObject, until: Duration?)
         /// Fires a timer at a moment.
         case fire(at: Duration)
+        /// Does nothing that others could notice.
+        case pause
         /// Lets the other threads run first.
         case yield
         /// Waits until no other thread can run.

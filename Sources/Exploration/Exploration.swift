@@ -50,9 +50,9 @@ public struct Schedule: Sendable {
         turnstile.note(text())
     }
 
-    /// A step at which other threads may continue.
-    public func yield() {
-        turnstile.reach(.yield)
+    /// A point at which another thread may continue: before the cancellation of a task, for example, which is none itself.
+    public func pause() {
+        turnstile.reach(.pause)
     }
 }
 

@@ -243,7 +243,7 @@ extension Turnstile {
 
     private func canRun(_ thread: ControlledThread) -> Bool {
         switch thread.step {
-        case .start, .access: true
+        case .start, .access, .pause: true
         case .acquire(let lock): lock.owner == nil
         case .wait: thread.isNotified
         case .fire, .quiet: false
@@ -343,6 +343,7 @@ extension Turnstile {
         case .acquire(let lock): "takes \(lock.name(in: self))"
         case .wait(let condition, _): "waits for \(condition.name(in: self))"
         case .fire: "fires"
+        case .pause: "pauses"
         case .yield: "yields"
         case .quiet: "waits until no other thread can run"
         }
@@ -358,6 +359,7 @@ extension Turnstile {
             case .fire: (8, nil)
             case .yield: (9, nil)
             case .quiet: (10, nil)
+            case .pause: (11, nil)
             }
         let number = object.map { UInt64($0.number(in: self)) } ?? 0
         digest = (digest ^ (UInt64(thread.number) << 40 | number << 8 | kind)) &* 1_099_511_628_211

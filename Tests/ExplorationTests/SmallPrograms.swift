@@ -152,7 +152,7 @@ enum SmallPrograms {
         schedule.thread("resumer") { queue.isSuspended = false }
         schedule.thread("suspender") {
             queue.isSuspended = true
-            schedule.yield()
+            schedule.pause()
             queue.isSuspended = false
         }
         schedule.runToEnd()
@@ -207,6 +207,7 @@ enum SmallPrograms {
                 let value = try? await operation.value
                 tally.count(value.map { "\($0)" } ?? "nil")
             }
+            schedule.pause()
             task.cancel()
         }
         schedule.thread("adder") { try? queue.addOperation(operation) }
@@ -225,6 +226,7 @@ enum SmallPrograms {
                 try? await operation.waitUntilFinished()
                 tally.count("end of the wait")
             }
+            schedule.pause()
             task.cancel()
         }
         schedule.runToEnd()
@@ -307,6 +309,7 @@ enum SmallPrograms {
                 }
                 tally.count("end")
             }
+            schedule.pause()
             task.cancel()
         }
         schedule.runToEnd()
@@ -367,6 +370,7 @@ enum SmallPrograms {
         }
         schedule.thread("canceller") {
             let task = Task { _ = try? await value.value }
+            schedule.pause()
             task.cancel()
         }
         schedule.thread("waiter") { Task { if try await value.value == 7 { tally.count("7") } } }
@@ -389,6 +393,7 @@ enum SmallPrograms {
                 await group.wait()
                 tally.count("cancelled")
             }
+            schedule.pause()
             task.cancel()
         }
         schedule.runToEnd()
@@ -406,6 +411,7 @@ enum SmallPrograms {
                         tally.leave()
                     }
                 }
+                schedule.pause()
                 if name == "b" { task.cancel() }
             }
         }
@@ -426,6 +432,7 @@ enum SmallPrograms {
                         tally.count("\(name) was given up")
                     }
                 }
+                schedule.pause()
                 if name == "b" { task.cancel() }
             }
         }
