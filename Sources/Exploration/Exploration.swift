@@ -238,7 +238,10 @@ extension ExploredProgram {
         let third = run(ReplayStrategy(choices), keepsTrace: true)
         let same = zip(second.trace, third.trace).prefix { $0 == $1 }.count
         let lines = [second, third].map { $0.trace.indices.contains(same) ? $0.trace[same] : "the end" }
-        let message = "The schedule is not repeatable. After \(same) steps: \(lines[0]), or \(lines[1])."
+        let message = """
+            The schedule is not repeatable: it took \(turnstile.stepCount) steps, then \(second.stepCount), then \
+            \(third.stepCount). After \(same) steps: \(lines[0]), or \(lines[1]).
+            """
         return FailedSchedule(
             program: name, details: details, seed: seed, choices: choices, messages: [message],
             trace: Array(second.trace.prefix(same)))

@@ -42,11 +42,9 @@ extension Schedule {
 /// Programs of few threads and steps. All of their schedules with few interruptions are run.
 enum SmallPrograms {
     static let all = [
-        addAndCancel, addLimited, addTwo, refusedAdd, removedEdge, raised, suspended, released, lent, awaited,
-        awaitedTwice,
-        observed,
-        limited, callback, scope, capacity, shutDown, key, lazyValue, group, semaphore, thread, threads, timeLimit,
-        crossing,
+        addAndCancel, addLimited, addTwo, refusedAdd, removedEdge, raised, suspended, released, lent, awaited, givenUp,
+        awaitedTwice, observed, limited, callback, scope, capacity, shutDown, key, lazyValue, group, semaphore, thread,
+        threads, timeLimit, crossing,
     ]
 
     static let addAndCancel = ExploredProgram("add / cancel") { schedule in

@@ -172,7 +172,7 @@ extension TaskOperation {
     ///   - timeout: How long to wait at most.
     ///   - clock: What measures that.
     /// - Throws: As `value`; `WaitTimeoutError` when the time is up before the operation is finished. It goes on.
-    public func value<C: Clock>(timeout: C.Duration, clock: C = .continuous) async throws -> Success {
+    public func value<C: Clock>(timeout: C.Duration, clock: C = ContinuousClock()) async throws -> Success {
         try await waitUntilFinished(timeout: timeout, clock: clock)
         return try finishedValue()
     }
@@ -186,7 +186,7 @@ extension TaskOperation {
     ///   operation is finished, which goes on; `TaskOperationError.waitCycle` if a body awaits what cannot end before
     ///   the body does.
     public func result<C: Clock>(
-        timeout: C.Duration, clock: C = .continuous
+        timeout: C.Duration, clock: C = ContinuousClock()
     ) async throws -> Result<Success, any Error> {
         try await waitUntilFinished(timeout: timeout, clock: clock)
         return outcome!

@@ -48,7 +48,7 @@ extension TaskOperationQueue {
     /// - Throws: As without a limit; `WaitTimeoutError` when the time is up before the queue is empty. The operations go
     ///   on.
     public func waitUntilAllOperationsAreFinished<C: Clock>(
-        timeout: C.Duration, clock: C = .continuous
+        timeout: C.Duration, clock: C = ContinuousClock()
     ) async throws {
         let wait = WaitUntilEmpty(endsWhenCancelled: true)
         let isOver = try await withTimeLimit(timeout, clock: clock) {
@@ -103,7 +103,7 @@ extension TaskOperationQueue {
     /// - Throws: `TaskOperationError.waitCycle` in the body of an operation of this queue, or of one that such an
     ///   operation waits for. The queue is shut down all the same, and nothing is cancelled.
     public func shutDown<C: Clock>(
-        cancellingAfter limit: C.Duration, clock: C = .continuous
+        cancellingAfter limit: C.Duration, clock: C = ContinuousClock()
     ) async throws(TaskOperationError) {
         scheduler.shutDown()
         try await scheduler.waitUntilEmpty(cancellingAfter: limit, clock: clock)
