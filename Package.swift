@@ -152,7 +152,7 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
-// Set by .ci/run, which explores threads in a release build of its own.
+// For an exploration of threads in a release build of its own: see Documentation/Exploration.md.
 if Context.environment["TASK_OPERATIONS_EXPLORATION"] != nil {
     let explored = [
         "Exploration", "ExploredTaskOperations", "ExploredTaskOperationsTesting", "ExploredSimulation",
