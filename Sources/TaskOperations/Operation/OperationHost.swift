@@ -27,7 +27,7 @@ protocol OperationHost: AnyObject, Sendable {
     /// Why an operation that is ready has not started, in words.
     func reasonToWait(of operation: AnyTaskOperation) -> String
 
-    /// Whether the queue limits how often bodies start.
+    /// Whether the queue has a rate, which limits how often bodies start.
     var hasRate: Bool { get }
 
     /// Waits until the rate of the queue lets a body run again.

@@ -81,8 +81,6 @@ extension Scheduler {
         }
     }
 
-    nonisolated var hasRate: Bool { clock != nil }
-
     nonisolated func waitForAttempt() async {
         guard let clock else { return }
         if let start = apply({ $0.state.reserveStart() }) { await clock.sleep(until: start) }

@@ -39,6 +39,7 @@ actor Scheduler: OperationHost {
     nonisolated let permit: PermitNode?
     /// What a rate and ageing are measured by; nil if there are none.
     nonisolated let clock: QueueClock?
+    nonisolated let hasRate: Bool
     /// Whether a newcomer may make another operation give way.
     nonisolated let dropsPending: Bool
     /// Set for good when a barrier is added.
@@ -79,6 +80,7 @@ actor Scheduler: OperationHost {
         scopeWorkers: ScopeWorkers? = nil, clock: QueueClock? = nil
     ) {
         self.clock = clock
+        hasRate = policies.rate != nil
         identity = QueueIdentity(name: queueName)
         self.scopeWorkers = scopeWorkers
         self.permit = permit

@@ -9,9 +9,9 @@
 /// ```
 ///
 /// It is one operation for all attempts: it executes from the first to the last, and its outcome is that of the last one.
-/// Each attempt counts in the rate of the queue. During a pause its permit is lent out (see `withPermitLent`), and cancelling
-/// the operation ends the pause, and the operation, at once, with `CancellationError`. What a failed attempt held, its error included, is let go of before the
-/// pause.
+/// Each attempt counts in the rate of the queue. During a pause the operation lends its permit (see `withPermitLent`).
+/// Cancelling the operation ends the pause and the operation at once, with `CancellationError`. The values and the error of
+/// a failed attempt are released before the pause.
 ///
 /// Not tried again are: an operation that was cancelled, or has used up its time limit, and one whose input failed
 /// (`TaskOperationError.dependencyFailed`), as the input would be the same.
