@@ -22,6 +22,8 @@ public final class OperationStatistics: TaskOperationObserver {
         public internal(set) var succeeded = 0
         public internal(set) var failed = 0
         public internal(set) var cancelled = 0
+        /// The number of operations that were dropped because the queue was full. They do not count as failed.
+        public internal(set) var dropped = 0
         /// Attempts after the first of operations.
         public internal(set) var retries = 0
         /// How long operations were ready before they started.
@@ -87,6 +89,7 @@ extension OperationStatistics.Entry {
     private mutating func finish(_ number: UInt64, _ outcome: TaskOperationEvent.Outcome, at time: Int) {
         switch outcome {
         case .succeeded: statistics.succeeded += 1
+        case .failed(TaskOperationError.dropped): statistics.dropped += 1
         case .failed: statistics.failed += 1
         case .cancelled: statistics.cancelled += 1
         }

@@ -48,8 +48,10 @@ struct StatisticsTests {
             try await first.value
             try await queue.waitUntilAllOperationsAreFinished()
             let now = try #require(statistics.snapshot.first)
+            let dropped = overflow == .dropOldest ? 2 : 0
             #expect(
-                [now.pending, now.executing, now.added, now.succeeded, now.failed, now.cancelled] == [0, 0, 2, 2, 0, 0])
+                [now.pending, now.executing, now.added, now.dropped, now.succeeded, now.failed, now.cancelled]
+                    == [0, 0, 2 + dropped, dropped, 2, 0, 0])
         }
     }
 

@@ -40,7 +40,8 @@ extension AnyTaskOperation {
     /// If the limits of an operation are free only while its queue is full, it waits for as long as that lasts: give it a
     /// queue of its own, or a wider one.
     ///
-    /// A body keeps the permits of its limits while it awaits something, also if it lends the permit of its queue. An await
+    /// A body keeps the permits of its limits while it awaits something, also if it lends the permit of its queue. It lends
+    /// them during a pause between attempts, and takes all of them back, in one step, before the next attempt. An await
     /// of an operation that needs one of them, directly or through others, throws `TaskOperationError.waitCycle`, even if
     /// the semaphore has more permits: they may be taken when the operation wants one. The permits that a task holds by
     /// `withPermit` are not known to operations: if that task awaits an operation that needs them, both wait for ever.

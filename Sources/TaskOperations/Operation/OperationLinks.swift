@@ -24,6 +24,7 @@ final class OperationLinks: @unchecked Sendable {
         @exclusivity(unchecked) var executor: (any TaskExecutor)?
         @exclusivity(unchecked) var bindings: [TaskLocalBinding] = []
         @exclusivity(unchecked) var limits: [AsyncSemaphore] = []
+        @exclusivity(unchecked) var limitUse = LimitUse.held
         @exclusivity(unchecked) var addedBodies: AddedBodies?
         @exclusivity(unchecked) var progress: ProgressUnit?
     }
@@ -60,7 +61,7 @@ final class OperationLinks: @unchecked Sendable {
         let body = OperationLinks()
         swap(&body.waits, &waits)
         swap(&body.notes, &notes)
-        if !limits.isEmpty { swap(&body.limits, &limits) }
+        if !limits.isEmpty { (body.limits, limits, body.limitUse) = (limits, [], limitUse) }
         body.permit = permit
         return body
     }
@@ -115,6 +116,12 @@ extension OperationLinks {
     var limits: [AsyncSemaphore] {
         get { extras?.limits ?? [] }
         _modify { yield &madeExtras().limits }
+    }
+
+    /// What becomes of the permits of the limits while the body executes.
+    var limitUse: LimitUse {
+        get { extras?.limitUse ?? .held }
+        _modify { yield &madeExtras().limitUse }
     }
 
     /// What runs beside the first body.

@@ -47,6 +47,13 @@ extension Scheduler: LimitClaimant {
         apply((claim, change)) { scheduler, input in input.1(input.0, &scheduler.limits.effects) }
     }
 
+    /// An executing operation lends its limits, or has taken them back. It is in the queue as long as its body executes.
+    nonisolated func setLimitsLent(_ isLent: Bool, of operation: AnyTaskOperation) {
+        apply((isLent, operation)) { scheduler, input in
+            scheduler.state.setLimitsLent(input.0, scheduler.slot(of: input.1)!)
+        }
+    }
+
     private func noteOffer(to claim: LimitClaim) {
         // The last operation of the set may have left.
         if limits.claims[claim.set] === claim { state.limitsWereOffered(claim.set) }

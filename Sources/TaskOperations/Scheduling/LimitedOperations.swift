@@ -40,6 +40,8 @@ struct LimitedOperations: Sendable {
     private struct Member: Sendable {
         let set: Int
         var isParked = false
+        /// Whether the operation executes without its limits, which are lent.
+        var isLent = false
     }
 
     private let order: OperationOrder
@@ -91,9 +93,10 @@ extension LimitedOperations {
 
     /// An operation has left. It is not parked.
     mutating func leave(_ slot: Int, hasStarted: Bool) {
-        guard let set = members.removeValue(forKey: slot)?.set else { return }
+        guard let member = members.removeValue(forKey: slot) else { return }
+        let set = member.set
         if members.isEmpty { members = [:] }
-        if hasStarted { changes.append(.release(set)) }
+        if hasStarted, !member.isLent { changes.append(.release(set)) }
         sets[set].operationCount -= 1
         if sets[set].operationCount == 0 { changes.append(.forget(set)) }
     }
@@ -101,6 +104,12 @@ extension LimitedOperations {
     /// An operation that was to start has to wait after all.
     mutating func undoStart(_ slot: Int) {
         if let set = set(of: slot) { changes.append(.release(set)) }
+    }
+
+    /// An executing operation lends its limits, or has taken them back.
+    mutating func setLent(_ isLent: Bool, _ slot: Int) {
+        members[slot]!.isLent = isLent
+        if isLent { changes.append(.release(members[slot]!.set)) }
     }
 
     /// Whether a ready operation of a level may try to take its limits. If not, it is parked.

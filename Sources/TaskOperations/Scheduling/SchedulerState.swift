@@ -127,15 +127,16 @@ extension SchedulerState {
     /// time, amortised.
     mutating func end(_ slot: Slot) -> Element {
         let (record, wasEnding) = operations.remove(slot, &outbox.newFloors)
+        let wasDropped = wasEnding && record.status == .waiting
         switch record.status {
-        case .waiting where wasEnding: room.droppedLeft()
+        case .waiting where wasDropped: room.droppedLeft()
         case .waiting, .ready: if room.drops { room.leave(.init(arrival: record.arrival, slot: slot)) }
         case .lent: break
         case .executing: lending.giveBack(record.weight, at: record.level)
         case .returning: freeReturn(record.arrival, slot, record.level)
         }
         if !isPlain { leavePolicies(slot, record.status) }
-        if changes.isObserved, !wasEnding { tell(.finished, record.element, record.arrival) }
+        if changes.isObserved, !wasEnding || wasDropped { tell(.finished, record.element, record.arrival) }
         if isEmpty, intake == .closing, room.producers.isEmpty { intake = .shut }
         return record.element
     }
@@ -161,7 +162,7 @@ extension SchedulerState {
             return false
         }
         if records[slot].status == .ready { operations.makeWait(slot) }
-        beginEnding(slot)
+        operations.beginEnding(slot)
         reject(records[slot].element, .dropped)
         return true
     }
@@ -351,6 +352,11 @@ extension SchedulerState {
     /// An operation that is about to be added at a slot has limits.
     mutating func setLimits(_ set: Int, of slot: Slot) {
         operations.changeAdmission { $0.changeLimited { $0.arrive(slot, set) } }
+    }
+
+    /// An executing operation lends its limits, or has taken them back.
+    mutating func setLimitsLent(_ isLent: Bool, _ slot: Slot) {
+        operations.changeAdmission { $0.changeLimited { $0.setLent(isLent, slot) } }
     }
 
     /// The claim of a set has come to the head of its line.

@@ -58,6 +58,20 @@ struct BoundedQueueTests {
         queue.cancelAllOperations()
     }
 
+    @Test("An observer learns that a dropped operation failed")
+    func droppedAsObserved() async throws {
+        let queue = TaskOperationQueue(maxPendingOperationCount: 1, overflow: .dropOldest, isSuspended: true)
+        let journal = EventJournal()
+        queue.addObserver(journal)
+        let dropped = queue.addOperation {}
+        let kept = queue.addOperation {}
+        let story = journal.story(of: dropped)
+        #expect(story.count == 3 && story.last?.hasPrefix("failed") == true)
+        #expect(journal.story(of: kept) == ["added", "ready"])
+        #expect(journal.faults() == [])
+        queue.cancelAllOperations()
+    }
+
     @Test(
         "A full queue drops the oldest or the newest that is pending",
         arguments: [QueueOverflow.dropOldest, .dropNewest])

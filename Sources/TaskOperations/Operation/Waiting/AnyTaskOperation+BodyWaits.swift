@@ -171,10 +171,10 @@ extension AnyTaskOperation {
         return lentWaitCount != nil && host.beginWait(within: self) ? nil : permit
     }
 
-    /// Notes that the body keeps the permits of its limits while it awaits.
+    /// Adds edges for the permits of limits that the body keeps while it awaits.
     ///
     /// - Throws: `TaskOperationError.waitCycle` if the target needs one of them.
-    private func keepLimits() throws(TaskOperationError) {
+    func keepLimits() throws(TaskOperationError) {
         for limit in limits {
             let node = WaitNode.permit(limit.permit)
             while let cycle = WaitOrder.insert(from: node, to: [.operation(self)], make: { limit.permit.insert(self) })

@@ -92,7 +92,8 @@ extension OperationRecord {
         guard hasBody, let links else { return false }
         // The body of an open scope, which will await its end, keeps its limits from the beginning: so an operation that
         // needs one is refused where it is added to the scope.
-        return isLimit ? !links.waits.isEmpty || links.permit == .lent : links.permit == .kept
+        if isLimit { return links.limitUse == .held && (!links.waits.isEmpty || links.permit == .lent) }
+        return links.permit == .kept
     }
 }
 
@@ -140,5 +141,15 @@ enum PermitUse: Sendable {
     /// The body is about to lend the permit.
     case lending
     /// The permit is lent, or the body waits to have it back.
+    case lent
+}
+
+/// The use of the limits of a body that executes.
+enum LimitUse: Sendable {
+    /// The body has a permit of each.
+    case held
+    /// The body is about to lend the permits.
+    case lending
+    /// The permits are lent. The body needs them again before its next attempt.
     case lent
 }

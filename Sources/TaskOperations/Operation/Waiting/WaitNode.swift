@@ -125,8 +125,15 @@ extension OperationRecord {
         switch phase {
         case .created: []
         case .submitted: permits(of: host)
-        case .executing, .finished: links?.permit == .lent ? host?.permit.map { [$0] } ?? [] : []
+        case .executing, .finished: lentPermits
         }
+    }
+
+    /// The permits that the body needs back.
+    private var lentPermits: [PermitNode] {
+        guard let links else { return [] }
+        let ofHost = links.permit == .lent ? host?.permit.map { [$0] } ?? [] : []
+        return links.limitUse == .lent ? ofHost + limits.map(\.permit) : ofHost
     }
 
     /// Whether a rank would be above the ranks of the limits.

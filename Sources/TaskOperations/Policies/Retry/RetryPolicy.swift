@@ -9,7 +9,8 @@
 /// ```
 ///
 /// It is one operation for all attempts: it executes from the first to the last, and its outcome is that of the last one.
-/// Each attempt counts in the rate of the queue. During a pause the operation lends its permit (see `withPermitLent`).
+/// Each attempt counts in the rate of the queue. During a pause the operation lends its permit (see `withPermitLent`) and
+/// the permits of its limits, and takes all of them back before the next attempt.
 /// Cancelling the operation ends the pause and the operation at once, with `CancellationError`. The values and the error of
 /// a failed attempt are released before the pause.
 ///

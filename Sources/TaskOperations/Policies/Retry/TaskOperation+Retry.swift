@@ -34,8 +34,8 @@ extension AnyTaskOperation {
         record.withLock { $0.host }?.noteAttempt(number, of: self)
     }
 
-    /// Waits for a pause to end, and then until the rate of the queue allows an attempt. The body lends its permit
-    /// meanwhile; if its task is cancelled, the body does not get the permit back, and has to end.
+    /// Waits for a pause to end, and then until the rate of the queue allows an attempt. The body lends its permits
+    /// meanwhile. If its task is cancelled, the body does not get them back, and has to end.
     static func waitLendingPermit<C: Clock>(
         for pause: Duration, before attempt: Int, clock: C
     ) async where C.Duration == Duration {
@@ -44,8 +44,10 @@ extension AnyTaskOperation {
         let face = ClockFace(clock)
         let end = face.moment(after: pause)
         await lendingPermit(for: .pause(attempt: attempt, length: pause), goesOn: { !Task.isCancelled }) {
-            if pause > .zero { await face.sleep(until: end) }
-            if !Task.isCancelled { await host?.waitForAttempt() }
+            await lendingLimits {
+                if pause > .zero { await face.sleep(until: end) }
+                if !Task.isCancelled { await host?.waitForAttempt() }
+            }
         }
     }
 }

@@ -1,0 +1,114 @@
+// A body lends the permits of its limits during a pause between attempts, and takes all of them back in one step.
+
+extension AnyTaskOperation {
+    /// Does something for which the calling body lends the permits of its limits.
+    ///
+    /// The body keeps them on a queue that never lends, and if an operation that awaits it has a permit of one of them.
+    /// It does not take them back if its task is cancelled: it has to end then.
+    static func lendingLimits(while work: () async -> Void) async {
+        guard let operation = awaiting, let scheduler = operation.schedulerToLendLimits() else { return await work() }
+        scheduler.setLimitsLent(true, of: operation)
+        await work()
+        guard await LimitReturn(limits: operation.limits, level: PriorityLevel(operation.effectivePriority)).wait()
+        else { return }
+        operation.limitsWereReturned()
+        scheduler.setLimitsLent(false, of: operation)
+    }
+
+    /// Begins to lend the permits of the limits. Returns nil, and changes nothing, if the body keeps them.
+    private func schedulerToLendLimits() -> Scheduler? {
+        let host = record.withLock { record -> (any OperationHost)? in
+            guard record.hasLimits, let host = record.host, host.permit?.isLendable == true else { return nil }
+            record.links!.limitUse = .lending
+            return host
+        }
+        guard let host else { return nil }
+        let permits = limits.map(\.permit)
+        for permit in permits { permit.remove(self) }
+        let cycle = WaitOrder.insert(from: .operation(self), to: permits.map(WaitNode.permit)) {
+            record.withLock { record in
+                guard permits.allSatisfy({ $0.rank.value < rank.value }) else { return false }
+                record.links!.limitUse = .lent
+                return true
+            }
+        }
+        if cycle == nil { return host as? Scheduler }
+        limitsWereReturned()
+        return nil
+    }
+
+    private func limitsWereReturned() {
+        record.withLock { $0.links!.limitUse = .held }
+        do {
+            try keepLimits()
+        } catch {
+            preconditionFailure("a body in a pause waits for something but the end of the pause: \(error)")
+        }
+    }
+}
+
+/// A task's wait for a permit of each of several limits.
+private final class LimitReturn: LimitClaimant {
+    private struct State: Sendable {
+        var level: PriorityLevel
+        var isCancelled = false
+        /// The claim and the suspended task, while the wait lasts.
+        var wait: (claim: LimitClaim, continuation: WaitContinuation<Bool>)?
+    }
+
+    private let limits: [AsyncSemaphore]
+    private let state: Lock<State>
+
+    init(limits: [AsyncSemaphore], level: PriorityLevel) {
+        self.limits = limits
+        state = Lock(State(level: level))
+    }
+
+    /// Takes the permits. Returns false, without them, if the task is cancelled.
+    func wait() async -> Bool {
+        var isTaken = false
+        await withTaskCancellationHandler {
+            await withEscalationHandler {
+                isTaken = await withWaitContinuation { continuation in
+                    let claim = LimitClaim(of: self, set: 0, limits: limits)
+                    update { $0.wait = (claim, continuation) }
+                }
+            } onEscalated: { priority in
+                self.update { $0.level = max($0.level, PriorityLevel(priority)) }
+            }
+        } onCancel: {
+            update { $0.isCancelled = true }
+        }
+        return isTaken
+    }
+
+    /// Applies a change, and ends the wait if the task is cancelled or the permits can be had.
+    private func update(_ change: (inout State) -> Void) {
+        var effects = SemaphoreEffects()
+        let ended = state.withLock { state -> (continuation: WaitContinuation<Bool>, isTaken: Bool)? in
+            change(&state)
+            guard let wait = state.wait else { return nil }
+            if state.isCancelled {
+                wait.claim.withdraw(&effects)
+            } else if !wait.claim.take(at: state.level, &effects) {
+                return nil
+            }
+            state.wait = nil
+            return (wait.continuation, !state.isCancelled)
+        }
+        effects.carryOut()
+        ended?.continuation.resume(returning: ended!.isTaken)
+    }
+
+    func limitsWereOffered(to claim: LimitClaim) {
+        update { _ in }
+    }
+
+    func change(
+        _ claim: LimitClaim, _ change: @escaping @Sendable (LimitClaim, inout SemaphoreEffects) -> Void
+    ) {
+        var effects = SemaphoreEffects()
+        state.withLock { _ in change(claim, &effects) }
+        effects.carryOut()
+    }
+}

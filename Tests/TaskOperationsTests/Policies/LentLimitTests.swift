@@ -1,0 +1,170 @@
+import TaskOperations
+import TaskOperationsExpectations
+import TaskOperationsTesting
+import Testing
+
+@Suite("Limits in pauses between attempts", .inTurns, .timeLimit(.minutes(10)))
+struct LentLimitTests {
+    private let queue = TaskOperationQueue(executor: .seeded)
+    private let other = TaskOperationQueue(executor: .seeded)
+    private let clock = ManualClock()
+    private let policy = RetryPolicy.exponential(initial: .seconds(1), attempts: 2)
+
+    /// Adds an operation whose first attempt fails. Returns it during its pause.
+    private func pausing(
+        limits: [AsyncSemaphore], on queue: TaskOperationQueue? = nil,
+        _ body: @escaping @Sendable (_ attempt: Int) async throws -> Void = { _ in }
+    ) async throws -> TaskOperation<Int> {
+        let operation = TaskOperation {
+            try await body(RetryPolicy.attempt!)
+            if RetryPolicy.attempt == 1 { throw WorkFailed() }
+            return RetryPolicy.attempt!
+        }
+        try operation.setLimits(limits)
+        try operation.setPolicies(retry: policy, clock: clock)
+        try (queue ?? self.queue).addOperation(operation)
+        await clock.waitForSleepers(1)
+        return operation
+    }
+
+    @Test("A pause lends the limits, and the next attempt has all of them again", .seeds(60))
+    func lends() async throws {
+        let limits = [AsyncSemaphore(capacity: 1), AsyncSemaphore(capacity: 1)]
+        let meter = ConcurrencyMeter()
+        let operation = try await pausing(limits: limits) { _ in await meter.measure { await Task.yield() } }
+        #expect(limits.map(\.available) == [1, 1])
+        let gate = Gate()
+        let users = limits.map { limit in
+            other.addOperation(limits: [limit]) { await meter.measure { await gate.pass() } }
+        }
+        await gate.waitForArrivals(2)
+        clock.advance(by: .seconds(1))
+        for limit in limits { #expect(limit.available == 0) }
+        gate.open()
+        for user in users { try await user.value }
+        #expect(try await operation.value == 2)
+        #expect(meter.total == 4)
+        #expect(limits.map(\.available) == [1, 1])
+    }
+
+    @Test("An attempt never executes beside an operation that has one of its limits", .seeds(100), arguments: 1...2)
+    func exclusion(count: Int) async throws {
+        let limits = (0..<count).map { _ in AsyncSemaphore(capacity: 1) }
+        let meter = ConcurrencyMeter()
+        let operations = (0..<4).map { number in
+            let operation = TaskOperation {
+                await meter.measure { await Task.yield() }
+                if RetryPolicy.attempt! < 3 { throw WorkFailed() }
+            }
+            try! operation.setLimits(number % 2 == 0 ? limits : limits.reversed())
+            try! operation.setPolicies(retry: .exponential(initial: .milliseconds(1), attempts: 3), clock: clock)
+            return operation
+        }
+        for (number, operation) in operations.enumerated() {
+            try (number < 2 ? queue : other).addOperation(operation)
+        }
+        while operations.contains(where: { !$0.isFinished }) {
+            clock.advance(by: .milliseconds(2))
+            await Task.yield()
+        }
+        #expect(meter.most == 1 && meter.total == 12)
+        #expect(limits.allSatisfy { $0.available == 1 })
+    }
+
+    @Test("An operation that is cancelled in a pause ends without its limits, whoever has them", .seeds(60))
+    func cancelled() async throws {
+        let limit = AsyncSemaphore(capacity: 1)
+        let operation = try await pausing(limits: [limit])
+        try await limit.acquire()
+        clock.advance(by: .seconds(1))
+        operation.cancel()
+        await #expect(throws: CancellationError.self) { try await operation.value }
+        #expect(limit.available == 0)
+        limit.release()
+        #expect(limit.available == 1 && limit.waitingCount == 0)
+    }
+
+    @Test("An attempt that waits for its limits lets others of its queue execute", .seeds(60))
+    func keepsNoPermit() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, executor: .seeded)
+        let limit = AsyncSemaphore(capacity: 1)
+        let operation = try await pausing(limits: [limit], on: queue)
+        try await limit.acquire()
+        clock.advance(by: .seconds(1))
+        try await queue.addOperation {}.value
+        #expect(operation.isExecuting)
+        limit.release()
+        #expect(try await operation.value == 2)
+    }
+
+    @Test("A body with a limit that awaits an operation in a pause that lends it is refused by name", .seeds(60))
+    func cycle() async throws {
+        let limit = AsyncSemaphore(capacity: 1)
+        let operation = try await pausing(limits: [limit])
+        let waiter = other.addOperation(limits: [limit]) { try await operation.value }
+        do {
+            _ = try await waiter.value
+            Issue.record("the waiter was not refused")
+        } catch TaskOperationError.waitCycle {
+        }
+        clock.advance(by: .seconds(1))
+        #expect(try await operation.value == 2)
+        #expect(limit.available == 1)
+    }
+
+    @Test("A pause keeps a limit of which the body that awaits the operation has another permit", .seeds(60))
+    func awaitedByAHolder() async throws {
+        let limit = AsyncSemaphore(capacity: 2)
+        let (started, gate) = (Gate(), Gate())
+        let operation = TaskOperation {
+            if RetryPolicy.attempt == 1 {
+                started.open()
+                await gate.pass()
+                throw WorkFailed()
+            }
+        }
+        try operation.setLimits([limit])
+        try operation.setPolicies(retry: policy, clock: clock)
+        let waiter = other.addOperation(limits: [limit]) {
+            await started.pass()
+            try? await operation.value
+        }
+        try queue.addOperation(operation)
+        await gate.waitForArrivals(1)
+        // Without an outcome: whether the wait is refused depends on which body comes first.
+        await letOthersRun()
+        gate.open()
+        await clock.waitForSleepers(1)
+        clock.advance(by: .seconds(1))
+        try await operation.value
+        try await waiter.value
+        #expect(limit.available == 2)
+    }
+
+    @Test("A queue that never lends keeps the limits in a pause, too", .seeds(20))
+    func neverLending() async throws {
+        let queue = TaskOperationQueue(lendsPermits: false, executor: .seeded)
+        let limit = AsyncSemaphore(capacity: 1)
+        let operation = try await pausing(limits: [limit], on: queue)
+        #expect(limit.available == 0)
+        clock.advance(by: .seconds(1))
+        #expect(try await operation.value == 2)
+        #expect(limit.available == 1)
+    }
+
+    @Test("An urgent operation gets its limits back before others that wait for them", .seeds(40))
+    func escalation() async throws {
+        let limit = AsyncSemaphore(capacity: 1)
+        let order = Recorder<String>()
+        let operation = try await pausing(limits: [limit]) { if $0 == 2 { order.record("attempt") } }
+        try await limit.acquire()
+        let medium = other.addOperation(priority: .medium, limits: [limit]) { order.record("medium") }
+        clock.advance(by: .seconds(1))
+        await letOthersRun()
+        operation.priority = .high
+        await letOthersRun()
+        limit.release()
+        _ = try await (medium.value, operation.value)
+        #expect(order.events == ["attempt", "medium"])
+    }
+}
