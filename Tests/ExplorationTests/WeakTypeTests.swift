@@ -7,7 +7,7 @@ struct WeakTypeTests {
 
     @Test(
         "each type does what it says in all schedules, and with every load that is allowed",
-        arguments: WeakTypePrograms.mailbox + WeakTypePrograms.ring + WeakTypePrograms.others)
+        arguments: WeakTypePrograms.all)
     func holds(program: ExploredProgram) async throws {
         let result = await explore(.exhaustive(preemptions: Self.preemptions, limit: 1_000_000), of: program)
         if let result, Amount.isDeep { print("\(program.name): \(result)") }
@@ -17,7 +17,6 @@ struct WeakTypeTests {
     @Test(
         "an ordering that is made weaker is noticed", .enabled(if: Amount.isDeep),
         arguments: [
-            (WeakTypePrograms.mailbox, "Mailbox.swift"), (WeakTypePrograms.ring, "ReadyRing.swift"),
             ([WeakTypePrograms.rank], "Rank.swift"), ([WeakTypePrograms.latch], "Latch.swift"),
             ([WeakTypePrograms.clock], "QueueClock.swift"),
             ([WeakTypePrograms.surroundings], "Scheduler+Surrounding.swift"),

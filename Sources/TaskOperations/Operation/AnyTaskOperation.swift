@@ -2,8 +2,7 @@
 ///
 /// Every operation is a `TaskOperation`; this is its base class, and no other class can inherit from it.
 public class AnyTaskOperation: @unchecked Sendable {
-    // `name` is constant, `nextInMailbox` belongs to whoever puts it in or takes it out, and all else is behind
-    // `record`'s lock.
+    // `name` is constant, and the lock of `record` protects all else.
 
     /// What the operation is called in messages and descriptions.
     public let name: String?
@@ -12,9 +11,6 @@ public class AnyTaskOperation: @unchecked Sendable {
 
     /// The operation's place in the order of the wait graph.
     let rank: Rank
-
-    /// What is behind this operation in the mailbox that it is in. A mailbox owns what is in it.
-    final var nextInMailbox: Unmanaged<AnyTaskOperation>?
 
     init(name: String?, priority: TaskPriority, dependencies: [AnyTaskOperation]) {
         self.name = name

@@ -32,8 +32,8 @@ extension Scheduler {
     }
 
     fileprivate nonisolated var summary: Summary {
-        apply { scheduler in
-            let state = scheduler.state
+        withCore { core in
+            let state = core.state
             var summary = Summary(
                 width: state.permits.capacity, isSuspended: state.isSuspended, isShut: !state.intake.takes)
             for record in state.records.all {

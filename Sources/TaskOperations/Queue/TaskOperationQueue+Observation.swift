@@ -11,7 +11,7 @@ extension TaskOperationQueue {
         let fanOut = countFanOut
         let (observer, isNew) = fanOut.observer(orAdd: make())
         if isNew {
-            let counts = scheduler.apply { $0.state.counts }
+            let counts = scheduler.withCore { $0.state.counts }
             observer.countsChanged(added: counts.added, unfinished: counts.unfinished)
         }
         return observer
@@ -19,9 +19,10 @@ extension TaskOperationQueue {
 
     /// The one that listens to the scheduler.
     private var countFanOut: CountFanOut {
-        let listener = scheduler.apply(CountFanOut()) { scheduler, made in
-            if scheduler.countListener == nil { scheduler.countListener = made }
-            return scheduler.countListener!
+        let made = CountFanOut()
+        let listener = scheduler.withCore { core in
+            if core.countListener == nil { core.countListener = made }
+            return core.countListener!
         }
         scheduler.addListener(listener)
         return listener as! CountFanOut

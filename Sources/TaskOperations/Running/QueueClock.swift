@@ -56,6 +56,6 @@ final class QueueWake: DeadlineTarget, @unchecked Sendable {
     }
 
     func deadlinePassed() {
-        scheduler?.apply { $0.state.noteWake() }
+        scheduler?.withCore { $0.state.noteWake() }
     }
 }

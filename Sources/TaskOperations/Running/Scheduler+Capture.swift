@@ -11,31 +11,27 @@ extension Scheduler {
     ///
     /// Nothing else enters a scheduler while it is in another one, so that any order that is always the same is safe.
     static func capture<Result: Sendable>(
-        _ schedulers: some Sequence<Scheduler>, _ look: @escaping @Sendable ([Capture]) -> Result
+        _ schedulers: some Sequence<Scheduler>, _ look: ([Capture]) -> Result
     ) -> Result {
         let ordered = schedulers.sorted { $0.queueNumber < $1.queueNumber }
-        var captures = Captures(waiting: ordered.reversed())
-        let result = captures.capture(look)
-        for (scheduler, outbox) in captures.outboxes { scheduler.carryOut(outbox) }
+        var (captures, effects) = ([Capture](), [(Scheduler, Effects)]())
+        let result = capture(ordered[...], &captures, &effects, look)
+        for (scheduler, effects) in effects { scheduler.perform(effects) }
         return result
     }
 
-    private struct Captures {
-        var waiting: [Scheduler]
-        var done: [Capture] = []
-        var outboxes: [(Scheduler, State.Outbox)] = []
-
-        /// Enters what waits, one in the other, and calls the function in the last.
-        mutating func capture<Result: Sendable>(_ look: @escaping @Sendable ([Capture]) -> Result) -> Result {
-            guard let next = waiting.popLast() else { return look(done) }
-            var departure = Departure()
-            let result = next.enter(with: &self, &departure) { scheduler, captures in
-                captures.done.append(
-                    Capture(scheduler: scheduler, state: scheduler.state, startTimes: scheduler.startTimes))
-                return captures.capture(look)
-            }
-            if let outbox = departure.outbox.take() { outboxes.append((next, outbox)) }
-            return result
+    /// Locks the schedulers one within the other, and calls the function in the last.
+    private static func capture<Result: Sendable>(
+        _ schedulers: ArraySlice<Scheduler>, _ captures: inout [Capture], _ allEffects: inout [(Scheduler, Effects)],
+        _ look: ([Capture]) -> Result
+    ) -> Result {
+        guard let next = schedulers.first else { return look(captures) }
+        var effects = Effects()
+        let result = next.withCore(&effects) { core in
+            captures.append(Capture(scheduler: next, state: core.state, startTimes: core.startTimes))
+            return capture(schedulers.dropFirst(), &captures, &allEffects, look)
         }
+        allEffects.append((next, effects))
+        return result
     }
 }

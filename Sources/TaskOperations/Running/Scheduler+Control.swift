@@ -1,41 +1,39 @@
 extension Scheduler {
     /// How many bodies may execute at once.
     nonisolated var width: Int {
-        get { apply { $0.state.permits.capacity } }
-        set { apply(newValue) { scheduler, width in scheduler.state.setWidth(width) } }
+        get { withCore { $0.state.permits.capacity } }
+        set { withCore { $0.state.setWidth(newValue) } }
     }
 
     nonisolated func setCap(_ count: Int, at level: PriorityLevel) {
-        apply((count, level)) { scheduler, input in scheduler.state.setCap(input.0, at: input.1) }
+        withCore { $0.state.setCap(count, at: level) }
     }
 
     nonisolated func cap(at level: PriorityLevel) -> Int {
-        apply(level) { scheduler, level in scheduler.state.lending.caps.map { $0[level].capacity } ?? .max }
+        withCore { $0.state.lending.caps.map { $0[level].capacity } ?? .max }
     }
 
     nonisolated var isSuspended: Bool {
-        get { apply { $0.state.isSuspended } }
-        set {
-            applyToSuspension(newValue) { scheduler, newValue in scheduler.state.setSuspended(newValue) }
-        }
+        get { withCore { $0.state.isSuspended } }
+        set { withSuspension { $0.state.setSuspended(newValue) } }
     }
 
     /// All operations that have not ended, in the order of adding.
-    nonisolated var operations: [AnyTaskOperation] { apply { $0.state.elements } }
+    nonisolated var operations: [AnyTaskOperation] { withCore { $0.state.elements } }
 
-    nonisolated var operationCount: Int { apply { $0.state.count } }
+    nonisolated var operationCount: Int { withCore { $0.state.count } }
 
     /// The object that owns the queue is being freed, so nobody could resume the queue or raise its width from 0 any
     /// more: what it holds is finished.
     nonisolated func ownerWasReleased() {
         // The end of a scope has done so.
         if scopeWorkers != nil { return }
-        applyToSuspension(()) { scheduler, _ in scheduler.state.drain() }
+        withSuspension { $0.state.drain() }
     }
 
     /// Takes no operation from now on.
     nonisolated func shutDown() {
-        apply { $0.state.setIntake(.shut) }
+        withCore { $0.state.setIntake(.shut) }
     }
 }
 
@@ -47,7 +45,7 @@ extension Scheduler {
     /// - Returns: Whether none is; otherwise the wait was given up.
     /// - Throws: `TaskOperationError.waitCycle` within a body that an operation of this queue waits for, or is.
     nonisolated func waitUntilEmpty(_ wait: WaitUntilEmpty) async throws(TaskOperationError) -> Bool {
-        if apply({ $0.state.isEmpty }) { return true }
+        if withCore({ $0.state.isEmpty }) { return true }
         try await AnyTaskOperation.whileAwaiting(.end(self)) { await suspendUntilEmpty(wait) }
         return !wait.isGivenUp
     }
@@ -74,10 +72,10 @@ extension Scheduler {
     ///
     /// If what is left waits for the body that closes the queue, it could never end, and is cancelled.
     nonisolated func close(in group: inout DiscardingTaskGroup) async {
-        let isEmpty = applyToSuspension(()) { scheduler, _ in
-            scheduler.state.drain()
-            scheduler.state.setIntake(.closing)
-            return scheduler.state.isEmpty
+        let isEmpty = withSuspension { core in
+            core.state.drain()
+            core.state.setIntake(.closing)
+            return core.state.isEmpty
         }
         if isEmpty { return await scopeWorkers!.serve(in: &group) }
         do {
@@ -93,10 +91,8 @@ extension Scheduler {
     private nonisolated func suspendUntilEmpty(_ wait: WaitUntilEmpty) async {
         await withTaskCancellationHandler {
             await withWaitContinuation { continuation in
-                apply((wait.number, continuation)) { scheduler, input in
-                    scheduler.state.waitUntilEmpty(input.1, number: input.0)
-                }
-                // If it was to end before it was there, nobody found it.
+                withCore { $0.state.waitUntilEmpty(continuation, number: wait.number) }
+                // An end that came before registration found no waiter.
                 if wait.isExhausted { giveUp(wait) }
             }
         } onCancel: {
@@ -107,8 +103,8 @@ extension Scheduler {
     /// Has a wait end, whether the queue is empty or not.
     nonisolated func giveUp(_ wait: WaitUntilEmpty) {
         wait.mustEnd.set()
-        apply(wait) { scheduler, wait in
-            if scheduler.state.stopWaitingUntilEmpty(wait.number) { wait.hasEndedEarly.set() }
+        withCore { core in
+            if core.state.stopWaitingUntilEmpty(wait.number) { wait.hasEndedEarly.set() }
         }
     }
 }

@@ -18,18 +18,50 @@ struct QueueLimits: Sendable {
 }
 
 extension Scheduler: LimitClaimant {
+    nonisolated func limitsWereOffered(to claim: LimitClaim) {
+        withCore { $0.noteOffer(to: claim) }
+    }
+
+    nonisolated func change(
+        _ claim: LimitClaim, _ change: @escaping @Sendable (LimitClaim, inout SemaphoreEffects) -> Void
+    ) {
+        withCore { change(claim, &$0.limits.effects) }
+    }
+
+    /// An executing operation lends its limits, or has taken them back. It is in the queue as long as its body executes.
+    nonisolated func setLimitsLent(_ isLent: Bool, of operation: AnyTaskOperation) {
+        withCore { core in core.state.setLimitsLent(isLent, core.slot(of: operation)!) }
+    }
+
+    /// The number of claimed sets of limits.
+    nonisolated var claimCount: Int {
+        withCore { core in
+            core.state.operations.admission.limited.sets.all.count {
+                if case .claimed = $0.availability { true } else { false }
+            }
+        }
+    }
+}
+
+extension SchedulerCore {
     /// The number of an operation's set of limits.
-    func limitSet(of operation: AnyTaskOperation) -> Int {
+    mutating func limitSet(of operation: AnyTaskOperation, claimedBy scheduler: Scheduler) -> Int {
         let semaphores = operation.limits
         let key = semaphores.map { ObjectIdentifier($0) }
         if let set = limits.sets[key] { return set }
         let set = state.makeLimitSet()
-        limits.claims[set] = LimitClaim(of: self, set: set, limits: semaphores)
+        limits.claims[set] = LimitClaim(of: scheduler, set: set, limits: semaphores)
         limits.sets[key] = set
         return set
     }
 
-    func nextLimitedStart(at level: PriorityLevel) -> Int? {
+    /// Starts the next operation of a level. Returns its slot; nil if there is none.
+    @inline(__always)
+    mutating func nextStart(at level: PriorityLevel) -> Int? {
+        limits.isInUse ? nextLimitedStart(at: level) : state.nextStart(at: level)
+    }
+
+    private mutating func nextLimitedStart(at level: PriorityLevel) -> Int? {
         let claims = limits.claims
         var effects = SemaphoreEffects()
         swap(&effects, &limits.effects)
@@ -37,39 +69,22 @@ extension Scheduler: LimitClaimant {
         return state.nextStart(at: level) { set, level in claims[set]!.take(at: level, &effects) }
     }
 
-    nonisolated func limitsWereOffered(to claim: LimitClaim) {
-        apply(claim) { scheduler, claim in scheduler.noteOffer(to: claim) }
-    }
-
-    nonisolated func change(
-        _ claim: LimitClaim, _ change: @escaping @Sendable (LimitClaim, inout SemaphoreEffects) -> Void
-    ) {
-        apply((claim, change)) { scheduler, input in input.1(input.0, &scheduler.limits.effects) }
-    }
-
-    /// An executing operation lends its limits, or has taken them back. It is in the queue as long as its body executes.
-    nonisolated func setLimitsLent(_ isLent: Bool, of operation: AnyTaskOperation) {
-        apply((isLent, operation)) { scheduler, input in
-            scheduler.state.setLimitsLent(input.0, scheduler.slot(of: input.1)!)
-        }
-    }
-
-    private func noteOffer(to claim: LimitClaim) {
+    fileprivate mutating func noteOffer(to claim: LimitClaim) {
         // The last operation of the set may have left.
         if limits.claims[claim.set] === claim { state.limitsWereOffered(claim.set) }
     }
 
-    /// Does to semaphores what the state asks for, and answers offers to this queue.
-    func updateLimits() {
+    /// Changes semaphores as the state requests, and notes offers to this queue.
+    mutating func updateLimits(of scheduler: Scheduler) {
         while true {
-            for change in state.takeLimitChanges() { carryOut(change) }
-            let offers = limits.effects.takeOffers(to: self)
+            for change in state.takeLimitChanges() { perform(change) }
+            let offers = limits.effects.takeOffers(to: scheduler)
             if offers.isEmpty { return }
             for claim in offers { noteOffer(to: claim) }
         }
     }
 
-    private func carryOut(_ change: LimitedOperations.Change) {
+    private mutating func perform(_ change: LimitedOperations.Change) {
         switch change {
         case .release(let set): limits.claims[set]!.release(&limits.effects)
         case .withdraw(let set): limits.claims[set]!.withdraw(&limits.effects)
@@ -77,28 +92,17 @@ extension Scheduler: LimitClaimant {
         }
     }
 
-    /// Declines the offers that the queue cannot use. To be called after the state is settled.
-    func declineOffers() {
+    /// Declines the offers that the queue cannot use. Called after the effects of the state are computed.
+    mutating func declineOffers(of scheduler: Scheduler) {
         while state.declineOffers() {
-            updateLimits()
-            settleState()
+            updateLimits(of: scheduler)
+            state.settle { $0.permitWasReturned() }
         }
     }
 
-    func takeSemaphoreEffects() -> SemaphoreEffects? {
+    mutating func takeSemaphoreEffects() -> SemaphoreEffects? {
         if limits.effects.isEmpty { return nil }
         defer { limits.effects = SemaphoreEffects() }
         return limits.effects
-    }
-}
-
-extension Scheduler {
-    /// How many sets of limits are claimed.
-    nonisolated var claimCount: Int {
-        apply { scheduler in
-            scheduler.state.operations.admission.limited.sets.all.count {
-                if case .claimed = $0.availability { true } else { false }
-            }
-        }
     }
 }

@@ -3,11 +3,11 @@
 extension Scheduler {
     /// How many operations may be pending.
     nonisolated var pendingLimit: Int {
-        get { apply { $0.state.room.limit } }
-        set { apply(newValue) { scheduler, limit in scheduler.state.setPendingLimit(limit) } }
+        get { withCore { $0.state.room.limit } }
+        set { withCore { $0.state.setPendingLimit(newValue) } }
     }
 
-    nonisolated var waitingProducerCount: Int { apply { $0.state.room.producers.count } }
+    nonisolated var waitingProducerCount: Int { withCore { $0.state.room.producers.count } }
 
     /// Takes one operation in as soon as there is room for it, in the order of the calls.
     ///
@@ -37,9 +37,9 @@ extension Scheduler {
 
     /// Takes an operation in if nothing waits for room and there is some. Returns whether it was.
     private nonisolated func takeNow(_ operation: AnyTaskOperation) -> Bool {
-        apply(operation) { scheduler, operation in
-            let mustWait = scheduler.state.isFull && scheduler.state.intake.takes && !operation.isFinished
-            if !mustWait { scheduler.insert(operation) }
+        withCore { core in
+            let mustWait = core.state.isFull && core.state.intake.takes && !operation.isFinished
+            if !mustWait { insert(operation, in: &core) }
             return !mustWait
         }
     }
@@ -47,10 +47,8 @@ extension Scheduler {
     private nonisolated func suspend(_ wait: WaitForRoom) async {
         await withTaskCancellationHandler {
             await withWaitContinuation { continuation in
-                apply((wait, continuation)) { scheduler, input in
-                    scheduler.state.waitForRoom(input.0.operation, input.1, number: input.0.number)
-                }
-                // If it was cancelled before it was there, nobody found it.
+                withCore { $0.state.waitForRoom(wait.operation, continuation, number: wait.number) }
+                // A cancellation that came before registration found no waiter.
                 if Task.isCancelled { giveUp(wait) }
             }
         } onCancel: {
@@ -59,8 +57,8 @@ extension Scheduler {
     }
 
     private nonisolated func giveUp(_ wait: WaitForRoom) {
-        apply(wait) { scheduler, wait in
-            if scheduler.state.stopWaitingForRoom(wait.number) { wait.isGivenUp.set() }
+        withCore { core in
+            if core.state.stopWaitingForRoom(wait.number) { wait.isGivenUp.set() }
         }
     }
 }

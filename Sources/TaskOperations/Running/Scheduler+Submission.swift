@@ -1,7 +1,7 @@
 import Synchronization
 
 extension Scheduler {
-    /// Takes one operation in.
+    /// Adds an operation.
     ///
     /// - Throws: `TaskOperationError.alreadyAdded`; `.notReady` if it must be ready; `.dependencyCycle` if a barrier
     ///   closes one, or a wait for the end of the queue, or for a permit that is never lent.
@@ -9,19 +9,14 @@ extension Scheduler {
         _ operation: AnyTaskOperation, isBarrier: Bool = false, mustBeReady: Bool = false
     ) throws(TaskOperationError) {
         try claimAndLink(operation, mustBeReady: mustBeReady)
-        if isBarrier {
-            hasHadBarriers.store(true, ordering: .sequentiallyConsistent)
-            return try insertInOrder([operation], isBarrier: true)
-        }
-        // Whether it closes a cycle has to be known before another operation is dropped for it.
-        if dropsPending { return try insertInOrder([operation], isBarrier: false) }
-        if mailbox.put(operation) { apply { _ in } }
-        // If a barrier was added before the operation, or a body awaits the queue, what follows from that was not looked
-        // into. Each of them is said before the mailbox is emptied, so that one of both sees the other.
-        if hasBarriers || isAwaited { try putInOrder(operation) }
+        if isBarrier { hasHadBarriers.store(true, ordering: .sequentiallyConsistent) }
+        // A cycle has to be known before another operation is dropped.
+        if isBarrier || dropsPending { return try insertInOrder([operation], isBarrier: isBarrier) }
+        let isInOrder = withCore { core in insert(operation, in: &core) }
+        if !isInOrder { try putInOrder(operation) }
     }
 
-    /// Takes operations in, in one step: none of them starts before all are weighed.
+    /// Adds operations in one step: none of them starts before all are weighed.
     ///
     /// - Throws: As for one operation. Then none has been added.
     nonisolated func submit(_ operations: [AnyTaskOperation]) throws(TaskOperationError) {
@@ -38,7 +33,6 @@ extension Scheduler {
             throw error
         }
         for dependent in dependents { dependent.linkDependencies() }
-        // Not through the mailbox: that would go through all of them twice more, and there is one lock to take anyway.
         try insertInOrder(operations, isBarrier: false)
     }
 
@@ -53,6 +47,25 @@ extension Scheduler {
     private nonisolated var capturedTaskLocals: [TaskLocalBinding] {
         taskLocals.isEmpty ? [] : taskLocals.map { $0.capture() }
     }
+
+    /// Inserts a claimed operation into the state. Returns false if it is not in the order of the wait graph yet.
+    @discardableResult
+    nonisolated func insert(
+        _ operation: AnyTaskOperation, isBarrier: Bool = false, in core: inout SchedulerCore
+    ) -> Bool {
+        if core.state.isFull || !core.state.intake.takes {
+            // A finished operation needs no room.
+            if core.state.intake.takes && operation.isFinished { return true }
+            guard core.state.takesIn(operation) else { return true }
+        }
+        let slot = core.state.nextSlot
+        let (snapshot, isInOrder) = operation.settle(
+            at: slot, in: nextPlace(for: CollectionOfOne(operation), isBarrier: isBarrier, in: &core))
+        if snapshot.hasLimits { core.state.setLimits(core.limitSet(of: operation, claimedBy: self), of: slot) }
+        core.state.insert(operation, snapshot.newcomer(isBarrier: isBarrier), at: slot)
+        if snapshot.hasEnded { core.state.remove(slot) }
+        return isInOrder || snapshot.hasEnded
+    }
 }
 
 // MARK: - The order of the wait graph
@@ -61,16 +74,14 @@ extension Scheduler {
     /// Edges that are out of order: the targets do not rank below the waiter.
     private typealias Disorder = (waiter: WaitNode, targets: [WaitNode])
 
-    /// Puts claimed operations into the state, in one step, once that closes no cycle.
-    ///
-    /// What follows from looking is carried out at the end: an executor that is called in between could add operations
-    /// that depend on these, and that would come before them.
+    /// Inserts claimed operations in one step, if that closes no cycle.
     private nonisolated func insertInOrder(
         _ operations: [AnyTaskOperation], isBarrier: Bool
     ) throws(TaskOperationError) {
-        var insertion = Insertion(operations: operations, isBarrier: isBarrier)
-        defer { for outbox in insertion.outboxes { carryOut(outbox) } }
-        while let disorder = enter(&insertion) {
+        var disordered: [AnyTaskOperation] = []
+        while let disorder = withCore({ core in
+            insert(operations, isBarrier: isBarrier, in: &core, disordered: &disordered)
+        }) {
             do {
                 try resolve(disorder)
             } catch {
@@ -78,52 +89,60 @@ extension Scheduler {
                 throw error
             }
         }
-        for operation in insertion.disordered { try putInOrder(operation) }
+        for operation in disordered { try putInOrder(operation) }
     }
 
-    private nonisolated func enter(_ insertion: inout Insertion) -> Disorder? {
-        var departure = Departure()
-        let disorder = enter(with: &insertion, &departure) { scheduler, insertion in scheduler.insert(&insertion) }
-        if let outbox = departure.outbox { insertion.outboxes.append(outbox) }
-        return disorder
-    }
-
-    private struct Insertion {
-        let operations: [AnyTaskOperation]
-        let isBarrier: Bool
-        /// What was inserted and is out of order all the same, as another thread has changed a rank.
-        var disordered: [AnyTaskOperation] = []
-        /// What is to be carried out at the end.
-        var outboxes: [State.Outbox] = []
-    }
-
-    /// Inserts operations if that leaves the wait graph in order. Returns what would be out of order otherwise.
-    private func insert(_ insertion: inout Insertion) -> Disorder? {
-        // What comes too late ends at once, and waits for nothing.
-        if state.intake.takes {
-            let place = nextPlace(for: insertion.operations, isBarrier: insertion.isBarrier)
+    /// Inserts operations if that leaves the wait graph in order. Otherwise returns edges that would be out of order.
+    ///
+    /// - Parameter disordered: Receives operations that are out of order all the same, because another thread has changed
+    ///   a rank.
+    private nonisolated func insert(
+        _ operations: [AnyTaskOperation], isBarrier: Bool, in core: inout SchedulerCore,
+        disordered: inout [AnyTaskOperation]
+    ) -> Disorder? {
+        // An operation that is not accepted ends at once, and waits for nothing.
+        if core.state.intake.takes {
+            let place = nextPlace(for: operations, isBarrier: isBarrier, in: &core)
             if !place.isFree {
-                for operation in insertion.operations where !operation.fits(place) {
+                for operation in operations where !operation.fits(place) {
                     if let disorder = place.disorder(of: operation, in: self) { return disorder }
                 }
             }
         }
-        for operation in insertion.operations where !insert(operation, isBarrier: insertion.isBarrier) {
-            insertion.disordered.append(operation)
+        for operation in operations where !insert(operation, isBarrier: isBarrier, in: &core) {
+            disordered.append(operation)
         }
         return nil
     }
 
-    /// Looks into what an operation waits for in the queue, and what waits for it there. Takes it back if it closes a
-    /// cycle.
+    /// The place of operations that are added now.
+    @inline(__always)
+    private nonisolated func nextPlace(
+        for operations: some Collection<AnyTaskOperation>, isBarrier: Bool, in core: inout SchedulerCore
+    ) -> HostPlace {
+        hasBarriers || isAwaited ? placeWithEdges(for: operations, isBarrier: isBarrier, in: &core) : HostPlace()
+    }
+
+    private nonisolated func placeWithEdges(
+        for operations: some Collection<AnyTaskOperation>, isBarrier: Bool, in core: inout SchedulerCore
+    ) -> HostPlace {
+        let hasEdges = isBarrier || !core.state.barriers.isEmpty
+        let mustList = hasEdges && (isAwaited || operations.contains { $0.record.withLock { $0.isWaitedFor } })
+        if mustList { core.state.indexArrivals() }
+        return HostPlace(
+            hasEdges: hasEdges, before: mustList ? core.state.elementsHoldingBackNext(isBarrier: isBarrier) : nil,
+            endRank: end.value)
+    }
+
+    /// Has an operation rank above everything for which it waits in the queue, and below everything that waits for it
+    /// there. Takes it back if it closes a cycle.
     nonisolated func putInOrder(_ operation: AnyTaskOperation) throws(TaskOperationError) {
-        while let disorder = apply(operation, { scheduler, operation in scheduler.disorder(of: operation) }) {
+        while let disorder = withCore({ core in disorder(of: operation, in: &core) }) {
             do {
                 try resolve(disorder)
             } catch {
                 // If it has started or ended, nothing on the cycle waits for it any more.
-                guard let bindings = apply(operation, { scheduler, operation in scheduler.withdraw(operation) })
-                else { return }
+                guard let bindings = withCore({ $0.withdraw(operation) }) else { return }
                 operation.unclaim()
                 extendLifetime(bindings)
                 throw error
@@ -131,15 +150,14 @@ extension Scheduler {
         }
     }
 
-    private func disorder(of operation: AnyTaskOperation) -> Disorder? {
-        guard let slot = slot(of: operation) else { return nil }
-        state.indexArrivals()
-        let before = state.elementsHoldingBack(slot)
+    private nonisolated func disorder(of operation: AnyTaskOperation, in core: inout SchedulerCore) -> Disorder? {
+        if core.slot(of: operation) == nil { return nil }
+        let before = core.operationsHoldingBack(operation)
         let place = HostPlace(hasEdges: !before.isEmpty, before: before, endRank: end.value)
         return place.disorder(of: operation, in: self)
     }
 
-    /// Has targets rank below what waits for them.
+    /// Has targets rank below their waiter.
     ///
     /// - Throws: `TaskOperationError.dependencyCycle`.
     private nonisolated func resolve(_ disorder: Disorder) throws(TaskOperationError) {

@@ -1,14 +1,11 @@
 import Synchronization
 
-/// The engine of a queue: its state is isolated to it, and it carries out what that decides.
+/// Owns the state of a queue, and performs the effects that the state requests.
 ///
-/// It is entered from any thread without waiting (see `apply`), so that adding, cancelling and changing take effect
-/// before the call returns. Nothing is carried out while it is entered: events leave an outbox, which comes after.
+/// The actor's executor is a lock. Any thread may call `withCore` synchronously, so that adding, cancelling and changing
+/// take effect before the call returns. Effects are performed after unlocking.
 ///
-/// New operations go into a mailbox, and every caller drains it as soon as it has entered. So nobody sees a state without
-/// them, and a thread that adds enters only if nobody else is about to.
-///
-/// Lock order: an operation's lock may be taken while the scheduler is entered, never the other way round.
+/// Lock order: the lock of an operation may be taken within `withCore`, never the other way round.
 actor Scheduler: OperationHost {
     typealias Continuation = WaitContinuation<Void>
     typealias State = SchedulerState<AnyTaskOperation, Continuation>
@@ -20,59 +17,39 @@ actor Scheduler: OperationHost {
         case mainActor
     }
 
-    // In front, away from the mailbox, which others write while workers look whether a run is open.
-    nonisolated let run = ReadyRing()
     nonisolated let identity: QueueIdentity
     nonisolated let place: Place
     nonisolated let taskLocals: [InheritedTaskLocal]
     /// Makes the workers of a scope's queue; nil if the queue outlives every scope.
     nonisolated let scopeWorkers: ScopeWorkers?
-    /// Says when a worker lets others run; nil if time does.
+    /// Decides when a worker lets other tasks run; nil if a clock does.
     nonisolated let sliceDecider: (any SliceDecidingExecutor)?
-    nonisolated let lock = SchedulerLock()
-    nonisolated let mailbox = Mailbox()
-    /// Whether a body awaits that the queue is empty, or has since it last was.
+    /// True if a body waits for the queue to empty, or has waited since the queue was last empty.
     nonisolated let isAwaitedByBodies = Atomic(false)
     /// The rank of the end of all operations, which is above them; `Int.max` if it is not awaited.
     nonisolated let end = Rank(.max)
-    /// What an operation waits for that has no permit.
+    /// The permits of the queue as a node of the wait graph; nil if nothing waits for one.
     nonisolated let permit: PermitNode?
-    /// What a rate and ageing are measured by; nil if there are none.
+    /// The clock of the rate and of ageing; nil if there are neither.
     nonisolated let clock: QueueClock?
     nonisolated let hasRate: Bool
-    /// Whether a newcomer may make another operation give way.
+    /// Whether an addition may drop another operation.
     nonisolated let dropsPending: Bool
-    /// Set for good when a barrier is added.
+    /// True once a barrier was added.
     nonisolated let hasHadBarriers = Atomic(false)
-    /// Whether anything learns of changes.
+    /// Whether there are listeners of changes.
     nonisolated let isObserved = Atomic(false)
-    /// What happens to operations, on its way to listeners.
+    /// Changes of operations on their way to listeners.
     nonisolated let changeLog = ChangeLog()
-    /// What is done around each body.
+    /// Interceptors of bodies.
     nonisolated let surroundings = BodySurroundings()
-    // Written once, before any other thread can know the scheduler. Loaded with no lock held: the load may return what
-    // becomes the last reference, and releasing that enters the scheduler.
+    // Written once, before any other thread can know the scheduler. Read with no lock held: the load may return the last
+    // reference, and its release enters the scheduler.
     nonisolated(unsafe) private(set) weak var owner: AnyObject?
 
-    // Isolated state is not checked for overlapping accesses while running: whoever is entered is alone, and an event
-    // calls nothing that could come back to it. The checks took a tenth of an empty operation.
-
-    @exclusivity(unchecked) var state: State
-    @exclusivity(unchecked) var runNotes = ReadyRing.Notes()
-    /// The scheduler itself, as long as it has operations, which do not count it.
-    @exclusivity(unchecked) private var keptAlive: Scheduler?
-    /// What learns of the number of operations, if anything does.
-    @exclusivity(unchecked) var countListener: (any ChangeListener)?
-    /// When operations started that execute, as far as anything learned of that.
-    @exclusivity(unchecked) var startTimes: [UInt64: Moment] = [:]
-    /// All that learns of changes.
-    @exclusivity(unchecked) var listeners: [ObjectIdentifier] = []
-    /// What is suspended with the queue.
-    @exclusivity(unchecked) var followers: [any SuspensionFollower] = []
-    /// How many bodies await that the queue is empty.
-    @exclusivity(unchecked) var awaitingBodyCount = 0
-    /// The semaphores that are limits of operations.
-    @exclusivity(unchecked) var limits = QueueLimits()
+    private nonisolated let lock = Lock(())
+    // Every access holds `lock`: `withCore` takes it, and so does `enqueue`. No event enters again.
+    @exclusivity(unchecked) nonisolated(unsafe) private var core: SchedulerCore
 
     init(
         queueName: String?, width: Int, policies: QueuePolicies = QueuePolicies(), place: Place, isSuspended: Bool,
@@ -92,7 +69,8 @@ actor Scheduler: OperationHost {
         } else {
             sliceDecider = nil
         }
-        state = State(width: width, isSuspended: isSuspended, policies: policies, workerLimit: processorCount)
+        core = SchedulerCore(
+            State(width: width, isSuspended: isSuspended, policies: policies, workerLimit: processorCount))
     }
 
     nonisolated var queueName: String? { identity.name }
@@ -106,148 +84,122 @@ actor Scheduler: OperationHost {
     }
 }
 
-// MARK: - Entering
+// MARK: - Events
 
 extension Scheduler {
-    /// Enters, applies an event, leaves, and carries out what follows.
-    ///
-    /// An event that captures something costs an allocation; `input` is for what is called often.
+    /// Applies an event to the state, and performs its effects.
     @inline(__always)
-    nonisolated func apply<Input: ~Copyable, Result: Sendable>(
-        to input: inout Input, _ event: @escaping (isolated Scheduler, inout Input) -> Result
-    ) -> Result {
-        var departure = Departure()
-        let result = enter(with: &input, &departure, event)
-        if departure.outbox != nil { carryOut(departure.outbox!) }
+    nonisolated func withCore<Result: Sendable>(_ event: (inout SchedulerCore) -> Result) -> Result {
+        var effects = Effects()
+        let result = withCore(&effects, event)
+        if !effects.isEmpty { perform(effects) }
         return result
     }
 
+    /// Applies an event to the state. The caller performs the effects.
     @inline(__always)
-    nonisolated func apply<Input, Result: Sendable>(
-        _ input: Input, _ event: @escaping (isolated Scheduler, inout Input) -> Result
+    nonisolated func withCore<Result: Sendable>(
+        _ effects: inout Effects, _ event: (inout SchedulerCore) -> Result
     ) -> Result {
-        var input = input
-        return apply(to: &input, event)
-    }
-
-    @inline(__always)
-    nonisolated func apply<Result: Sendable>(_ event: @escaping @Sendable (isolated Scheduler) -> Result) -> Result {
-        var none: Void = ()
-        return apply(to: &none) { scheduler, _ in event(scheduler) }
-    }
-
-    /// Enters for something that is no event: nothing is taken in, and nothing follows.
-    @inline(__always)
-    nonisolated func look<Input: ~Copyable, Result: Sendable>(
-        with input: inout Input, _ look: @escaping (isolated Scheduler, inout Input) -> Result
-    ) -> Result {
-        lock.withLock { isolated(&input, look) }
-    }
-
-    /// Enters, applies an event, and leaves. What follows has yet to be carried out.
-    @inline(__always)
-    nonisolated func enter<Input: ~Copyable, Result: Sendable>(
-        with input: inout Input, _ departure: inout Departure,
-        _ event: @escaping (isolated Scheduler, inout Input) -> Result
-    ) -> Result {
-        enter(with: &input, &departure, unless: { _, _ in false }, event)!
-    }
-
-    /// As `enter`, unless a look at the input says first that no event is needed. Returns nil then.
-    @inline(__always)
-    nonisolated func enter<Input: ~Copyable, Result: Sendable>(
-        with input: inout Input, _ departure: inout Departure,
-        unless isSpared: @escaping (isolated Scheduler, inout Input) -> Bool,
-        _ event: @escaping (isolated Scheduler, inout Input) -> Result
-    ) -> Result? {
-        // The clock is the user's.
-        if let clock { departure.reading = clock.read() }
-        let result = lock.withLock { () -> Result? in
-            if isolated(&input, isSpared) { return nil }
-            isolated(&departure) { scheduler, departure in scheduler.begin(&departure) }
-            let result = isolated(&input, event)
-            isolated(&departure) { scheduler, departure in scheduler.leave(&departure) }
+        // The clock is the user's, so that it is read before locking.
+        let reading = clock?.read()
+        return lock.withLock { _ in
+            if let reading { clock!.tell(reading, to: &core.state) }
+            let result = event(&core)
+            computeEffects(&core, &effects)
             return result
         }
-        if let effects = departure.semaphoreEffects.take() { effects.carryOut() }
-        return result
     }
 
-    /// What is left to do, and to let go of, after the scheduler is left.
-    struct Departure {
-        fileprivate var ended: [AnyTaskOperation] = []
-        fileprivate var reading: QueueClock.Reading?
-        fileprivate var semaphoreEffects: SemaphoreEffects?
-        var outbox: State.Outbox?
+    /// The effects of an event.
+    struct Effects: Sendable {
+        fileprivate var semaphores: SemaphoreEffects?
+        fileprivate(set) var outbox: State.Outbox?
+
+        @inline(__always)
+        var isEmpty: Bool { outbox == nil && semaphores == nil }
+
+        /// Removes the operations whose floor may have changed, which the caller updates itself.
+        mutating func takeNewFloors() -> [AnyTaskOperation] { outbox?.takeNewFloors() ?? [] }
     }
 
-    /// Calls what is isolated to the scheduler.
-    ///
-    /// The lock that is held is the proof that this is right: it is what the scheduler's executor takes to run anything.
-    /// `assumeIsolated` would have that looked up by the runtime, and needs closures on the heap, which together cost
-    /// some 1,000 instructions; so only debug builds check that it is held.
-    @inline(__always)
-    private nonisolated func isolated<Input: ~Copyable, Result>(
-        _ input: inout Input, _ event: @escaping (isolated Scheduler, inout Input) -> Result
-    ) -> Result {
-        lock.checkHeld()
-        return unsafeBitCast(event, to: ((Scheduler, inout Input) -> Result).self)(self, &input)
-    }
-
-    /// First of all, what workers did meanwhile is done to the state, and what was added meanwhile is taken in.
-    private func begin(_ departure: inout Departure) {
-        if let reading = departure.reading { clock!.tell(reading, to: &state) }
-        closeRun(&departure.ended)
-        takeMail()
-    }
-
-    /// Decides what follows from the state as it is now.
-    private func leave(_ departure: inout Departure) {
-        repeat {
-            admitProducers()
-            if limits.isInUse { updateLimits() }
-            settleState()
-            if limits.isInUse { declineOffers() }
-            openRun()
-        } while takeLateMail(&departure.ended)
-        if state.isEmpty {
-            if awaitingBodyCount == 0, isAwaited { forgetAwaiting() }
+    private nonisolated func computeEffects(_ core: inout SchedulerCore, _ effects: inout Effects) {
+        if !core.state.room.producers.isEmpty { admitProducers(&core) }
+        if core.limits.isInUse { core.updateLimits(of: self) }
+        core.state.settle { $0.permitWasReturned() }
+        if core.limits.isInUse { core.declineOffers(of: self) }
+        if core.state.isEmpty {
+            if core.awaitingBodyCount == 0, isAwaited { forgetAwaiting() }
             // Not the last reference: the caller has one.
-            if keptAlive != nil { keptAlive = nil }
-        } else if keptAlive == nil {
-            keptAlive = self
+            if core.keptAlive != nil { core.keptAlive = nil }
+        } else if core.keptAlive == nil {
+            core.keptAlive = self
         }
-        if limits.isInUse { departure.semaphoreEffects = takeSemaphoreEffects() }
-        state.handOver(to: &departure.outbox)
-        if departure.outbox?.hasChanges == true { logChanges() }
-    }
-
-    func settleState() {
-        state.settle { $0.permitWasReturned() }
+        if core.limits.isInUse { effects.semaphores = core.takeSemaphoreEffects() }
+        core.state.handOver(to: &effects.outbox)
+        if effects.outbox?.hasChanges == true { logChanges(&core) }
     }
 
     /// Adds operations that wait for room, as far as there is room.
-    func admitProducers() {
-        if state.room.producers.isEmpty { return }
-        while let operation = state.nextAdmission() { insert(operation) }
+    nonisolated func admitProducers(_ core: inout SchedulerCore) {
+        while let operation = core.state.nextAdmission() { insert(operation, in: &core) }
     }
 
-    func takeMail() {
-        mailbox.empty { insert($0) }
-    }
-
-    /// Nothing waits for the end of all any more: its rank may rise again.
-    private func forgetAwaiting() {
+    /// Nothing waits for the end of all operations any more: its rank may rise again.
+    private nonisolated func forgetAwaiting() {
         end.set(.max)
         isAwaitedByBodies.store(false, ordering: .sequentiallyConsistent)
     }
+}
 
-    /// Says what is urgent now, and takes in what came before that was said. Returns whether anything did.
-    private func takeLateMail(_ ended: inout [AnyTaskOperation]) -> Bool {
-        guard mailbox.publish(state.urgency(offering: runNotes.level)) else { return false }
-        closeRun(&ended)
-        takeMail()
-        return true
+// MARK: - Effects
+
+extension Scheduler {
+    /// Performs the effects of an event. Called with no lock held.
+    // Not inlined: most events have no effects, and would need the memory for the temporaries of all.
+    @inline(never)
+    nonisolated func perform(_ effects: Effects) {
+        effects.semaphores?.carryOut()
+        guard let outbox = effects.outbox else { return }
+        if !outbox.newFloors.isEmpty { Inheritance.updateFloors(of: outbox.newFloors, in: self) }
+        for level in outbox.workers { Worker.start(for: self, level: level) }
+        for rejection in outbox.rejected { reject(rejection.element, rejection.reason) }
+        for continuation in outbox.resumed { InlineJobs.resume(continuation) }
+        if outbox.isOver { scopeWorkers?.end() }
+        if let delay = outbox.wakeDelay { clock!.wake(self, after: delay) }
+        // Last, because a listener is the user's and may take long.
+        if outbox.hasChanges { changeLog.deliver() }
+    }
+
+    /// Ends an operation that cannot start.
+    private nonisolated func reject(_ operation: AnyTaskOperation, _ reason: State.Rejection.Reason) {
+        let label = OperationLabel(operation)
+        switch reason {
+        case .cancelled: operation.cancel()
+        case .shutDown: operation.endBeforeStart(.queueShutDown(label, queueName: queueName))
+        case .full: operation.endBeforeStart(.queueFull(label, queueName: queueName))
+        case .dropped: operation.endBeforeStart(.dropped(label, queueName: queueName))
+        }
+    }
+}
+
+extension AnyTaskOperation {
+    fileprivate func endBeforeStart(_ error: TaskOperationError) { endBeforeStart(error, isCancellation: false) }
+}
+
+// MARK: - The executor
+
+extension Scheduler: SerialExecutor {
+    nonisolated var unownedExecutor: UnownedSerialExecutor { UnownedSerialExecutor(ordinary: self) }
+
+    /// Applies an event in a job of the actor, which excludes `withCore`. The effects are performed after the job.
+    func apply<Result: Sendable>(_ event: (inout SchedulerCore) -> Result) -> Result { event(&core) }
+
+    /// Runs a job of the actor under the lock.
+    nonisolated func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        lock.withLock { _ in job.runSynchronously(on: unownedExecutor) }
+        withCore { _ in }
     }
 }
 

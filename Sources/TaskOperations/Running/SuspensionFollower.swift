@@ -6,22 +6,17 @@ protocol SuspensionFollower: AnyObject, Sendable {
 
 extension Scheduler {
     nonisolated func addFollower(_ follower: any SuspensionFollower) {
-        apply(follower) { scheduler, follower in scheduler.followers.append(follower) }
+        withCore { $0.followers.append(follower) }
     }
 
     nonisolated func removeFollower(_ follower: any SuspensionFollower) {
         // The caller keeps it.
-        apply(follower) { scheduler, follower in scheduler.followers.removeAll { $0 === follower } }
+        withCore { $0.followers.removeAll { $0 === follower } }
     }
 
-    /// Applies an event that may suspend the queue or resume it, and tells those that follow that.
-    @inline(__always)
-    nonisolated func applyToSuspension<Input, Result: Sendable>(
-        _ input: Input, _ event: @escaping (isolated Scheduler, inout Input) -> Result
-    ) -> Result {
-        let result = apply(input, event)
-        var followers: [any SuspensionFollower] = []
-        look(with: &followers) { scheduler, followers in followers = scheduler.followers }
+    /// Applies an event that may suspend the queue or resume it, and tells the followers.
+    nonisolated func withSuspension<Result: Sendable>(_ event: (inout SchedulerCore) -> Result) -> Result {
+        let (result, followers) = withCore { core in (event(&core), core.followers) }
         for follower in followers { follower.suspensionChanged() }
         return result
     }

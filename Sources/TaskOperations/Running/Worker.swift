@@ -67,60 +67,81 @@ extension Worker {
     /// before its body begins finds that it has not started.
     @MainActor
     private func runOperationsOnMainActor() async {
-        var turn = Scheduler.Turn(on: self, slice: makeSlice(false))
-        begin(&turn)
-        while let operation = turn.operation {
-            conclude(&turn, await scheduler.run(operation, on: runner))
-            if turn.mustYield { await yield(&turn) }
-        }
-    }
-
-    private func runOperations(isInline: Bool) async {
-        var turn = Scheduler.Turn(on: self, slice: makeSlice(isInline))
-        begin(&turn)
-        while turn.operation != nil {
-            if let executor = turn.executor {
-                await withTaskExecutorPreference(executor) { await runOperations(on: executor, &turn) }
-            } else {
-                await runOperations(on: nil, &turn)
+        var slice = makeSlice(false)
+        var step = begin()
+        while true {
+            switch step {
+            case .run(let started):
+                step = finish(started, await scheduler.run(started.operation, on: runner), &slice)
+            case .yield:
+                await Task.yield()
+                slice = makeSlice(false)
+                step = begin()
+            case .leave: return
             }
         }
     }
 
-    /// Runs operations for as long as they want to run in the same place.
-    @concurrent
-    private func runOperations(on executor: (any TaskExecutor)?, _ turn: inout Scheduler.Turn) async {
-        let isPlain = scheduler.runsPlainly
-        while turn.executor === executor, let operation = turn.operation {
-            conclude(
-                &turn, await isPlain ? operation.run(on: runner, isolation: nil) : scheduler.run(operation, on: runner))
-            if turn.mustYield { await yield(&turn) }
+    private func runOperations(isInline: Bool) async {
+        var slice = makeSlice(isInline)
+        var step = begin()
+        while true {
+            switch step {
+            case .run(let started):
+                if let executor = started.executor {
+                    step = await withTaskExecutorPreference(executor) { await runOperations(from: started, &slice) }
+                } else {
+                    step = await runOperations(from: started, &slice)
+                }
+            case .yield:
+                await Task.yield()
+                slice = makeSlice(false)
+                step = begin()
+            case .leave: return
+            }
         }
     }
 
-    private func yield(_ turn: inout Scheduler.Turn) async {
-        await Task.yield()
-        turn.slice = makeSlice(false)
-        begin(&turn)
+    /// Runs operations for as long as they run on the same executor. Returns the step after these.
+    @concurrent
+    private func runOperations(
+        from first: Scheduler.StartedOperation, _ slice: inout TimeSlice
+    ) async -> Scheduler.WorkerStep {
+        let isPlain = scheduler.runsPlainly
+        var started = first
+        while true {
+            let operation = started.operation
+            let outcome =
+                await isPlain
+                ? operation.run(on: runner, isolation: nil) : scheduler.run(operation, on: runner)
+            let step = finish(started, outcome, &slice)
+            guard case .run(let next) = step, next.executor === first.executor else { return step }
+            started = next
+        }
     }
 
-    /// On an executor that runs jobs inline there is nobody to yield to: the worker would go on deeper in the stack.
+    /// On an executor that runs jobs inline no other task can run: the worker would continue deeper in the stack.
     private func makeSlice(_ isInline: Bool) -> TimeSlice {
         TimeSlice(of: self, decider: scheduler.sliceDecider, isEndless: isInline)
     }
 
-    // Not inlined: in an async function every temporary is allocated on the task, 17 of them here, which made an
-    // empty operation a third more expensive.
+    // Not inlined: an async function allocates every temporary on its task, 17 of them here, which made an empty operation
+    // a third more expensive.
 
     @inline(never)
-    private func begin(_ turn: inout Scheduler.Turn) {
-        scheduler.workerBegan(&turn)
-        if let level = turn.escalation { runner.escalate(to: level) }
+    private func begin() -> Scheduler.WorkerStep { escalated(scheduler.workerBegan(self)) }
+
+    @inline(never)
+    private func finish(
+        _ started: borrowing Scheduler.StartedOperation, _ outcome: Outcome?, _ slice: inout TimeSlice
+    ) -> Scheduler.WorkerStep {
+        escalated(scheduler.finish(started, outcome, on: self, isSliceOver: slice.isOver()))
     }
 
-    @inline(never)
-    private func conclude(_ turn: inout Scheduler.Turn, _ outcome: Outcome?) {
-        scheduler.conclude(&turn, outcome)
-        if let level = turn.escalation { runner.escalate(to: level) }
+    /// Raises the worker's task if its next operation needs that.
+    @inline(__always)
+    private func escalated(_ step: Scheduler.WorkerStep) -> Scheduler.WorkerStep {
+        if case .run(let started) = step, let level = started.escalation { runner.escalate(to: level) }
+        return step
     }
 }

@@ -25,12 +25,4 @@ extension OperationOrder {
         case .lastInFirstOut: .max - rank
         }
     }
-
-    /// Whether a newcomer is served after everything of its level that is there.
-    var servesNewcomersLast: Bool {
-        switch self {
-        case .firstInFirstOut: true
-        case .lastInFirstOut: false
-        }
-    }
 }

@@ -27,11 +27,6 @@ struct RankedList: Hashable, Sendable {
         return latecomer.rank < punctual[head].rank ? latecomer : punctual[head]
     }
 
-    /// The first entries, as long as none of them was late.
-    func first(_ count: Int) -> ArraySlice<Entry> {
-        late.entries.isEmpty ? punctual[head...].prefix(count) : []
-    }
-
     mutating func insert(_ entry: Entry) {
         if let last = punctual.last, head < punctual.count, entry.rank < last.rank {
             late.insert(entry)

@@ -47,12 +47,6 @@ struct ReadyQueue: Hashable, Sendable {
         occupied == 0 ? nil : PriorityLevel(rawValue: UInt8(7 - occupied.leadingZeroBitCount))
     }
 
-    /// What is served next, in order and of one level, as far as that is plain to see.
-    func upcoming(_ count: Int) -> (level: PriorityLevel, entries: ArraySlice<RankedList.Entry>)? {
-        guard removedCount == 0, let level = highestLevel else { return nil }
-        return (level, lists[Int(level.rawValue)].first(count))
-    }
-
     private func entry(_ ranked: RankedList.Entry) -> Entry {
         Entry(arrival: order.arrival(ofRank: ranked.rank), slot: ranked.slot)
     }

@@ -46,35 +46,3 @@ extension SchedulerState {
         let reason: Reason
     }
 }
-
-// MARK: - Urgency
-
-extension SchedulerState {
-    /// Which newcomers have to be taken in at once, as nobody else is about to: those of a level from this one on.
-    struct Urgency: RawRepresentable, Hashable, Sendable {
-        let rawValue: UInt8
-
-        init(rawValue: UInt8) { self.rawValue = rawValue }
-
-        static var everything: Self { Self(rawValue: 0) }
-        static var nothing: Self { Self(rawValue: .max) }
-
-        static func from(_ level: PriorityLevel) -> Self { Self(rawValue: level.rawValue) }
-        static func above(_ level: PriorityLevel) -> Self { Self(rawValue: level.rawValue + 1) }
-
-        func includes(_ level: PriorityLevel) -> Bool { level.rawValue >= rawValue }
-    }
-
-    /// What is urgent as long as nothing happens but that workers take what is offered, of a level, if any is.
-    ///
-    /// A worker that executes enters afterwards and takes in what came, and one that was started does so before it
-    /// begins; what comes before its level cannot wait for that.
-    func urgency(offering offered: PriorityLevel?) -> Urgency {
-        // For ageing, when an operation came has to be known.
-        if !intake.takes || changes.isObserved || room.isLimited || pace.hasAgeing { return .everything }
-        if let offered { return order.servesNewcomersLast ? .above(offered) : .from(offered) }
-        if permits.available == 0 || isHalted { return .nothing }
-        if starting.count < min(permits.available, workerLimit) { return .everything }
-        return .above(starting.highest!)
-    }
-}

@@ -67,13 +67,4 @@ extension SchedulerState {
             }
             .map(\.first)
     }
-
-    /// What starts next, in this order, each in place of one that executes and ends, as long as nothing else happens:
-    /// no more than `count`, and none if it is not plain to see.
-    func upcoming(_ count: Int) -> (level: PriorityLevel, entries: ArraySlice<RankedList.Entry>)? {
-        guard !ready.isEmpty, !isHalted, !changes.isObserved, returning.isEmpty, permits.taken == permits.capacity,
-            barriers.isEmpty, operations.floors.isIdle, isPlain, room.producers.isEmpty
-        else { return nil }
-        return ready.upcoming(count)
-    }
 }

@@ -29,7 +29,7 @@ struct SchedulerState<Element: Sendable, Waiter: Sendable>: Sendable {
     /// Tasks that wait until the queue is empty.
     private var emptyWaiters = WaitingList<Waiter>()
     /// Workers of each level that were started and have not begun.
-    private(set) var starting = LevelCounts()
+    private(set) var starting = PerLevel(0)
 
     private(set) var changes = ChangeList<Element>()
     /// Whether an end makes room for the next start, whatever that is. Unset for good when an operation takes more than one
@@ -259,13 +259,13 @@ extension SchedulerState {
 extension SchedulerState {
     /// A worker that was started has begun.
     mutating func workerBegan(at level: PriorityLevel) {
-        starting.add(-1, at: level)
+        starting[level] -= 1
     }
 
     /// A worker could let others run. Returns whether it is to come back after that.
     mutating func workerYields(at level: PriorityLevel) -> Bool {
         guard nextLevel == level else { return false }
-        starting.add(1, at: level)
+        starting[level] += 1
         return true
     }
 
@@ -323,20 +323,11 @@ extension SchedulerState {
     }
 
     /// Takes back the permits that `nextStart` gave, as the operation turned out to be waiting after all.
-    mutating func refuseStart(_ slot: Slot) {
+    mutating func undoStart(_ slot: Slot) {
         lending.giveBack(records[slot].weight, at: records[slot].level)
         operations.undoStart(slot)
         pace.undoStart()
         if room.drops { room.enter(operations.entry(slot)) }
-    }
-
-    /// An operation that executed has ended, and its permit went to the first of `upcoming`, of this level. The caller
-    /// keeps the element until the lock is left.
-    mutating func handOver(_ slot: Slot, at level: PriorityLevel) -> Element {
-        let element = end(slot)
-        let next = nextStart(at: level)
-        precondition(next != nil, "nothing starts in place of \(element)")
-        return element
     }
 }
 
@@ -504,7 +495,7 @@ extension SchedulerState {
         guard let level = nextLevel else { return }
         let count = max(0, min(startableCount, lending.available(at: level), workerLimit) - starting[level])
         if count == 0 { return }
-        starting.add(count, at: level)
+        starting[level] += count
         for _ in 0..<count { outbox.workers.append(level) }
     }
 }

@@ -280,7 +280,7 @@ extension SmallLimits: Explorable {
         let queue = plan.operations[number].queue
         refusals += 1
         phases[number] = hasEnded ? .finished : .waiting
-        queues[queue].refuseStart(slots[number]!)
+        queues[queue].undoStart(slots[number]!)
         if !hasEnded { return }
         queues[queue].remove(slots[number]!)
         slots[number] = nil

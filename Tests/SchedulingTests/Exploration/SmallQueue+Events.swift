@@ -7,10 +7,6 @@ extension SmallQueue {
         case look(Int)
         /// A worker asks for something to run.
         case start
-        /// A worker whose operation has ended takes what comes next, without a word to the queue.
-        case take(inPlaceOf: Int)
-        /// The worker looks whether what it took can start.
-        case begin(Int)
         /// A body is done.
         case finish(Int)
         /// The queue learns that an operation has ended.
@@ -39,10 +35,10 @@ extension SmallQueue: Explorable {
 
     func isProgress(_ event: Event) -> Bool {
         switch event {
-        case .add, .look, .start, .begin, .leave, .endWait, .endDropped, .setSuspended(false), .setCap(2), .pass: true
+        case .add, .look, .start, .leave, .endWait, .endDropped, .setSuspended(false), .setCap(2), .pass: true
         // A body that ends before its own waits have is possible, but nothing to rely on.
         case .finish(let number): status(number) == .executing
-        case .take, .cancel, .setSuspended, .setWidth, .setCap, .drain, .setLevel, .depend, .undepend, .beginWait,
+        case .cancel, .setSuspended, .setWidth, .setCap, .drain, .setLevel, .depend, .undepend, .beginWait,
             .shutDown:
             false
         }
@@ -84,13 +80,9 @@ extension SmallQueue: Explorable {
     private func appendEvents(of number: Int, to events: inout [Event]) {
         let operation = operations[number]
         switch operation.phase {
-        case .made, .pending, .taken, .producing: if plan.kinds.contains(.cancelling) { events.append(.cancel(number)) }
+        case .made, .pending, .producing: if plan.kinds.contains(.cancelling) { events.append(.cancel(number)) }
         case .executing: events.append(.finish(number))
         case .finished: if operation.slot != nil { events.append(.leave(number)) }
-        }
-        if operation.phase == .taken { events.append(.begin(number)) }
-        if operation.phase == .finished, status(number) == .executing, comingUp != nil {
-            events.append(.take(inPlaceOf: number))
         }
         guard let slot = operation.slot else { return }
         if operation.phase == .pending, isDropped(operation) { events.append(.endDropped(number)) }
@@ -134,8 +126,6 @@ extension SmallQueue: Explorable {
         case .add(let number): add(number)
         case .look(let number): state.setReady(operations[number].slot!, isReady(number))
         case .start: start()
-        case .take(let number): take(inPlaceOf: number)
-        case .begin(let number): begin(number)
         case .finish(let number), .endDropped(let number): finish(number)
         case .cancel(let number): cancel(number)
         case .leave(let number): leave(number)
@@ -225,33 +215,8 @@ extension SmallQueue: Explorable {
             operations[number].phase = .executing
             if plan.kinds.contains(.rate) { tokens -= 1 }
         } else {
-            state.refuseStart(slot)
+            state.undoStart(slot)
             if operations[number].phase == .finished { leave(number) }
-        }
-    }
-
-    private mutating func take(inPlaceOf number: Int) {
-        let (next, level) = comingUp!
-        let left = state.handOver(operations[number].slot!, at: level)
-        operations[number].slot = nil
-        operations[next].phase = .taken
-        if left != number { faults.append("\(left) left, not \(number)") }
-        if status(next) != .executing { faults.append("\(next) is \(status(next), default: "gone") and was taken") }
-    }
-
-    /// What starts for certain once something ends.
-    private var comingUp: (number: Int, level: PriorityLevel)? {
-        guard let (level, entries) = state.upcoming(1), let entry = entries.first else { return nil }
-        return (state.records[entry.slot].element, level)
-    }
-
-    private mutating func begin(_ number: Int) {
-        if isReady(number) {
-            operations[number].phase = .executing
-        } else {
-            operations[number].phase = .pending
-            state.refuseStart(operations[number].slot!)
-            state.setReady(operations[number].slot!, isReady(number))
         }
     }
 

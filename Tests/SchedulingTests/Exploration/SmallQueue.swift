@@ -59,15 +59,13 @@ struct SmallQueue {
         /// Not added, and not finished.
         case made
         case pending
-        /// A worker has taken it, in place of one that ended, and has not looked whether it can start.
-        case taken
         case executing
         case finished
         /// It waits for room.
         case producing
 
         /// Added, and not started.
-        var mayStart: Bool { self == .pending || self == .taken }
+        var mayStart: Bool { self == .pending }
     }
 
     struct Operation {

@@ -73,7 +73,7 @@ struct QueueTimeTests {
         state.advance(to: .seconds(10))
         state.noteWake()
         #expect(state.nextLevel == .medium)
-        state.refuseStart(first!)
+        state.undoStart(first!)
         state.setReady(first!, true)
         _ = state.nextStart(at: .medium)
         #expect(state.nextLevel == nil, "the burst is 1, also if one was given back")

@@ -35,15 +35,6 @@ struct ReadyQueueTests {
             if let next { levels[next.slot] = nil }
             return next?.slot == first?.key && announced?.level == first?.value && announced?.entry == next
         }
-
-        /// What is said to come up does, without a gap.
-        var announcesWhatComes: Bool {
-            guard let (level, entries) = queue.upcoming(3) else { return true }
-            let slots = levels.filter { $0.value == level }.keys.sorted {
-                ($0 < $1) == (queue.order == .firstInFirstOut)
-            }
-            return level == levels.values.max() && entries.map(\.slot) == Array(slots.prefix(entries.count))
-        }
     }
 
     @Test(
@@ -55,7 +46,7 @@ struct ReadyQueueTests {
             var pair = Pair(order)
             for slot in 1...500 {
                 pair.insert(slot, at: random.level())
-                guard disturb(&pair, &random), pair.queue.count == pair.levels.count, pair.announcesWhatComes else {
+                guard disturb(&pair, &random), pair.queue.count == pair.levels.count else {
                     Issue.record("seed \(seed), slot \(slot): \(pair.queue) is not \(pair.levels)")
                     return
                 }

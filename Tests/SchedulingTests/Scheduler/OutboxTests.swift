@@ -84,19 +84,6 @@ struct OutboxTests {
         #expect(state.settled().resumed == [2, 3])
     }
 
-    @Test("What comes up is said again once no wait for the end of all hands a level on any more")
-    func comingUpAfterAnUrgentWait() {
-        var state = State(width: 1)
-        _ = state.add("executing", isReady: true)
-        _ = state.nextStart(at: .medium)
-        _ = state.add("next", isReady: true)
-        #expect(state.upcoming(1)?.entries.count == 1)
-        state.endInherits(from: nil, to: .high)
-        #expect(state.upcoming(1) == nil && state.floor(of: 1) == .high)
-        state.endInherits(from: .high, to: nil)
-        #expect(state.upcoming(1)?.entries.count == 1 && state.floor(of: 1) == .background)
-    }
-
     @Test("Changes are told in order and numbered without a gap, and not at all if nobody listens")
     func changes() {
         var state = State(width: 1)
@@ -125,25 +112,6 @@ struct OutboxTests {
             ])
         #expect(changes.map(\.counts.unfinished) == [2, 2, 3, 3, 3, 3, 3, 2, 1])
         #expect(changes.last?.counts.added == 3)
-    }
-
-    @Test("A newcomer is urgent unless a worker takes it in before its turn")
-    func urgency() {
-        var state = State(width: 2, workerLimit: 4)
-        #expect(state.urgency(offering: nil) == .everything)
-        _ = state.add("first", isReady: true)
-        _ = state.add("second", isReady: true)
-        _ = state.settled()
-        #expect(state.urgency(offering: nil) == .above(.medium), "workers of that level were started")
-        for _ in 0..<2 {
-            state.workerBegan(at: .medium)
-            _ = state.nextStart(at: .medium)
-        }
-        _ = state.settled()
-        #expect(state.urgency(offering: nil) == .nothing, "every permit is taken")
-        #expect(state.urgency(offering: .medium) == .above(.medium), "a more urgent one goes before what is offered")
-        state.setIntake(.shut)
-        #expect(state.urgency(offering: nil) == .everything)
     }
 }
 

@@ -121,10 +121,7 @@ extension SchedulerProgram {
     /// Mostly an operation that executes ends, sometimes any.
     private mutating func ending() -> SchedulerEvent? {
         let anyStatus = random.happens(percent: 25)
-        guard let operation = operation(where: { anyStatus || $0.status == .executing }) else { return nil }
-        let isOneComingUp = pair.state.upcoming(1).map { !$0.entries.isEmpty } ?? false
-        let handsOver = isOneComingUp && operation.status == .executing && random.happens(percent: 50)
-        return handsOver ? .handOver(operation.id) : .end(operation.id)
+        return operation { anyStatus || $0.status == .executing }.map { .end($0.id) }
     }
 
     private mutating func changingReadiness() -> SchedulerEvent? {

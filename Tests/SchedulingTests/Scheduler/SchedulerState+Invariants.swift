@@ -28,7 +28,6 @@ extension SchedulerState {
         checkBarriers(inOrder, check)
         checkLines(inOrder, check)
         checkDecisions(inOrder, check)
-        checkUpcoming(inOrder, check)
         return violations
     }
 
@@ -165,20 +164,6 @@ extension SchedulerState {
         let barrier = inOrder.firstIndex { $0.isBarrier && $0.arrival > record.arrival }
         let behind = record.isBarrier ? inOrder.firstIndex { $0.arrival > record.arrival } : barrier
         return max(operations.floors.ofEnd, behind.flatMap { inOrder[$0...].map(\.level).max() } ?? .background)
-    }
-
-    /// What is said to come up is the first of all that is ready, and only an end is missing for it to start.
-    private func checkUpcoming(_ inOrder: [Record], _ check: Check) {
-        guard let (level, entries) = upcoming(records.count) else { return }
-        let isHeldUp = isHalted || inOrder.contains { $0.isBarrier || $0.status == .returning }
-        check(!isHeldUp && permits.taken == permits.capacity, "what comes up is said, and is not certain")
-        var ready = inOrder.filter { $0.status == .ready }
-        for entry in entries {
-            let next = first(of: ready, order)
-            let isNext = next.map { order.rank(ofArrival: $0.arrival) } == entry.rank && next?.level == level
-            check(isNext, "\(entry.rank) does not come up")
-            ready.removeAll { order.rank(ofArrival: $0.arrival) == entry.rank }
-        }
     }
 
     private func isAdmitted(_ index: Int, _ inOrder: [Record]) -> Bool {

@@ -15,7 +15,6 @@ enum SchedulerEvent {
     case refuse(Int)
     case end(Int)
     /// An operation that executes ends, and what comes up starts in its place.
-    case handOver(Int)
     case beginWait(Int)
     case endWait(Int)
     /// Whoever is next has its permit back.
@@ -103,7 +102,7 @@ struct SideBySide {
         case .endDisinherits(let level):
             state.endInherits(from: level, to: nil)
             naive.endLevels.remove(at: naive.endLevels.firstIndex(of: level)!)
-        case .start, .startAt, .refuse, .handOver:
+        case .start, .startAt, .refuse:
             try applyStart(event)
         case .beginWait, .endWait, .takeReturn:
             try applyLending(event)
@@ -158,15 +157,8 @@ struct SideBySide {
         case .startAt(let level):
             try start(at: level)
         case .refuse(let id):
-            state.refuseStart(slots[id]!)
+            state.undoStart(slots[id]!)
             naive.refuse(id)
-        case .handOver(let id):
-            let level = state.upcoming(1)!.level
-            naive.end(id)
-            try agree(on: "the level that comes up", level, naive.nextStart?.level)
-            try agree(on: "what has left", state.handOver(slots.removeValue(forKey: id)!, at: level), id)
-            naive.start(naive.nextStart!.id)
-            starts += 1
         default:
             preconditionFailure("\(event) is no start")
         }

@@ -73,42 +73,6 @@ struct CycleRaceTests {
         #expect(refusals == [["late", "body", "late"]] || refusals == [["body", "late", "body"]])
         try await queue.waitUntilAllOperationsAreFinished()
     }
-
-    @Test("What is added while a barrier is looked into stands behind it, and may depend on it")
-    func addedMeanwhile() async throws {
-        let barrier = TaskOperation(name: "barrier") {}
-        let adding = Lock<TaskOperationQueue?>(nil)
-        let executor = MeddlingExecutor {
-            adding.withLock { $0.take() }!.addOperation(name: "behind", dependencies: [barrier]) {}
-        }
-        let queue = TaskOperationQueue(executor: executor)
-        adding.withLock { $0 = queue }
-        try put(TaskOperation(name: "before") {}, intoTheMailboxOf: queue)
-        let dependent = TaskOperationQueue().addOperation(dependencies: [barrier]) {}
-        try queue.addBarrier(barrier)
-        try await queue.waitUntilAllOperationsAreFinished()
-        try await dependent.value
-    }
-
-    @Test("What a search leads to is started after it: an executor may add dependencies when it is called")
-    func searchingWithinASearch() async throws {
-        let (first, second) = (TaskOperation {}, TaskOperation {})
-        let waiting = TaskOperation {}
-        let last = TaskOperation(dependencies: [waiting]) {}
-        let queue = TaskOperationQueue(
-            isSuspended: true, executor: MeddlingExecutor { try! second.addDependency(first) })
-        // From now on a search looks for barriers before what it finds in the queue.
-        queue.addBarrier {}.cancel()
-        let pending = queue.addOperation(dependencies: [first]) {}
-        queue.isSuspended = false
-        let sent = TaskOperation {}
-        try put(sent, intoTheMailboxOf: queue)
-        try waiting.addDependency(pending)
-        try await sent.value
-        #expect(second.dependencies == [first])
-        try TaskOperationQueue().addOperations([first, second, waiting, last])
-        try await last.value
-    }
 }
 
 // MARK: - In the middle
@@ -124,12 +88,6 @@ private func operation(
     let made = TaskOperation(name: name, priority: .high, dependencies: dependencies + [raised]) {}
     operation.withLock { $0 = made }
     return made
-}
-
-/// Leaves an operation where a thread would that was interrupted while it added it.
-private func put(_ operation: AnyTaskOperation, intoTheMailboxOf queue: TaskOperationQueue) throws {
-    _ = try operation.claim(for: queue.scheduler, bindings: [], mustBeReady: false)
-    _ = queue.scheduler.mailbox.put(operation)
 }
 
 /// Does something when it gets its first job, or the first after some, and runs jobs only from then on.

@@ -10,10 +10,10 @@ struct SchedulerActorTests {
     func awaited() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, isSuspended: true)
         let operations = (0..<10).map { number in queue.addOperation { number } }
-        #expect(await queue.scheduler.state.count == 10)
+        #expect(await queue.scheduler.count == 10)
         await queue.scheduler.resume()
         for (number, operation) in operations.enumerated() { #expect(try await operation.value == number) }
-        #expect(await queue.scheduler.state.isEmpty)
+        #expect(await queue.scheduler.isEmpty)
     }
 
     @Test("Tasks that await and threads that enter exclude each other")
@@ -33,11 +33,14 @@ struct SchedulerActorTests {
 }
 
 extension Scheduler {
-    fileprivate func resume() { state.setSuspended(false) }
+    fileprivate var count: Int { apply { $0.state.count } }
+    fileprivate var isEmpty: Bool { apply { $0.state.isEmpty } }
 
-    fileprivate func widen() { state.setWidth(state.permits.capacity + 1) }
+    fileprivate func resume() { apply { $0.state.setSuspended(false) } }
+
+    fileprivate func widen() { apply { $0.state.setWidth($0.state.permits.capacity + 1) } }
 
     fileprivate nonisolated func widenAtOnce() {
-        apply { $0.widen() }
+        withCore { $0.state.setWidth($0.state.permits.capacity + 1) }
     }
 }

@@ -6,9 +6,7 @@ extension AnyTaskOperation {
     /// ended. Does nothing if the operation does not execute.
     func abandon(_ failure: any Error) {
         guard let scheduler = record.withLock({ $0.phase == .executing ? $0.host : nil }) as? Scheduler else { return }
-        let abandonment = scheduler.apply((self, failure)) { scheduler, input in
-            input.0.abandon(input.1, in: scheduler)
-        }
+        let abandonment = scheduler.withCore { core in abandon(failure, in: &core) }
         guard let (ending, runner) = abandonment else { return }
         // The handlers of both sides are the user's, and may take long.
         Task.detached(executorPreference: scheduler.handlerExecutor, priority: effectivePriority) { [self] in
@@ -19,9 +17,9 @@ extension AnyTaskOperation {
     }
 
     private func abandon(
-        _ failure: any Error, in scheduler: isolated Scheduler
+        _ failure: any Error, in core: inout SchedulerCore
     ) -> (OperationEnding, OperationRunner?)? {
-        guard let slot = scheduler.slot(of: self) else { return nil }
+        guard let slot = core.slot(of: self) else { return nil }
         let abandonment = record.withLock { record -> (OperationEnding, OperationRunner?)? in
             guard record.phase == .executing else { return nil }
             let runner = record.runner
@@ -29,7 +27,7 @@ extension AnyTaskOperation {
             record.isRunnerWorn = true
             return (record.abandon(AbandonedOutcome(failure, runner)), runner)
         }
-        if abandonment != nil { scheduler.state.beginEnding(slot) }
+        if abandonment != nil { core.state.beginEnding(slot) }
         return abandonment
     }
 }

@@ -1,0 +1,68 @@
+/// The state of a queue that its lock protects.
+struct SchedulerCore: Sendable {
+    var state: Scheduler.State
+    /// The semaphores that are limits of operations.
+    var limits = QueueLimits()
+    /// The number of bodies that wait for the queue to be empty.
+    var awaitingBodyCount = 0
+    /// Objects that are told when the queue is suspended or resumed.
+    var followers: [any SuspensionFollower] = []
+    /// The listeners of changes, by identity.
+    var listeners: [ObjectIdentifier] = []
+    /// The listener that counts operations, if there is one.
+    var countListener: (any ChangeListener)?
+    /// The start times of executing operations, by arrival. Known only while there are listeners.
+    var startTimes: [UInt64: Moment] = [:]
+    /// The scheduler, while it has operations: they do not retain it.
+    var keptAlive: Scheduler?
+
+    init(_ state: Scheduler.State) {
+        self.state = state
+    }
+}
+
+// MARK: - Operations of the queue
+
+extension SchedulerCore {
+    /// The operation's slot; nil if the operation is not in the queue.
+    func slot(of operation: AnyTaskOperation) -> Int? {
+        let slot = operation.snapshot.slot
+        return holds(operation, at: slot) ? slot : nil
+    }
+
+    private func holds(_ operation: AnyTaskOperation, at slot: Int) -> Bool {
+        slot >= 0 && state.records.holds(slot) && state.records[slot].element === operation
+    }
+
+    /// Removes an operation that has not started, and has it forget its slot in the same step.
+    ///
+    /// - Returns: Task locals for the caller to release after unlocking; nil if the operation has started or ended.
+    mutating func withdraw(_ operation: AnyTaskOperation) -> [TaskLocalBinding]? {
+        guard let slot = slot(of: operation), removeUnstarted(at: slot) else { return nil }
+        return operation.leaveHost()
+    }
+
+    /// Removes an operation that has not started. Returns false, and does nothing, if it has.
+    @discardableResult
+    mutating func removeUnstarted(at slot: Int) -> Bool {
+        switch state.records[slot].status {
+        case .waiting, .ready:
+            state.remove(slot)
+            return true
+        case .executing, .lent, .returning:
+            return false
+        }
+    }
+
+    mutating func updateReadiness(of operation: AnyTaskOperation) {
+        let snapshot = operation.snapshot
+        if holds(operation, at: snapshot.slot) { state.setReady(snapshot.slot, snapshot.isReady) }
+    }
+
+    /// The operations for which an operation waits because of barriers.
+    mutating func operationsHoldingBack(_ operation: AnyTaskOperation) -> [AnyTaskOperation] {
+        guard let slot = slot(of: operation) else { return [] }
+        state.indexArrivals()
+        return state.elementsHoldingBack(slot)
+    }
+}
