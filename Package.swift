@@ -6,15 +6,13 @@ var settings: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("InternalImportsByDefault"),
     .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
-    .enableUpcomingFeature("MemberImportVisibility"),
 ]
 // Set by .ci/run. Not always: a newer compiler's warnings must not keep users from building.
 if Context.environment["TASK_OPERATIONS_STRICT"] != nil { settings.append(.treatAllWarnings(as: .error)) }
 
-// A controlled build: see Documentation/Exploration.md. One file imports what takes the place of locks, for all others,
-// which the fourth setting forbids.
+// A controlled build: see Documentation/Exploration.md.
 let exploredSettings =
-    Array(settings.prefix(3)) + [
+    settings + [
         .define("TASK_OPERATIONS_EXPLORED"),
         .unsafeFlags([
             "-module-alias", "TaskOperations=ExploredTaskOperations",

@@ -55,6 +55,7 @@ extension AnyTaskOperation {
     ///   - endsEarly: Whether it ends when the task is cancelled.
     ///   - hasLeft: Asked once the wait has begun: whether `leaveWait` was called before.
     /// - Returns: Whether the operation is finished.
+    @inline(__always)
     func suspendUntilFinished(
         number: Int = Rank.next(), endsEarly: Bool, hasLeft: () -> Bool = { false }
     ) async -> Bool {

@@ -6,7 +6,8 @@
 ///
 /// A class and no protocol, as an operation has no room for the second pointer of an existential: see `Outcome`.
 final class OperationRunner: Sendable {
-    // Every access holds the lock; the task itself is only asked for what any thread may ask of it, while a user keeps it.
+    // Every access holds the lock. Other threads only cancel and escalate the task, between `begin` and `end`, which the task
+    // itself calls: it waits for them before it ends.
     private struct State: @unchecked Sendable {
         var task: UnsafeCurrentTask?
         /// How many are using the task now.
@@ -21,14 +22,11 @@ final class OperationRunner: Sendable {
     /// under the lock of an operation that has this runner, by tasks that have begun within the body.
     nonisolated(unsafe) var binding = BodyBinding.none
 
-    /// Does work in the task that calls this, where others can reach it meanwhile.
-    @concurrent
-    func run(_ work: @Sendable () async -> Void) async {
-        await withUnsafeCurrentTask { task in
+    /// The calling task begins to run bodies: other threads can reach it until it calls `end`.
+    func begin() {
+        withUnsafeCurrentTask { task in
             let wrapped = State(task: task)
             state.withLock { $0 = wrapped }
-            await work()
-            if isUsedAtEnd() { await waitUntilUnused() }
         }
     }
 
@@ -57,15 +55,16 @@ final class OperationRunner: Sendable {
         leaving?.resume()
     }
 
-    /// Nobody can begin to use the task from now on. Returns whether somebody uses it still.
-    private func isUsedAtEnd() -> Bool {
+    /// No thread begins to use the task from now on. Returns true if some still use it: the task has to wait for them.
+    func end() -> Bool {
         state.withLock { state in
             state.task = nil
             return state.users > 0
         }
     }
 
-    private func waitUntilUnused() async {
+    /// Waits for the threads that still use the task.
+    func waitUntilUnused() async {
         await withCheckedContinuation { continuation in
             let isUsed = state.withLock { state in
                 if state.users > 0 { state.leaving = continuation }

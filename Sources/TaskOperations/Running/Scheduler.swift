@@ -47,7 +47,7 @@ actor Scheduler: OperationHost {
     // reference, and its release enters the scheduler.
     nonisolated(unsafe) private(set) weak var owner: AnyObject?
 
-    private nonisolated let lock = Lock(())
+    private nonisolated let lock = ContendedLock()
     // Every access holds `lock`: `withCore` takes it, and so does `enqueue`. No event enters again.
     @exclusivity(unchecked) nonisolated(unsafe) private var core: SchedulerCore
 
@@ -103,7 +103,7 @@ extension Scheduler {
     ) -> Result {
         // The clock is the user's, so that it is read before locking.
         let reading = clock?.read()
-        return lock.withLock { _ in
+        return lock.withLock {
             if let reading { clock!.tell(reading, to: &core.state) }
             let result = event(&core)
             computeEffects(&core, &effects)
@@ -198,7 +198,7 @@ extension Scheduler: SerialExecutor {
     /// Runs a job of the actor under the lock.
     nonisolated func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        lock.withLock { _ in job.runSynchronously(on: unownedExecutor) }
+        lock.withLock { job.runSynchronously(on: unownedExecutor) }
         withCore { _ in }
     }
 }

@@ -52,15 +52,16 @@ extension Worker {
         return level == self.level
     }
 
+    @concurrent
     func run() async {
         let isInline = InlineJobs.isStarting(ObjectIdentifier(self))
-        await runner.run {
-            if case .mainActor = scheduler.place {
-                await runOperationsOnMainActor()
-            } else {
-                await runOperations(isInline: isInline)
-            }
+        runner.begin()
+        if case .mainActor = scheduler.place {
+            await runOperationsOnMainActor()
+        } else {
+            await runOperations(isInline: isInline)
         }
+        if runner.end() { await runner.waitUntilUnused() }
     }
 
     /// Runs operations on the main actor, and takes each one there: code of the main actor that cancels an operation
@@ -82,16 +83,24 @@ extension Worker {
         }
     }
 
+    @concurrent
     private func runOperations(isInline: Bool) async {
+        let isPlain = scheduler.runsPlainly
         var slice = makeSlice(isInline)
         var step = begin()
         while true {
             switch step {
             case .run(let started):
                 if let executor = started.executor {
-                    step = await withTaskExecutorPreference(executor) { await runOperations(from: started, &slice) }
+                    step = await withTaskExecutorPreference(executor) {
+                        await runOperations(from: started, on: executor, &slice)
+                    }
                 } else {
-                    step = await runOperations(from: started, &slice)
+                    let operation = started.operation
+                    let outcome =
+                        await isPlain
+                        ? operation.run(on: runner, isolation: nil) : scheduler.run(operation, on: runner)
+                    step = finish(started, outcome, &slice)
                 }
             case .yield:
                 await Task.yield()
@@ -102,20 +111,15 @@ extension Worker {
         }
     }
 
-    /// Runs operations for as long as they run on the same executor. Returns the step after these.
+    /// Runs operations for as long as they run on one executor. Returns the step after these.
     @concurrent
     private func runOperations(
-        from first: Scheduler.StartedOperation, _ slice: inout TimeSlice
+        from first: Scheduler.StartedOperation, on executor: any TaskExecutor, _ slice: inout TimeSlice
     ) async -> Scheduler.WorkerStep {
-        let isPlain = scheduler.runsPlainly
         var started = first
         while true {
-            let operation = started.operation
-            let outcome =
-                await isPlain
-                ? operation.run(on: runner, isolation: nil) : scheduler.run(operation, on: runner)
-            let step = finish(started, outcome, &slice)
-            guard case .run(let next) = step, next.executor === first.executor else { return step }
+            let step = finish(started, await scheduler.run(started.operation, on: runner), &slice)
+            guard case .run(let next) = step, next.executor === executor else { return step }
             started = next
         }
     }

@@ -2,6 +2,7 @@
 // operations are still raised in their queues; only a task that executes already keeps its priority.
 
 /// Does something, and learns of it when the task that does it is escalated meanwhile.
+@inline(__always)
 package func withEscalationHandler<Failure>(
     _ operation: () async throws(Failure) -> Void, onEscalated: @escaping @Sendable (TaskPriority) -> Void
 ) async throws(Failure) {

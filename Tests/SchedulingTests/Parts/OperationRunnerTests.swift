@@ -12,16 +12,16 @@ struct OperationRunnerTests {
         let gate = Gate()
         let order = Recorder<String>()
         let running = Task {
-            await runner.run {
-                await withTaskCancellationHandler {
-                    await gate.pass()
-                } onCancel: {
-                    gate.open()
-                    // Time enough to leave, for one that does not wait for this to end.
-                    for _ in 0..<100_000 where order.events.isEmpty {}
-                    order.record("cancelled")
-                }
+            runner.begin()
+            await withTaskCancellationHandler {
+                await gate.pass()
+            } onCancel: {
+                gate.open()
+                // Time enough to leave, for one that does not wait for this to end.
+                for _ in 0..<100_000 where order.events.isEmpty {}
+                order.record("cancelled")
             }
+            if runner.end() { await runner.waitUntilUnused() }
             order.record("left")
         }
         await gate.waitForArrivals(1)

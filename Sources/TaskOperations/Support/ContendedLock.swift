@@ -1,0 +1,43 @@
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#elseif canImport(Android)
+    internal import Android
+#endif
+
+#if !TASK_OPERATIONS_EXPLORED && (canImport(Glibc) || canImport(Musl) || canImport(Android))
+    /// A lock for which several threads compete much of the time: that of a queue.
+    ///
+    /// On Linux, `Mutex` is a futex with priority inheritance: the kernel passes it to the thread that waited longest, which
+    /// first has to wake. The lock of the C library goes to a thread that runs. Eight threads that add operations to one
+    /// queue on two processors took 2,000 to 14,800 ns for each operation with a `Mutex`, and 760 to 1,080 ns with this.
+    struct ContendedLock: ~Copyable, @unchecked Sendable {
+        // Any thread may call these functions of the C library.
+        private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+
+        init() { pthread_mutex_init(mutex, nil) }
+
+        deinit {
+            pthread_mutex_destroy(mutex)
+            mutex.deallocate()
+        }
+
+        @inline(__always)
+        func withLock<Result>(_ body: () -> Result) -> Result {
+            pthread_mutex_lock(mutex)
+            defer { pthread_mutex_unlock(mutex) }
+            return body()
+        }
+    }
+#else
+    /// A lock for which several threads compete much of the time.
+    struct ContendedLock: ~Copyable, Sendable {
+        private let lock = Lock(())
+
+        @inline(__always)
+        func withLock<Result: Sendable>(_ body: () -> Result) -> Result {
+            lock.withLock { _ in body() }
+        }
+    }
+#endif
