@@ -44,7 +44,7 @@ enum SmallPrograms {
     static let all = [
         addAndCancel, addLimited, addTwo, refusedAdd, removedEdge, raised, suspended, released, lent, awaited, givenUp,
         awaitedTwice, observed, limited, callback, scope, capacity, shutDown, key, lazyValue, group, semaphore, thread,
-        threads, timeLimit, crossing,
+        threads, timeLimit, crossing, awaitedBarrier,
     ]
 
     static let addAndCancel = ExploredProgram("add / cancel") { schedule in
@@ -475,6 +475,27 @@ enum SmallPrograms {
         schedule.runToEnd()
         schedule.expectEnd(of: first, second)
         schedule.expect(tally["refused"] == 1, "\(tally["refused"]) waits were refused")
+        schedule.expectEmpty(queue)
+        holder.value = nil
+    }
+}
+
+extension SmallPrograms {
+    /// Two bodies await a barrier that is added at the same time. The body before the barrier is refused, or the barrier.
+    static let awaitedBarrier = ExploredProgram("add a barrier / wait for it / wait for it") { schedule in
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
+        let holder = Holder<TaskOperation<Void>>(nil)
+        let first = TaskOperation(name: "first") { try? await holder.value!.value }
+        let second = TaskOperation(name: "second") { try? await holder.value!.value }
+        let barrier = TaskOperation(name: "barrier") {}
+        holder.value = barrier
+        schedule.thread("one") { try? queue.addOperation(first) }
+        schedule.thread("two") {
+            try? queue.addOperation(second)
+            do { try queue.addBarrier(barrier) } catch { barrier.cancel() }
+        }
+        schedule.runToEnd()
+        schedule.expectEnd(of: first, second, barrier)
         schedule.expectEmpty(queue)
         holder.value = nil
     }

@@ -86,10 +86,18 @@ extension AnyTaskOperation {
     }
 
     fileprivate func lowerRank(to value: Int) -> Bool {
-        let host = record.withLock { $0.phase == .submitted ? $0.host : nil }
-        guard let host, host.hasBarriers else { return record.withLock { lowerRank(to: value, $0) } }
+        // The host compares ranks when it takes the operation in. Until then no barrier holds the operation back.
+        let (isLow, host) = record.withLock { record -> (Bool, (any OperationHost)?) in
+            if record.phase == .submitted, let host = record.settledHost, host.hasBarriers { return (false, host) }
+            return (lowerRank(to: value, record), nil)
+        }
+        guard let host else { return isLow }
         return host.whileHoldingBack(self) { before in
-            before.allSatisfy { $0.rank.value < value } && record.withLock { lowerRank(to: value, $0) }
+            before.allSatisfy { $0.rank.value < value }
+                && record.withLock { record in
+                    // Another host may have taken the operation in meanwhile.
+                    (record.host == nil || record.host === host) && lowerRank(to: value, record)
+                }
         }
     }
 
