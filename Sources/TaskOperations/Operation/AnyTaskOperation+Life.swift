@@ -38,22 +38,32 @@ extension AnyTaskOperation {
         for host: any OperationHost, bindings: [TaskLocalBinding], mustBeReady: Bool
     ) throws(TaskOperationError) -> Snapshot {
         let unfinished = mustBeReady ? dependencies.filter { !$0.isFinished } : []
-        while true {
-            let snapshot = try record.withLock { record throws(TaskOperationError) -> Snapshot? in
-                if record.wasSubmitted { throw .alreadyAdded(OperationLabel(self)) }
-                if !unfinished.isEmpty, record.phase == .created {
-                    throw .notReady(OperationLabel(self), waitingFor: unfinished.map { OperationLabel($0) })
-                }
-                if let permit = host.permit, permit.rank.value >= rank.value { return nil }
-                if record.hasLimits, !record.ranksAboveLimits(at: rank.value) { return nil }
-                record.submit(to: host, bindings)
-                return record.snapshot
+        var snapshot = try submit(to: host, bindings, after: unfinished)
+        while snapshot == nil {
+            let cycle = try WaitOrder.makeEdges { () throws(TaskOperationError) in
+                snapshot = try submit(to: host, bindings, after: unfinished)
+                if snapshot != nil { return nil }
+                return (.operation(self), record.withLock { $0.permits(of: host) }.map(WaitNode.permit))
             }
-            if let snapshot { return snapshot }
-            let permits = record.withLock { $0.permits(of: host) }
-            if let cycle = WaitOrder.sink(permits.map(WaitNode.permit), below: .operation(self)) {
-                if !Self.lendPermit(on: cycle) { throw .dependencyCycle(Self.labels(of: cycle)) }
+            if let cycle, !Self.lendPermit(on: cycle) { throw .dependencyCycle(Self.labels(of: cycle)) }
+        }
+        return snapshot!
+    }
+
+    /// Adds the operation to a host. Returns nil, and does nothing, if it does not rank above the permits that it needs.
+    @inline(__always)
+    private func submit(
+        to host: any OperationHost, _ bindings: [TaskLocalBinding], after unfinished: [AnyTaskOperation]
+    ) throws(TaskOperationError) -> Snapshot? {
+        try record.withLock { record throws(TaskOperationError) -> Snapshot? in
+            if record.wasSubmitted { throw .alreadyAdded(OperationLabel(self)) }
+            if !unfinished.isEmpty, record.phase == .created {
+                throw .notReady(OperationLabel(self), waitingFor: unfinished.map { OperationLabel($0) })
             }
+            if let permit = host.permit, permit.rank.value >= rank.value { return nil }
+            if record.hasLimits, !record.ranksAboveLimits(at: rank.value) { return nil }
+            record.submit(to: host, bindings)
+            return record.snapshot
         }
     }
 
@@ -181,9 +191,7 @@ struct HostPlace {
     var isFree: Bool { !hasEdges && endRank == .max }
 
     /// The edges that are out of order, if the operation has this place.
-    func disorder(of operation: AnyTaskOperation, in host: any OperationHost) -> (
-        waiter: WaitNode, targets: [WaitNode]
-    )? {
+    func disorder(of operation: AnyTaskOperation, in host: any OperationHost) -> WaitOrder.Disorder? {
         if operation.isFinished { return nil }
         let rank = operation.rank.value
         if rank >= endRank { return (.end(host), [.operation(operation)]) }

@@ -53,9 +53,11 @@ protocol OperationHost: AnyObject, Sendable {
     /// The permits, as something to wait for; nil if nothing ever waits for one.
     var permit: PermitNode? { get }
 
-    /// An executing operation is to lend its permit, if it still awaits. Returns false if the permits do not rank below
-    /// it.
-    func lendPermit(of operation: AnyTaskOperation) -> Bool
+    /// Lends the permit of an executing operation, if the operation still awaits. Returns false if the permits do not rank
+    /// below the operation.
+    ///
+    /// - Parameter effects: Gets what the caller calls once it holds no lock.
+    func lendPermit(of operation: AnyTaskOperation, _ effects: inout [() -> Void]) -> Bool
 
     /// A wait has begun in an operation that has lent its permit; the operation knows how many there are. Returns false if
     /// it has the permit back.

@@ -56,13 +56,16 @@ extension Scheduler {
 
     // MARK: The permit of a body that awaits
 
-    nonisolated func lendPermit(of operation: AnyTaskOperation) -> Bool {
-        withCore { core in
+    nonisolated func lendPermit(of operation: AnyTaskOperation, _ actions: inout [() -> Void]) -> Bool {
+        var effects = Effects()
+        let isDone = withCore(&effects) { core in
             guard let slot = core.slot(of: operation) else { return true }
             guard let count = operation.permitWasLent(by: permit!) else { return false }
             core.state.beginWaits(slot, upTo: count)
             return true
         }
+        if !effects.isEmpty { actions.append { [effects] in self.perform(effects) } }
+        return isDone
     }
 
     nonisolated func beginWait(within operation: AnyTaskOperation) -> Bool {

@@ -71,25 +71,37 @@ extension Scheduler {
 // MARK: - The order of the wait graph
 
 extension Scheduler {
-    /// Edges that are out of order: the targets do not rank below the waiter.
-    private typealias Disorder = (waiter: WaitNode, targets: [WaitNode])
-
     /// Inserts claimed operations in one step, if that closes no cycle.
     private nonisolated func insertInOrder(
         _ operations: [AnyTaskOperation], isBarrier: Bool
     ) throws(TaskOperationError) {
         var disordered: [AnyTaskOperation] = []
-        while let disorder = withCore({ core in
+        let cycle = makeEdges { core in
             insert(operations, isBarrier: isBarrier, in: &core, disordered: &disordered)
-        }) {
-            do {
-                try resolve(disorder)
-            } catch {
-                for operation in operations { operation.unclaim() }
-                throw error
-            }
+        }
+        if let cycle {
+            for operation in operations { operation.unclaim() }
+            throw .dependencyCycle(AnyTaskOperation.labels(of: cycle))
         }
         for operation in disordered { try putInOrder(operation) }
+    }
+
+    /// Makes edges under the lock of the queue. Returns the cycle that they would close, if no body on it can lend its
+    /// permit.
+    ///
+    /// Effects are performed at the end, because an attempt may be made with a lock held.
+    private nonisolated func makeEdges(_ attempt: (inout SchedulerCore) -> WaitOrder.Disorder?) -> [WaitNode]? {
+        var allEffects: [Effects] = []
+        defer { for effects in allEffects { perform(effects) } }
+        while true {
+            let cycle = WaitOrder.makeEdges {
+                var effects = Effects()
+                let disorder = withCore(&effects, attempt)
+                if !effects.isEmpty { allEffects.append(effects) }
+                return disorder
+            }
+            guard let cycle, AnyTaskOperation.lendPermit(on: cycle) else { return cycle }
+        }
     }
 
     /// Inserts operations if that leaves the wait graph in order. Otherwise returns edges that would be out of order.
@@ -99,7 +111,7 @@ extension Scheduler {
     private nonisolated func insert(
         _ operations: [AnyTaskOperation], isBarrier: Bool, in core: inout SchedulerCore,
         disordered: inout [AnyTaskOperation]
-    ) -> Disorder? {
+    ) -> WaitOrder.Disorder? {
         // An operation that is not accepted ends at once, and waits for nothing.
         if core.state.intake.takes {
             let place = nextPlace(for: operations, isBarrier: isBarrier, in: &core)
@@ -137,32 +149,20 @@ extension Scheduler {
     /// Has an operation rank above everything for which it waits in the queue, and below everything that waits for it
     /// there. Takes it back if it closes a cycle.
     nonisolated func putInOrder(_ operation: AnyTaskOperation) throws(TaskOperationError) {
-        while let disorder = withCore({ core in disorder(of: operation, in: &core) }) {
-            do {
-                try resolve(disorder)
-            } catch {
-                // If it has started or ended, nothing on the cycle waits for it any more.
-                guard let bindings = withCore({ $0.withdraw(operation) }) else { return }
-                operation.unclaim()
-                extendLifetime(bindings)
-                throw error
-            }
-        }
+        guard let cycle = makeEdges({ core in disorder(of: operation, in: &core) }) else { return }
+        // If it has started or ended, nothing on the cycle waits for it any more.
+        guard let bindings = withCore({ $0.withdraw(operation) }) else { return }
+        operation.unclaim()
+        extendLifetime(bindings)
+        throw .dependencyCycle(AnyTaskOperation.labels(of: cycle))
     }
 
-    private nonisolated func disorder(of operation: AnyTaskOperation, in core: inout SchedulerCore) -> Disorder? {
+    private nonisolated func disorder(
+        of operation: AnyTaskOperation, in core: inout SchedulerCore
+    ) -> WaitOrder.Disorder? {
         if core.slot(of: operation) == nil { return nil }
         let before = core.operationsHoldingBack(operation)
         let place = HostPlace(hasEdges: !before.isEmpty, before: before, endRank: end.value)
         return place.disorder(of: operation, in: self)
-    }
-
-    /// Has targets rank below their waiter.
-    ///
-    /// - Throws: `TaskOperationError.dependencyCycle`.
-    private nonisolated func resolve(_ disorder: Disorder) throws(TaskOperationError) {
-        while let cycle = WaitOrder.sink(disorder.targets, below: disorder.waiter) {
-            if !AnyTaskOperation.lendPermit(on: cycle) { throw .dependencyCycle(AnyTaskOperation.labels(of: cycle)) }
-        }
     }
 }

@@ -49,12 +49,13 @@ extension AnyTaskOperation {
         var lending = [self]
         while let body = lending.popLast() {
             guard let host = body.record.withLock({ $0.host }), let permit = host.permit else { continue }
-            while true {
-                while let cycle = WaitOrder.sink([.permit(permit)], below: .operation(body)) {
-                    lending += Self.beginLending(on: cycle) ?? []
-                }
-                if host.lendPermit(of: body) { break }
+            var effects: [() -> Void] = []
+            while let cycle = WaitOrder.insert(
+                from: .operation(body), to: [.permit(permit)], make: { host.lendPermit(of: body, &effects) })
+            {
+                lending += Self.beginLending(on: cycle) ?? []
             }
+            for effect in effects { effect() }
         }
     }
 

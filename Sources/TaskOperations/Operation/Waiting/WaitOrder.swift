@@ -8,52 +8,58 @@
 ///
 /// No lock is held over a search. A rank is lowered under the lock of its node, after a look at what the node waits
 /// for; an edge is made under the lock of its waiter, after a look at both ranks. So the order holds at every moment,
-/// and of two threads that would close a cycle together one finds its waiter sunk, and searches again. Only then, and
-/// after some attempts, do such threads search one after the other.
+/// and of two threads that would close a cycle together one finds its waiter sunk, and searches again. Each of them could
+/// undo the other's search for ever. After some attempts, such threads therefore search and make their edges one after
+/// the other: every edge is made by `makeEdges`.
 ///
 /// The incremental order is that of D. J. Pearce and P. H. J. Kelly, "A Dynamic Topological Sort Algorithm for Directed
 /// Acyclic Graphs", ACM JEA 11, 2006, with a forward search only: the waiters of a node need not be known.
 enum WaitOrder {
-    /// Makes an edge, or returns the cycle that it would close, beginning and ending with the waiter.
+    /// Edges that are out of order: the targets do not rank below the waiter.
+    typealias Disorder = (waiter: WaitNode, targets: [WaitNode])
+
+    /// Makes edges, or returns the cycle that they would close, beginning and ending with the waiter.
     ///
-    /// - Parameter make: Makes the edge under the lock of the waiter, if the waiter ranks above the targets. Otherwise
+    /// - Parameter attempt: Makes the edges under the lock of the waiter, if the waiter ranks above the targets. Otherwise
+    ///   returns them. Must not carry out what follows from the edges: it may be called with a lock held.
+    static func makeEdges<Failure>(_ attempt: () throws(Failure) -> Disorder?) throws(Failure) -> [WaitNode]? {
+        for _ in 0..<3 {
+            guard let disorder = try attempt() else { return nil }
+            if let cycle = sink(disorder, in: WaitRegion()) { return cycle }
+        }
+        // What attempts and searches found is freed after the lock is left.
+        var found: [(Disorder, WaitRegion)] = []
+        return try contended.withLock { _ throws(Failure) in
+            while let disorder = try attempt() {
+                let region = WaitRegion()
+                found.append((disorder, region))
+                if let cycle = sink(disorder, in: region) { return cycle }
+            }
+            return nil
+        }
+    }
+
+    /// Makes edges from one waiter, or returns the cycle that they would close.
+    ///
+    /// - Parameter make: Makes the edges under the lock of the waiter, if the waiter ranks above the targets. Otherwise
     ///   returns false.
     static func insert<Failure>(
         from waiter: WaitNode, to targets: [WaitNode], make: () throws(Failure) -> Bool
     ) throws(Failure) -> [WaitNode]? {
-        for _ in 0..<3 {
-            if let cycle = sink(targets, below: waiter) { return cycle }
-            if try make() { return nil }
-        }
-        // What the searches found is freed after the lock is left.
-        var regions: [WaitRegion] = []
-        return try contended.withLock { _ throws(Failure) in
-            while true {
-                let region = WaitRegion()
-                regions.append(region)
-                if let cycle = sink(targets, below: waiter, in: region) { return cycle }
-                if try make() { return nil }
-            }
-        }
+        try makeEdges { () throws(Failure) in try make() ? nil : (waiter, targets) }
     }
 
-    /// Held over a search by threads that have disturbed each other's, and by nobody else.
+    /// Held by threads that have disturbed each other's searches, over a search and the attempt after it.
     private static let contended = Lock(false)
 
-    /// Has the targets rank below the waiter; or returns the cycle that edges to them would close.
+    /// Has targets rank below the waiter; or returns the cycle that edges to them would close.
     ///
     /// Other threads may undo it at once, by lowering the waiter: an edge needs another look, under the waiter's lock.
-    static func sink(_ targets: [WaitNode], below waiter: WaitNode) -> [WaitNode]? {
-        sink(targets, below: waiter, in: WaitRegion())
-    }
-
-    private static func sink(
-        _ targets: [WaitNode], below waiter: WaitNode, in region: @autoclosure () -> WaitRegion
-    ) -> [WaitNode]? {
+    private static func sink(_ disorder: Disorder, in region: WaitRegion) -> [WaitNode]? {
+        let waiter = disorder.waiter
         let bound = waiter.rank
-        let high = targets.filter { $0.rank >= bound }
+        let high = disorder.targets.filter { $0.rank >= bound }
         if high.allSatisfy({ $0.identity != waiter.identity && $0.lower(to: bound - 1) }) { return nil }
-        let region = region()
         if let path = region.explore(from: high, to: waiter, bound: bound) {
             return region.isStill([waiter] + path) ? [waiter] + path : nil
         }
