@@ -31,8 +31,8 @@ public final class AsyncLazy<Value: Sendable>: Sendable {
         var settled: Result<Value, any Error>?
         /// What computes it at present.
         var computation: TaskOperation<Void>?
-        /// The calls that await that.
-        var waiters: [ObjectIdentifier: Outcome] = [:]
+        /// The calls that await the computation, by their numbers. Calls get their outcome in the order of the numbers.
+        var waiters: [Int: Outcome] = [:]
     }
 
     private let name: String
@@ -67,13 +67,15 @@ public final class AsyncLazy<Value: Sendable>: Sendable {
         get async throws {
             if let settled = state.withLock({ $0.settled }) { return try settled.get() }
             try Task.checkCancellation()
-            let outcome = Outcome()
-            guard let computation = join(outcome) else { return try await outcome.value.get() }
+            let (number, outcome) = (Rank.next(), Outcome())
+            guard let computation = join(number, outcome) else { return try await outcome.value.get() }
             var result: Result<Value, any Error>?
             do {
-                try await AnyTaskOperation.whileAwaiting(.operation(computation)) { result = await wait(for: outcome) }
+                try await AnyTaskOperation.whileAwaiting(.operation(computation)) {
+                    result = await wait(number, for: outcome)
+                }
             } catch {
-                leave(outcome)
+                leave(number)
                 throw error
             }
             return try result!.get()
@@ -85,28 +87,28 @@ public final class AsyncLazy<Value: Sendable>: Sendable {
 
 extension AsyncLazy {
     /// Suspends until the outcome is there, and passes on cancellation and escalation meanwhile.
-    private func wait(for outcome: Outcome) async -> Result<Value, any Error> {
+    private func wait(_ number: Int, for outcome: Outcome) async -> Result<Value, any Error> {
         var result: Result<Value, any Error>?
         await withTaskCancellationHandler {
             await withEscalationHandler {
                 // In here, so that no escalation falls between this look and the handler.
-                escalate(for: outcome, to: Task.currentPriority)
+                escalate(for: number, to: Task.currentPriority)
                 result = await outcome.value
             } onEscalated: { [self] priority in
-                escalate(for: outcome, to: priority)
+                escalate(for: number, to: priority)
             }
         } onCancel: {
-            if outcome.provide(.failure(CancellationError())) { leave(outcome) }
+            if outcome.provide(.failure(CancellationError())) { leave(number) }
         }
         return result!
     }
 
     /// Has the outcome provided when it is there. Returns what computes it; nil if it is there now.
-    private func join(_ outcome: Outcome) -> TaskOperation<Void>? {
+    private func join(_ number: Int, _ outcome: Outcome) -> TaskOperation<Void>? {
         let priority = Task.currentPriority
         let (settled, computation, isNew) = state.withLock { state in
             if let settled = state.settled { return (Optional(settled), state.computation, false) }
-            state.waiters[ObjectIdentifier(outcome)] = outcome
+            state.waiters[number] = outcome
             let isNew = state.computation == nil
             if isNew { state.computation = makeComputation(priority) }
             return (nil, state.computation, isNew)
@@ -126,16 +128,14 @@ extension AsyncLazy {
         }
     }
 
-    private func escalate(for outcome: Outcome, to priority: TaskPriority) {
-        let computation = state.withLock { state in
-            state.waiters[ObjectIdentifier(outcome)] == nil ? nil : state.computation
-        }
+    private func escalate(for number: Int, to priority: TaskPriority) {
+        let computation = state.withLock { state in state.waiters[number] == nil ? nil : state.computation }
         computation?.escalate(to: PriorityLevel(priority))
     }
 
-    private func leave(_ outcome: Outcome) {
+    private func leave(_ number: Int) {
         _ = state.withLock { state in
-            let left = state.waiters.removeValue(forKey: ObjectIdentifier(outcome))
+            let left = state.waiters.removeValue(forKey: number)
             // What a burst of cancelled calls left is given back.
             if state.waiters.capacity > 64, state.waiters.count < state.waiters.capacity / 4 {
                 state.waiters = state.waiters.filter { _ in true }
@@ -149,9 +149,9 @@ extension AsyncLazy {
             if case .success = result { state.settled = result }
             if failurePolicy == .kept { state.settled = result }
             defer { state.waiters = [:] }
-            return (state.waiters.values, state.computation.take())
+            return (state.waiters, state.computation.take())
         }
-        for waiter in waiters { waiter.provide(result) }
+        for (_, waiter) in waiters.sorted(by: { $0.key < $1.key }) { waiter.provide(result) }
         extendLifetime(computation)
     }
 }

@@ -62,6 +62,26 @@ struct KeyedOperationsTests {
         #expect(!again.isCancelled)
     }
 
+    @Test("tasks that await a cancelled request resume in the order in which they began to wait")
+    func orderOfLeaving() async throws {
+        let (queue, executor) = (TaskOperationQueue(isSuspended: true), ThreadExecutor())
+        let (keyed, order) = (KeyedOperations<String, Int>(queue: queue), Recorder<Int>())
+        let request = keyed.request("key") { 1 }
+        let waiting = (0..<20).map { number in
+            Task(executorPreference: executor) {
+                _ = await request.result
+                order.record(number)
+            }
+        }
+        // The executor has one thread: all of them wait by the time it runs this.
+        await Task(executorPreference: executor) { request.cancel() }.value
+        // Awaiting a task may escalate it, which changes the order of the executor.
+        #expect(await eventually { order.events.count == 20 })
+        #expect(order.events == Array(0..<20))
+        for task in waiting { await task.value }
+        queue.isSuspended = false
+    }
+
     @Test("the priority is the highest of those that still want it, and changes with them", .seeds(20))
     func priorities() async throws {
         let queue = TaskOperationQueue(isSuspended: true, executor: .seeded)

@@ -29,7 +29,7 @@ public final class KeyedRequest<Value: Sendable>: Sendable {
             state.isCancelled = true
             return (state.waits, state.listeners.all, shared.leave(from: state.level))
         }
-        for wait in waits { shared.operation.leaveWait(wait) }
+        for wait in waits.sorted() { shared.operation.leaveWait(wait) }
         for listener in listeners { listener.wake() }
         shared.carryOut(effect)
     }
