@@ -83,10 +83,12 @@ public final class ControlledMonitor<Value: Sendable>: SharedObject, @unchecked 
         var isLate = false
         while true {
             let thread = ControlledThread.current!
-            if let result = lock.withLock({ attempt(&$0, isLate) }) { return result }
-            if isLate { return nil }
-            // No other thread runs between the release of the lock and the wait.
-            thread.isNotified = false
+            let result = lock.withLock { value in
+                let result = attempt(&value, isLate)
+                if result == nil, !isLate { (thread.condition, thread.isNotified) = (self, false) }
+                return result
+            }
+            if result != nil || isLate { return result }
             turnstile.reach(.wait(self, until: deadline))
             isLate = !thread.isNotified
         }

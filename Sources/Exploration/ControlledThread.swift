@@ -45,6 +45,8 @@ final class ControlledThread: @unchecked Sendable {
     var step = Step.start
     /// The locks that the thread holds, in the order of taking.
     var held: [SharedObject] = []
+    /// The condition for which the thread waits, from before it releases the lock.
+    var condition: SharedObject?
     var isNotified = false
     /// While positive, no other thread runs unless this one needs a lock that the other one holds.
     var exclusiveDepth = 0

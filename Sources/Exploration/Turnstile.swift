@@ -72,13 +72,14 @@ final class Turnstile: @unchecked Sendable {
         var steps = 0
         // No schedule depends on this time: it only ends a process that would wait for ever.
         while completed.wait(timeout: .now() + 30) == .timedOut {
-            precondition(
-                stepCount > steps,
-                """
-                \(describe(current)) blocks outside of the turnstile, or runs for ever, after \(stepCount) steps. \
-                Choices: \(choices)
-                \(threads.map { "\(describe($0)) \(describe($0.step))" }.joined(separator: "\n"))
-                """)
+            if stepCount == steps {
+                fatalError(
+                    """
+                    \(describe(current)) blocks outside of the turnstile, or runs for ever, after \(stepCount) steps. \
+                    Choices: \(choices)
+                    \(states)
+                    """)
+            }
             steps = stepCount
         }
     }
@@ -147,6 +148,7 @@ extension Turnstile {
             thread.held.append(lock)
             if memory == .weak { thread.view.join(lock.view) }
         case .wait(_, let deadline):
+            thread.condition = nil
             if !thread.isNotified, let deadline { now = max(now, deadline) }
         case .fire(let moment): now = max(now, moment)
         case .quiet: if memory == .weak { thread.view.join(ended) }
@@ -164,12 +166,15 @@ extension Turnstile {
             _ = thread.view.makeEvent(of: thread.number)
             lock.view = thread.view
         }
+        // The thread that runs alone may have needed the lock. It holds a lock of the runtime, on which this thread must
+        // not come to wait.
+        if let alone = exclusive.last, alone !== thread { reach(.pause) }
     }
 
     /// Wakes one thread or all that wait for a condition.
     func notify(_ condition: SharedObject, all: Bool) {
         for thread in threads {
-            if case .wait(let other, _) = thread.step, other === condition, !thread.isNotified {
+            if thread.condition === condition, !thread.isNotified {
                 thread.isNotified = true
                 if !all { return }
             }

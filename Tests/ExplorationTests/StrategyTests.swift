@@ -75,6 +75,27 @@ struct StrategyTests {
         #expect(failure.messages[0].hasPrefix("The process would end here"))
     }
 
+    @Test("a thread that a cancellation handler needs does not run on to where the runtime blocks it")
+    func handlers() async throws {
+        let program = ExploredProgram("lock in a cancellation handler") { schedule in
+            let lock = ControlledLock(0)
+            schedule.thread("canceller") {
+                let task = Task {
+                    await withTaskCancellationHandler {
+                        lock.withLock { _ in schedule.pause() }
+                    } onCancel: {
+                        ControlledSystem.withoutInterruption { lock.withLock { _ in } }
+                    }
+                }
+                schedule.pause()
+                task.cancel()
+            }
+            schedule.runToEnd()
+        }
+        let result = await explore(.exhaustive(preemptions: 2), program)
+        #expect(result.failure == nil && result.isComplete, "\(result)")
+    }
+
     @Test("a program that does not repeat its steps is noticed")
     func divergence() async throws {
         let runs = Holder(0)
