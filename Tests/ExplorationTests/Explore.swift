@@ -24,7 +24,10 @@ func explore(
         program = { _ in made }
     }
     let result = await onOwnThread { [strategy, program] in ExploredProgram.explore(strategy, program: program) }
-    if let failure = result.failure { Issue.record("\(failure)", sourceLocation: sourceLocation) }
+    if let failure = result.failure {
+        if RepeatedSchedule.current != nil { print(failure.trace.joined(separator: "\n")) }
+        Issue.record("\(failure)", sourceLocation: sourceLocation)
+    }
     return result
 }
 

@@ -41,10 +41,11 @@ struct History {
         let invoked: Int
         let returned: Int
 
-        /// Whether the call was refused because another one, which was refused itself, was adding the same operation.
+        /// Whether the call was refused because another call, which was refused itself, was adding the same operation.
         ///
-        /// The library marks an operation as added before it has found out that the addition closes a cycle. Both calls
-        /// fail then, which no order explains.
+        /// An operation belongs to a call from the call's begin until the call is refused. The other call cannot wait for
+        /// that: an addition may wait for room, and two calls may each have an operation that the other one adds, too.
+        /// So both fail, which no order explains. `addOperation` documents it.
         func isRefused(during others: some Sequence<Entry>) -> Bool {
             guard case .call(let call, .alreadyAdded?) = event else { return false }
             return others.contains { other in

@@ -42,7 +42,7 @@ extension Schedule {
 /// Programs of few threads and steps. All of their schedules with few interruptions are run.
 enum SmallPrograms {
     static let all = [
-        addAndCancel, addLimited, addTwo, refusedAdd, removedEdge, raised, suspended, released, lent, awaited, givenUp,
+        addAndCancel, addLimited, addTwo, addTwice, refusedAdd, removedEdge, raised, suspended, released, lent, awaited, givenUp,
         awaitedTwice, observed, limited, callback, scope, capacity, shutDown, key, lazyValue, group, semaphore, thread,
         threads, timeLimit, crossing, awaitedBarrier,
     ]
@@ -90,6 +90,32 @@ enum SmallPrograms {
         for operation in operations { schedule.expectEnd(of: operation) }
         schedule.expect(tally.counts.values.allSatisfy { $0 == 1 } && tally.most == 1, "\(tally.counts), \(tally.most)")
         schedule.expectEmpty(queue)
+    }
+
+    /// Two threads add one operation. One queue refuses it, since a barrier of that queue waits for it. The other thread
+    /// may find the operation taken meanwhile.
+    static let addTwice = ExploredProgram("refused add / add to another queue") { schedule in
+        let (queue, other) = (TaskOperationQueue(), TaskOperationQueue())
+        let operation = TaskOperation(name: "a") {}
+        let barrier = queue.addBarrier(dependencies: [operation]) {}
+        let refusals = Holder<[TaskOperationError]>([])
+        for queue in [queue, other] {
+            schedule.thread("adder") {
+                do throws(TaskOperationError) {
+                    try queue.addOperation(operation)
+                } catch {
+                    refusals.value!.append(error)
+                }
+            }
+        }
+        schedule.runToEnd()
+        schedule.expect(!refusals.value!.isEmpty, "both queues accepted the operation")
+        if refusals.value!.count == 2 {
+            do { try other.addOperation(operation) } catch { schedule.fail("a refusal has changed something: \(error)") }
+            schedule.runToEnd()
+        }
+        schedule.expectEnd(of: operation, barrier)
+        schedule.expectEmpty(queue, other)
     }
 
     /// An addition is refused while a dependency of what is added ends.

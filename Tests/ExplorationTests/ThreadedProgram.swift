@@ -187,7 +187,9 @@ extension ThreadedWorld {
         }
     }
 
-    private func perform(_ call: Call, on place: History.Place) {
+    /// Makes a call. Returns the refusal, if the call was refused.
+    @discardableResult
+    private func perform(_ call: Call, on place: History.Place) -> TaskOperationError? {
         let start = history.invoke()
         var refusal: TaskOperationError?
         do {
@@ -197,6 +199,7 @@ extension ThreadedWorld {
         }
         schedule.note("\(call)\(refusal.map { ": \($0)" } ?? "")")
         history.record(call, refusal, from: start, on: place)
+        return refusal
     }
 
     private func carryOut(_ call: Call) throws(TaskOperationError) {
@@ -241,15 +244,8 @@ extension ThreadedWorld {
             }
             schedule.runToEnd()
             for (number, operation) in operations.enumerated() where !operation.isFinished {
-                let start = history.invoke()
-                do throws(TaskOperationError) {
-                    try queues[0]!.addOperation(operation)
-                    history.record(.add([number], to: 0), nil, from: start, on: .main)
-                } catch .alreadyAdded {
-                    continue
-                } catch {
-                    perform(.cancel(number), on: .main)
-                }
+                let refusal = perform(.add([number], to: 0), on: .main)
+                if let refusal, Refusal(refusal) != .alreadyAdded { perform(.cancel(number), on: .main) }
             }
             schedule.runToEnd()
             for semaphore in semaphores { semaphore.capacity = operations.count * 5 }

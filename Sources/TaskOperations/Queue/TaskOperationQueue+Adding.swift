@@ -7,8 +7,12 @@ extension TaskOperationQueue {
     /// Logarithmic in the number of barriers at most. If something waits for the operation already, and it comes
     /// behind a barrier, a search for a cycle goes through what stands before that barrier.
     ///
-    /// - Throws: `TaskOperationError.alreadyAdded` if it was added to a queue before or started by hand, and
-    ///   `.dependencyCycle` if it would stand behind a barrier that waits for it. Nothing changes then.
+    /// If two calls add one operation at the same time, at most one of them succeeds. The other call throws
+    /// `.alreadyAdded`, even if the first call is then refused because of a cycle. The operation can be added again then.
+    ///
+    /// - Throws: `TaskOperationError.alreadyAdded` if the operation was added to a queue before or started by hand, or if
+    ///   another call is adding it. `.dependencyCycle` if the operation would wait for a barrier that waits for it.
+    ///   Nothing changes then.
     public func addOperation(_ operation: AnyTaskOperation) throws(TaskOperationError) {
         try scheduler.submit(operation)
     }
