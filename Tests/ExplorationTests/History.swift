@@ -41,15 +41,16 @@ struct History {
         let invoked: Int
         let returned: Int
 
-        /// Whether the call was refused because another call, which was refused itself, was adding the same operation.
+        /// Whether the call was refused because another call was adding the same operation.
         ///
-        /// An operation belongs to a call from the call's begin until the call is refused. The other call cannot wait for
-        /// that: an addition may wait for room, and two calls may each have an operation that the other one adds, too.
-        /// So both fail, which no order explains. `addOperation` documents it.
+        /// An operation belongs to a call from the call's begin, before the operation is in a queue. The refused call cannot
+        /// wait for that: an addition may wait for room, and two calls may each have an operation that the other one adds,
+        /// too. So the refusal may come before the effect of the other call, or the other call may be refused as well. No
+        /// order of the calls explains either of them. `addOperation` documents it.
         func isRefused(during others: some Sequence<Entry>) -> Bool {
             guard case .call(let call, .alreadyAdded?) = event else { return false }
             return others.contains { other in
-                guard case .call(let otherCall, _?) = other.event, other.invoked != invoked else { return false }
+                guard case .call(let otherCall, _) = other.event, other.invoked != invoked else { return false }
                 return !call.added.isDisjoint(with: otherCall.added) && other.invoked < returned
                     && invoked < other.returned
             }
