@@ -51,29 +51,23 @@ extension AnyTaskOperation {
     /// Suspends the task until the operation is finished.
     ///
     /// - Parameters:
-    ///   - number: What `leaveWait` ends the wait with; a number that no other wait has.
-    ///   - endsEarly: Whether it ends when the task is cancelled.
+    ///   - number: The number of the wait, by which `leaveWait` ends it. No other wait has it.
+    ///   - endsEarly: Whether the wait ends when the task is cancelled.
     ///   - hasLeft: Asked once the wait has begun: whether `leaveWait` was called before.
     /// - Returns: Whether the operation is finished.
     @inline(__always)
     func suspendUntilFinished(
         number: Int = Rank.next(), endsEarly: Bool, hasLeft: () -> Bool = { false }
     ) async -> Bool {
-        var isFinished = false
-        await withTaskCancellationHandler {
-            await withEscalationHandler {
-                isFinished = await withWaitContinuation { continuation in
-                    arrive(continuation, number)
-                    // If it was to end before it was there, nobody found it.
-                    if endsEarly && Task.isCancelled || hasLeft() { leaveWait(number) }
-                }
-            } onEscalated: { [self] priority in
-                raiseWaiter(number, to: PriorityLevel(priority))
-            }
-        } onCancel: {
-            if endsEarly { leaveWait(number) }
+        await withCancellableWait(endsWhenCancelled: endsEarly) { continuation in
+            arrive(continuation, number)
+        } raise: { [self] priority in
+            raiseWaiter(number, to: PriorityLevel(priority))
+        } isOver: {
+            hasLeft()
+        } end: {
+            leaveWait(number)
         }
-        return isFinished
     }
 
     private func arrive(_ continuation: WaitContinuation<Bool>, _ number: Int) {
@@ -85,8 +79,6 @@ extension AnyTaskOperation {
         }
         if isFinished { return continuation.resume(returning: true) }
         Inheritance.carryOut(.init(target: .operation(self), from: nil, to: level))
-        // If the task was escalated before the waiter was there, the handler did not find it.
-        raiseWaiter(number, to: PriorityLevel(Task.currentPriority))
     }
 
     private func raiseWaiter(_ number: Int, to level: PriorityLevel) {

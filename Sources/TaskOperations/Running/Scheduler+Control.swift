@@ -89,14 +89,12 @@ extension Scheduler {
     /// Suspends the task until no operation is left, without a look at what else waits. Nothing rises for it: all in the
     /// queue would.
     private nonisolated func suspendUntilEmpty(_ wait: WaitUntilEmpty) async {
-        await withTaskCancellationHandler {
-            await withWaitContinuation { continuation in
-                withCore { $0.state.waitUntilEmpty(continuation, number: wait.number) }
-                // An end that came before registration found no waiter.
-                if wait.isExhausted { giveUp(wait) }
-            }
-        } onCancel: {
-            if wait.endsWhenCancelled { giveUp(wait) }
+        await withCancellableWait(endsWhenCancelled: wait.endsWhenCancelled) { continuation in
+            withCore { $0.state.waitUntilEmpty(continuation, number: wait.number) }
+        } isOver: {
+            wait.mustEnd.isSet
+        } end: {
+            giveUp(wait)
         }
     }
 
@@ -117,8 +115,6 @@ struct WaitUntilEmpty: Sendable {
     fileprivate let mustEnd = Latch()
     /// Set when it was given up.
     fileprivate let hasEndedEarly = Latch()
-
-    fileprivate var isExhausted: Bool { mustEnd.isSet || (endsWhenCancelled && Task.isCancelled) }
 
     var isGivenUp: Bool { hasEndedEarly.isSet }
 }

@@ -45,13 +45,9 @@ extension Scheduler {
     }
 
     private nonisolated func suspend(_ wait: WaitForRoom) async {
-        await withTaskCancellationHandler {
-            await withWaitContinuation { continuation in
-                withCore { $0.state.waitForRoom(wait.operation, continuation, number: wait.number) }
-                // A cancellation that came before registration found no waiter.
-                if Task.isCancelled { giveUp(wait) }
-            }
-        } onCancel: {
+        await withCancellableWait { continuation in
+            withCore { $0.state.waitForRoom(wait.operation, continuation, number: wait.number) }
+        } end: {
             giveUp(wait)
         }
     }

@@ -72,11 +72,8 @@ extension AsyncSemaphore {
     public func acquire(_ weight: Int = 1, priority: TaskPriority? = nil) async throws(CancellationError) {
         if Task.isCancelled { throw CancellationError() }
         if tryAcquire(weight) { return }
-        do {
-            try await suspend(SemaphoreWait(weight: weight, priority: priority))
-        } catch {
-            throw CancellationError()
-        }
+        let isAcquired = await suspend(SemaphoreWait(weight: weight, priority: priority))
+        if !isAcquired { throw CancellationError() }
     }
 
     /// Takes permits, unless that takes longer than a limit.
@@ -94,11 +91,15 @@ extension AsyncSemaphore {
         try Task.checkCancellation()
         if tryAcquire(weight) { return }
         let wait = SemaphoreWait(weight: weight, priority: priority)
-        try await withTimeLimit(timeout, clock: clock) {
-            try await suspend(wait)
+        let isAcquired = await withTimeLimit(timeout, clock: clock) {
+            await suspend(wait)
         } onTimeout: { [self] in
-            giveUp(wait, WaitTimeoutError("permits of an AsyncSemaphore", timeout: timeout))
+            wait.isTimeUp.set()
+            leave(wait)
         }
+        if isAcquired { return }
+        if !wait.isTimeUp.isSet { throw CancellationError() }
+        throw WaitTimeoutError("permits of an AsyncSemaphore", timeout: timeout)
     }
 
     /// Takes permits if that is possible without waiting and without overtaking anybody.
@@ -166,89 +167,46 @@ extension AsyncSemaphore: AwaitedSubject {
 
 // MARK: - Waiting
 
-/// A call that waits for permits. What ends or raises it may come before it stands in line.
-///
-/// Lock order: its place may be locked while the semaphore is, never the other way round.
+/// A call that waits for permits.
 private final class SemaphoreWait: Sendable {
-    enum Place: Sendable {
-        case notTaken(raisedTo: PriorityLevel)
-        case taken(AsyncSemaphore.State.Ticket)
-        case givenUp(any Error)
-    }
-
     let weight: Int
-    let priority: TaskPriority?
-    let place = Lock(Place.notTaken(raisedTo: .background))
+    let level: PriorityLevel
+    /// The priority of the task when the wait began. A rise above it raises the wait.
+    let taskPriority = Task.currentPriority
+    let isTimeUp = Latch()
+    /// The place in line, once there is one. Written under the lock of the semaphore, in the step that takes the place.
+    let ticket = Lock<AsyncSemaphore.State.Ticket?>(nil)
 
     init(weight: Int, priority: TaskPriority?) {
         self.weight = weight
-        self.priority = priority
+        level = PriorityLevel(priority ?? taskPriority)
     }
 }
 
 extension AsyncSemaphore {
-    private func suspend(_ wait: SemaphoreWait) async throws {
-        try await AnyTaskOperation.noting(.semaphore, self) {
-            try await withTaskCancellationHandler {
-                try await withEscalationHandler {
-                    try await withCheckedThrowingContinuation { lineUp($0, wait) }
-                } onEscalated: { [self] priority in
-                    raise(wait, to: PriorityLevel(priority))
-                }
-            } onCancel: {
-                giveUp(wait, CancellationError())
-            }
-        }
-    }
-
-    /// In one step with the wait's taking its place: whoever sees it in line can end it.
-    private func lineUp(_ continuation: CheckedContinuation<Void, any Error>, _ wait: SemaphoreWait) {
-        let level = PriorityLevel(wait.priority ?? Task.currentPriority)
-        let error = apply { storage -> (any Error)? in
-            wait.place.withLock { place in
-                switch place {
-                case .notTaken(let raisedLevel):
-                    let level = max(level, raisedLevel)
+    /// Waits for permits. Returns false, without permits, if the wait was ended before.
+    private func suspend(_ wait: SemaphoreWait) async -> Bool {
+        await AnyTaskOperation.noting(.semaphore, self) {
+            await withCancellableWait { continuation in
+                apply { storage in
                     let ticket = storage.state.wait(
-                        .task(continuation), weight: wait.weight, level: level, arrival: LineArrival(Rank.next()))
-                    place = .taken(ticket)
-                    return nil
-                case .givenUp(let error): return error
-                case .taken: preconditionFailure("a wait stands in line once")
+                        .task(continuation), weight: wait.weight, level: wait.level, arrival: LineArrival(Rank.next()))
+                    wait.ticket.withLock { $0 = ticket }
                 }
+            } raise: { [self] priority in
+                guard priority > wait.taskPriority, let ticket = wait.ticket.withLock({ $0 }) else { return }
+                apply { $0.state.raise(ticket, to: PriorityLevel(priority)) }
+            } isOver: {
+                wait.isTimeUp.isSet
+            } end: {
+                leave(wait)
             }
         }
-        if let error { continuation.resume(throwing: error) }
     }
 
-    private func raise(_ wait: SemaphoreWait, to level: PriorityLevel) {
-        let ticket = wait.place.withLock { place -> State.Ticket? in
-            switch place {
-            case .notTaken(let raisedLevel):
-                place = .notTaken(raisedTo: max(raisedLevel, level))
-                return nil
-            case .taken(let ticket): return ticket
-            case .givenUp: return nil
-            }
-        }
-        if let ticket { apply { $0.state.raise(ticket, to: level) } }
-    }
-
-    private func giveUp(_ wait: SemaphoreWait, _ error: any Error) {
-        let ticket = wait.place.withLock { place -> State.Ticket? in
-            switch place {
-            case .notTaken:
-                place = .givenUp(error)
-                return nil
-            case .taken(let ticket): return ticket
-            case .givenUp: return nil
-            }
-        }
-        if let ticket { leave(ticket, error) }
-    }
-
-    private func leave(_ ticket: State.Ticket, _ error: any Error) {
-        if case .task(let continuation) = apply({ $0.state.leave(ticket) }) { continuation.resume(throwing: error) }
+    private func leave(_ wait: SemaphoreWait) {
+        guard let ticket = wait.ticket.withLock({ $0 }) else { return }
+        if case .task(let continuation) = apply({ $0.state.leave(ticket) }) { continuation.resume(returning: false) }
     }
 
     /// Applies an event, and serves the line.

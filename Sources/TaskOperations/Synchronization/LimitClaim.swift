@@ -9,13 +9,13 @@ protocol LimitClaimant: AnyObject, Sendable {
 
 /// What is in line at a semaphore.
 enum SemaphoreWaiter: Sendable {
-    case task(CheckedContinuation<Void, any Error>)
+    case task(WaitContinuation<Bool>)
     case claim(LimitClaim)
 
     /// Resumes a task that has its permits, or offers a permit to a claim. Called with no lock held.
     func serve() {
         switch self {
-        case .task(let continuation): continuation.resume()
+        case .task(let continuation): continuation.resume(returning: true)
         case .claim(let claim): claim.owner.limitsWereOffered(to: claim)
         }
     }

@@ -55,16 +55,14 @@ final class EventBuffer: Sendable {
     }
 
     private func wait() async {
-        await withTaskCancellationHandler {
-            await withWaitContinuation { continuation in
-                let mustWait = state.withLock { state in
-                    if !state.events.isEmpty || state.isEnded { return false }
-                    state.waiter = continuation
-                    return true
-                }
-                if !mustWait { continuation.resume() }
+        await withCancellableWait { (continuation: WaitContinuation<Void>) in
+            let mustWait = state.withLock { state in
+                if !state.events.isEmpty || state.isEnded { return false }
+                state.waiter = continuation
+                return true
             }
-        } onCancel: {
+            if !mustWait { continuation.resume() }
+        } end: {
             end { $0.isEnded = true }
         }
     }

@@ -66,20 +66,14 @@ private final class LimitReturn: LimitClaimant {
 
     /// Takes the permits. Returns false, without them, if the task is cancelled.
     func wait() async -> Bool {
-        var isTaken = false
-        await withTaskCancellationHandler {
-            await withEscalationHandler {
-                isTaken = await withWaitContinuation { continuation in
-                    let claim = LimitClaim(of: self, set: 0, limits: limits)
-                    update { $0.wait = (claim, continuation) }
-                }
-            } onEscalated: { priority in
-                self.update { $0.level = max($0.level, PriorityLevel(priority)) }
-            }
-        } onCancel: {
+        await withCancellableWait { continuation in
+            let claim = LimitClaim(of: self, set: 0, limits: limits)
+            update { $0.wait = (claim, continuation) }
+        } raise: { priority in
+            self.update { $0.level = max($0.level, PriorityLevel(priority)) }
+        } end: {
             update { $0.isCancelled = true }
         }
-        return isTaken
     }
 
     /// Applies a change, and ends the wait if the task is cancelled or the permits can be had.

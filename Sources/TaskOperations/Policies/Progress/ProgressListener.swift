@@ -9,7 +9,7 @@ final class ProgressListener: Sendable {
     private struct State: Sendable {
         var hasChanged = true
         var isCancelled = false
-        var waiter: CheckedContinuation<Void, Never>?
+        var waiter: WaitContinuation<Void>?
     }
 
     private let state = Lock(State())
@@ -29,16 +29,14 @@ final class ProgressListener: Sendable {
 
     /// Waits for a change since the last time; the first time there is one. Returns false if the task is cancelled.
     func nextChange() async -> Bool {
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let mustWait = state.withLock { state in
-                    if state.hasChanged || state.isCancelled { return false }
-                    state.waiter = continuation
-                    return true
-                }
-                if !mustWait { continuation.resume() }
+        await withCancellableWait { (continuation: WaitContinuation<Void>) in
+            let mustWait = state.withLock { state in
+                if state.hasChanged || state.isCancelled { return false }
+                state.waiter = continuation
+                return true
             }
-        } onCancel: {
+            if !mustWait { continuation.resume() }
+        } end: {
             wake { $0.isCancelled = true }
         }
         return state.withLock { state in
