@@ -42,7 +42,8 @@ extension Schedule {
 /// Programs of few threads and steps. All of their schedules with few interruptions are run.
 enum SmallPrograms {
     static let all = [
-        addAndCancel, addLimited, addTwo, addTwice, refusedAdd, removedEdge, raised, suspended, released, lent, awaited, givenUp,
+        addAndCancel, addLimited, addTwo, addTwice, refusedAdd, removedEdge, raised, suspended, released, lent, awaited,
+        givenUp,
         awaitedTwice, observed, limited, callback, scope, capacity, shutDown, key, lazyValue, group, semaphore, thread,
         threads, timeLimit, crossing, awaitedBarrier,
     ]
@@ -111,7 +112,9 @@ enum SmallPrograms {
         schedule.runToEnd()
         schedule.expect(!refusals.value!.isEmpty, "both queues accepted the operation")
         if refusals.value!.count == 2 {
-            do { try other.addOperation(operation) } catch { schedule.fail("a refusal has changed something: \(error)") }
+            do { try other.addOperation(operation) } catch {
+                schedule.fail("a refusal has changed something: \(error)")
+            }
             schedule.runToEnd()
         }
         schedule.expectEnd(of: operation, barrier)

@@ -27,32 +27,42 @@ func withWaitContinuation<Value>(
 /// - Parameters:
 ///   - endsWhenCancelled: Whether the wait ends when the task is cancelled.
 ///   - register: Stores the continuation where others find it, or resumes it.
-///   - raise: Called with the priority of the task when that rises during the wait, and once after the registration; nil if
-///     nothing depends on the priority. Does nothing if the continuation is not stored.
 ///   - isOver: Asked once after the registration: whether something else than a cancellation has ended the wait before.
 ///   - end: Removes the continuation and resumes it. Does nothing if it is not stored.
 @inline(__always)
 func withCancellableWait<Value: Sendable>(
+    endsWhenCancelled: Bool = true, register: (WaitContinuation<Value>) -> Void, isOver: () -> Bool = { false },
+    end: @Sendable () -> Void
+) async -> Value {
+    await withTaskCancellationHandler {
+        await withWaitContinuation { continuation in
+            register(continuation)
+            if endsWhenCancelled && Task.isCancelled || isOver() { end() }
+        }
+    } onCancel: {
+        if endsWhenCancelled { end() }
+    }
+}
+
+/// Suspends the calling task like the form without `raise`, and passes on its priority.
+///
+/// - Parameter raise: Called with the priority of the task when that rises during the wait, and once after the
+///   registration. Does nothing if the continuation is not stored.
+@inline(__always)
+func withCancellableWait<Value: Sendable>(
     endsWhenCancelled: Bool = true, register: (WaitContinuation<Value>) -> Void,
-    raise: (@Sendable (TaskPriority) -> Void)? = nil, isOver: () -> Bool = { false }, end: @Sendable () -> Void
+    raise: @escaping @Sendable (TaskPriority) -> Void, isOver: () -> Bool = { false }, end: @Sendable () -> Void
 ) async -> Value {
     var value: Value?
     await withTaskCancellationHandler {
-        if let raise {
-            await withEscalationHandler {
-                value = await withWaitContinuation { continuation in
-                    register(continuation)
-                    raise(Task.currentPriority)
-                    if endsWhenCancelled && Task.isCancelled || isOver() { end() }
-                }
-            } onEscalated: { priority in
-                raise(priority)
-            }
-        } else {
+        await withEscalationHandler {
             value = await withWaitContinuation { continuation in
                 register(continuation)
+                raise(Task.currentPriority)
                 if endsWhenCancelled && Task.isCancelled || isOver() { end() }
             }
+        } onEscalated: { priority in
+            raise(priority)
         }
     } onCancel: {
         if endsWhenCancelled { end() }
