@@ -1,8 +1,9 @@
 internal import Dispatch
 internal import TaskOperations
 
-/// Where the bridge's own handlers run: short ones only, no code of a user. It is serial, and so gets a thread also
-/// where blocks that wait hold all those of the global queues.
+/// Where the bridge's own handlers run. They are short, and of a user's code they call only the properties that tell the
+/// state of an operation of Foundation. The queue is serial, so it gets a thread even if blocked work holds all threads of
+/// the global queues.
 let bridgeQueue = DispatchQueue(label: "TaskOperationsBridge", qos: .userInitiated)
 
 /// Runs the bridge's own tasks there, which do nothing but wait.

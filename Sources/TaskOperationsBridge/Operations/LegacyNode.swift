@@ -85,7 +85,7 @@ extension LegacyNode {
     /// Waits until the operation of Foundation itself is finished, which may be later than its node.
     func waitUntilFinished() async {
         if apply({ $0.life.phase == .finished }) { return }
-        if apply({ $0.observation == nil }) { watch() }
+        watch()
         await withCheckedContinuation { continuation in
             let isFinished = apply { state in
                 if state.life.phase == .finished { return true }
