@@ -41,7 +41,10 @@ let package = Package(
         .target(name: "Exploration", swiftSettings: settings),
         .target(
             name: "ExploredTaskOperations", dependencies: ["Exploration"],
-            exclude: ["Support/Lock.swift", "Support/SystemThread.swift"], swiftSettings: exploredSettings),
+            exclude: [
+                "Support/Lock.swift", "Support/Monitor.swift", "Support/SystemThread.swift",
+                "Support/Platform/POSIXThreads.swift",
+            ], swiftSettings: exploredSettings),
         .target(
             name: "ExploredTaskOperationsTesting", dependencies: ["ExploredTaskOperations"],
             swiftSettings: exploredSettings),

@@ -1,35 +1,21 @@
 // The thread sanitizer on Linux does not see the futex in `Synchronization.Mutex` and reports races on whatever
 // one protects. Builds under it therefore define TASK_OPERATIONS_PTHREAD_LOCK; nothing else does.
 #if TASK_OPERATIONS_PTHREAD_LOCK
-    #if canImport(Darwin)
-        internal import Darwin
-    #elseif canImport(Glibc)
-        internal import Glibc
-    #elseif canImport(Musl)
-        internal import Musl
-    #endif
-
     /// A value that only one thread at a time can reach.
     @_spi(Lock) public final class LockStorage<Value: ~Copyable & Sendable>: @unchecked Sendable {
-        // Every access to `value` holds `mutex`.
-        private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+        // Every access to `value` holds `lock`.
+        private let lock = SystemLock()
         private var value: Value
 
         public init(_ value: consuming Value) {
             self.value = value
-            pthread_mutex_init(mutex, nil)
-        }
-
-        deinit {
-            pthread_mutex_destroy(mutex)
-            mutex.deallocate()
         }
 
         public func withLock<Result, Failure>(
             _ body: (inout Value) throws(Failure) -> Result
         ) throws(Failure) -> Result {
-            pthread_mutex_lock(mutex)
-            defer { pthread_mutex_unlock(mutex) }
+            lock.lock()
+            defer { lock.unlock() }
             return try body(&value)
         }
     }

@@ -1,41 +1,4 @@
-// What the standard library does not tell, and the system's C library does.
-
-#if canImport(Darwin)
-    internal import Darwin
-#elseif canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#endif
-
-/// How many processors are at work: as many threads as the cooperative pool has.
-let processorCount = max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
-
-/// Lets another thread have the processor, if one wants it.
-func yieldThread() { sched_yield() }
-
-/// Writes bytes to standard error, past all buffers.
-func writeToStandardError(_ text: String) {
-    let bytes = Array(text.utf8)
-    _ = write(STDERR_FILENO, bytes, bytes.count)
-}
-
-/// An address that each thread has for itself; nil at first.
-private struct ThreadAddress: Sendable {
-    private let key: pthread_key_t
-
-    init() {
-        var key = pthread_key_t()
-        let error = pthread_key_create(&key, nil)
-        precondition(error == 0, "no key for values of a thread is left")
-        self.key = key
-    }
-
-    var value: UnsafeMutableRawPointer? {
-        get { pthread_getspecific(key) }
-        nonmutating set { pthread_setspecific(key, newValue) }
-    }
-}
+// Values that each thread has for itself. The functions of the system itself are in `Platform`.
 
 /// A mark that each thread carries: the identity of an object, or none.
 struct ThreadMark: Sendable {
@@ -60,17 +23,6 @@ struct ThreadVariable<Value>: Sendable {
         get { address.value?.assumingMemoryBound(to: Value.self) }
         nonmutating set { address.value = UnsafeMutableRawPointer(newValue) }
     }
-}
-
-/// A number for the calling thread; never 0.
-var currentThread: UInt {
-    #if canImport(Darwin)
-        UInt(bitPattern: pthread_self())
-    #elseif canImport(Glibc)
-        UInt(pthread_self())
-    #elseif canImport(Musl)
-        UInt(bitPattern: pthread_self())
-    #endif
 }
 
 /// Which worker was the last to begin a slice on the calling thread.

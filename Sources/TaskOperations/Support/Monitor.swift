@@ -1,0 +1,49 @@
+/// A value that only one thread at a time can reach, and on whose changes threads wait.
+final class Monitor<Value: Sendable>: @unchecked Sendable {
+    // Every access to `value` holds `lock`.
+    private let lock = SystemLock()
+    private var value: Value
+
+    init(_ value: Value) {
+        self.value = value
+    }
+
+    func withLock<Result: Sendable>(_ body: (inout Value) -> Result) -> Result {
+        lock.lock()
+        defer { lock.unlock() }
+        return body(&value)
+    }
+
+    /// Wakes a thread that waits, if one does. To be called without the lock.
+    func wakeOne() { lock.wakeOne() }
+
+    /// Wakes all threads that wait. To be called without the lock.
+    func wakeAll() { lock.wakeAll() }
+
+    /// Blocks the thread until `attempt` returns something.
+    ///
+    /// - Parameters:
+    ///   - limit: The longest time to block; nil for no limit.
+    ///   - attempt: Called under the lock: at first, after each time that the thread was woken, and last when the time
+    ///     is up; `isLate` is true then.
+    /// - Returns: What `attempt` returned; nil if it returned nil when the time was up.
+    func wait<Result: Sendable>(
+        for limit: Duration?, until attempt: (inout Value, _ isLate: Bool) -> Result?
+    ) -> Result? {
+        let deadline = limit.map { ContinuousClock.now + min($0, .seconds(1_000_000_000)) }
+        lock.lock()
+        defer { lock.unlock() }
+        var isLate = false
+        while true {
+            if let result = attempt(&value, isLate) { return result }
+            if isLate { return nil }
+            guard let deadline else {
+                lock.wait()
+                continue
+            }
+            let rest = deadline - .now
+            if rest > .zero { lock.wait(for: rest) }
+            isLate = deadline <= .now
+        }
+    }
+}

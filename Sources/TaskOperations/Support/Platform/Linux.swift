@@ -1,0 +1,46 @@
+// What Glibc, Musl and Android have in common.
+
+#if os(Linux) || os(Android)
+    #if canImport(Glibc)
+        internal import Glibc
+    #elseif canImport(Musl)
+        internal import Musl
+    #elseif canImport(Android)
+        internal import Android
+    #endif
+
+    /// Names the calling thread.
+    ///
+    /// The C library declares `pthread_setname_np` only to programs that ask for more than the standard, and a static
+    /// program cannot look it up.
+    func nameThread(_ name: String) {
+        guard let file = fopen("/proc/thread-self/comm", "w") else { return }
+        fputs(name, file)
+        fclose(file)
+    }
+
+    func withReleasePool(_ work: () -> Void) { work() }
+
+    /// Initializes a condition that measures time by the clock that is never set.
+    func initialize(_ condition: UnsafeMutablePointer<pthread_cond_t>) {
+        var attributes = pthread_condattr_t()
+        pthread_condattr_init(&attributes)
+        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+        pthread_cond_init(condition, &attributes)
+        pthread_condattr_destroy(&attributes)
+    }
+
+    /// Waits for a condition for `limit` at most.
+    func wait(
+        for condition: UnsafeMutablePointer<pthread_cond_t>, _ mutex: UnsafeMutablePointer<pthread_mutex_t>,
+        _ limit: Duration
+    ) {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        let (seconds, attoseconds) = limit.components
+        let nanoseconds = Int(time.tv_nsec) + Int(attoseconds / 1_000_000_000)
+        time.tv_sec += numericCast(Int(seconds) + nanoseconds / 1_000_000_000)
+        time.tv_nsec = numericCast(nanoseconds % 1_000_000_000)
+        pthread_cond_timedwait(condition, mutex, &time)
+    }
+#endif

@@ -1,0 +1,44 @@
+// What Darwin, Glibc, Musl and Android have in common.
+
+#if !os(Windows) && (!os(WASI) || _runtime(_multithreaded))
+    #if canImport(Darwin)
+        internal import Darwin
+    #elseif canImport(Glibc)
+        internal import Glibc
+    #elseif canImport(Musl)
+        internal import Musl
+    #elseif canImport(Android)
+        internal import Android
+    #elseif canImport(WASILibc)
+        internal import WASILibc
+    #endif
+
+    /// Lets another thread have the processor, if one wants it.
+    func yieldThread() { sched_yield() }
+
+    /// Writes text to standard error, past all buffers.
+    func writeToStandardError(_ text: String) {
+        let bytes = Array(text.utf8)
+        _ = write(STDERR_FILENO, bytes, bytes.count)
+    }
+
+    /// The identity of the calling thread; never 0.
+    var currentThread: UInt { number(of: pthread_self()) }
+
+    /// An address that each thread has for itself; nil at first.
+    struct ThreadAddress: Sendable {
+        private let key: pthread_key_t
+
+        init() {
+            var key = pthread_key_t()
+            let error = pthread_key_create(&key, nil)
+            precondition(error == 0, "no key for values of a thread is left")
+            self.key = key
+        }
+
+        var value: UnsafeMutableRawPointer? {
+            get { pthread_getspecific(key) }
+            nonmutating set { pthread_setspecific(key, newValue) }
+        }
+    }
+#endif

@@ -1,0 +1,89 @@
+#if os(Windows)
+    internal import WinSDK
+
+    /// The number of processors at work.
+    let processorCount = max(1, Int(GetActiveProcessorCount(WORD(ALL_PROCESSOR_GROUPS))))
+
+    /// Lets another thread have the processor, if one wants it.
+    func yieldThread() { _ = SwitchToThread() }
+
+    /// Writes text to standard error, past all buffers.
+    func writeToStandardError(_ text: String) {
+        let bytes = Array(text.utf8)
+        var written: DWORD = 0
+        _ = WriteFile(GetStdHandle(STD_ERROR_HANDLE), bytes, DWORD(bytes.count), &written, nil)
+    }
+
+    /// The identity of the calling thread; never 0.
+    var currentThread: UInt { UInt(GetCurrentThreadId()) }
+
+    /// An address that each thread has for itself; nil at first.
+    struct ThreadAddress: Sendable {
+        private let index: DWORD
+
+        init() {
+            index = TlsAlloc()
+            precondition(index != DWORD.max, "no index for values of a thread is left")
+        }
+
+        var value: UnsafeMutableRawPointer? {
+            get { TlsGetValue(index) }
+            nonmutating set { _ = TlsSetValue(index, newValue) }
+        }
+    }
+
+    /// Starts a detached thread that calls `SystemThread.run`. Returns 0 or an error of the system.
+    func startThread(stackSize: Int?, with pointer: UnsafeMutableRawPointer) -> Int32 {
+        let thread = CreateThread(
+            nil, SIZE_T(stackSize ?? 0),
+            { pointer in
+                SystemThread.run(pointer!)
+                return 0
+            }, pointer, DWORD(STACK_SIZE_PARAM_IS_A_RESERVATION), nil)
+        guard let thread else { return Int32(bitPattern: GetLastError()) }
+        _ = CloseHandle(thread)
+        return 0
+    }
+
+    /// Names the calling thread.
+    func nameThread(_ name: String) {
+        _ = name.withCString(encodedAs: UTF16.self) { SetThreadDescription(GetCurrentThread(), $0) }
+    }
+
+    func withReleasePool(_ work: () -> Void) { work() }
+
+    /// A lock on which threads can wait.
+    final class SystemLock: @unchecked Sendable {  // Any thread may call these functions of the system.
+        private let mutex = UnsafeMutablePointer<SRWLOCK>.allocate(capacity: 1)
+        private let condition = UnsafeMutablePointer<CONDITION_VARIABLE>.allocate(capacity: 1)
+
+        init() {
+            InitializeSRWLock(mutex)
+            InitializeConditionVariable(condition)
+        }
+
+        // Neither has anything to release.
+        deinit {
+            condition.deallocate()
+            mutex.deallocate()
+        }
+
+        func lock() { AcquireSRWLockExclusive(mutex) }
+
+        func unlock() { ReleaseSRWLockExclusive(mutex) }
+
+        /// Unlocks, blocks until a wake, and locks again. It may return earlier.
+        func wait() { _ = SleepConditionVariableSRW(condition, mutex, DWORD.max, 0) }
+
+        /// As `wait()`, for `limit` at most.
+        func wait(for limit: Duration) {
+            let milliseconds = limit / .milliseconds(1)
+            // The largest number means that there is no limit.
+            _ = SleepConditionVariableSRW(condition, mutex, DWORD(min(milliseconds.rounded(.up), 4e9)), 0)
+        }
+
+        func wakeOne() { WakeConditionVariable(condition) }
+
+        func wakeAll() { WakeAllConditionVariable(condition) }
+    }
+#endif
