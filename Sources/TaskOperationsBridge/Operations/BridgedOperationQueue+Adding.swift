@@ -48,15 +48,6 @@ extension BridgedOperationQueue {
             }
         }
     }
-
-    /// Has the base class list an operation, where that does not ask `taskQueue`.
-    private func list(_ operation: AnyTaskOperation, original: Foundation.Operation? = nil) {
-        #if !canImport(ObjectiveC)
-            let member = QueueMember(for: operation, original: original, in: members)
-            super.addOperation(member)
-            member.wasListed()
-        #endif
-    }
 }
 
 extension TaskOperationQueue {

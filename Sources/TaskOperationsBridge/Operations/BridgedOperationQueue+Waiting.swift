@@ -17,10 +17,7 @@ extension BridgedOperationQueue {
     private func allFinished(except own: AnyTaskOperation?) async {
         if let own { return await othersFinished(than: own) }
         await reportingCycles { [taskQueue] () throws(TaskOperationError) in try await taskQueue.waitToTheEnd() }
-        #if !canImport(ObjectiveC)
-            // The base class lists an operation until a little later.
-            await members.wait()
-        #endif
+        await waitForList()
     }
 
     func blockUntilFinished(_ operations: [Foundation.Operation]) {

@@ -53,9 +53,7 @@ open class BridgedOperationQueue: OperationQueue, @unchecked Sendable {  // All 
             executor: executor)
         settings = Lock(Settings(name: name ?? "BridgedOperationQueue", width: maxConcurrentOperationCount))
         super.init()
-        #if !canImport(ObjectiveC)
-            super.underlyingQueue = QueueMember.starter
-        #endif
+        prepareList()
         makeKnown()
     }
 

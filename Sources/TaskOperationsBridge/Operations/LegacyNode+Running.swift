@@ -151,12 +151,3 @@ extension LegacyNode {
         waiting?.resume()
     }
 }
-
-extension Foundation.Operation {
-    /// A subclass that is finished on its return from `start()` may not have told anybody. Telling twice does no harm.
-    fileprivate func tellFinish() {
-        #if !canImport(ObjectiveC)
-            if isFinished { didChangeValue(forKey: "isFinished") }
-        #endif
-    }
-}

@@ -132,15 +132,3 @@ extension LegacyNode {
         for continuation in waiting { continuation.resume() }
     }
 }
-
-extension Foundation.Operation {
-    /// Cuts a finished operation off from what it depended on, as a queue does.
-    ///
-    /// Foundation without the Objective-C runtime keeps dependents unretained: if a dependency finishes only now, it
-    /// would look for one that may be gone.
-    fileprivate func forgetDependencies() {
-        #if !canImport(ObjectiveC)
-            for dependency in dependencies { removeDependency(dependency) }
-        #endif
-    }
-}

@@ -122,10 +122,6 @@ private struct ProgressReader: @unchecked Sendable {
     }
 
     func report(to operation: AnyTaskOperation) {
-        #if canImport(ObjectiveC)
-            operation.reportProgress(progress.fractionCompleted)
-        #else
-            operation.reportProgress(Int(progress.completedUnitCount), of: Int(progress.totalUnitCount))
-        #endif
+        progress.report(to: operation)
     }
 }

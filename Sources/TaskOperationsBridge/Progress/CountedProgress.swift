@@ -15,14 +15,7 @@ class CountedProgress: Progress, @unchecked Sendable {  // `counts` is a lock.
 
     private let counts = Lock(Counts())
 
-    #if canImport(ObjectiveC)
-        private let line = HandOverLine()
-    #else
-        /// Foundation without the Objective-C runtime guards nothing, and each change reaches the parents, which several
-        /// progresses may have in common. It calls no observers, so a single line delays nothing.
-        private static let sharedLine = HandOverLine()
-        private var line: HandOverLine { Self.sharedLine }
-    #endif
+    private let line = HandOverLine.forProgress()
 
     init() {
         super.init(parent: nil, userInfo: nil)
@@ -79,7 +72,7 @@ class CountedProgress: Progress, @unchecked Sendable {  // `counts` is a lock.
 }
 
 /// Progresses whose counts are to be handed over by one thread at a time, in the order of the changes.
-private final class HandOverLine: Sendable {
+final class HandOverLine: Sendable {
     private struct State: Sendable {
         var waiting = WorkLine<CountedProgress>()
         /// True while a thread hands counts over. It looks for more before it leaves.

@@ -29,9 +29,10 @@
     }
 
     /// - Parameter pointer: Not nil. Whether it is optional in the C library's declaration depends on the platform.
-    private func runThread(_ pointer: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+    /// - Returns: A pointer that nobody uses, as the thread is detached. Android's NDK before 28 declares it not optional.
+    private func runThread(_ pointer: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer {
         SystemThread.run(pointer!)
-        return nil
+        return pointer!
     }
 
     /// A lock on which threads can wait.

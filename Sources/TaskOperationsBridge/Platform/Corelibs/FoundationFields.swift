@@ -1,7 +1,6 @@
-internal import Dispatch
-internal import Foundation
-
 #if !canImport(ObjectiveC)
+    internal import Dispatch
+    internal import Foundation
     @_spi(Reflection) internal import Swift
 
     /// Fields of an operation that Foundation does not publish: its state in an `OperationQueue`, the work item by which
@@ -92,12 +91,5 @@ internal import Foundation
             // The object is alive, and its fields are at fixed offsets in it.
             withExtendedLifetime(operation) { access(Unmanaged.passUnretained(operation).toOpaque()) }
         }
-    }
-#else
-    /// Foundation raises an exception with a reason if an operation is in two queues, and counts dependencies correctly.
-    enum FoundationFields {
-        static func dependencyCount(of operation: Foundation.Operation) -> Int? { nil }
-        static func resetDependencyCount(of operation: Foundation.Operation, from seen: Int) {}
-        static func isQueued(_ operation: Foundation.Operation) -> Bool { false }
     }
 #endif

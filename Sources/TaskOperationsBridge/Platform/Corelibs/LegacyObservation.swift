@@ -1,38 +1,9 @@
-internal import Dispatch
-internal import Foundation
-@_spi(Lock) internal import TaskOperations
+#if !canImport(ObjectiveC)
+    internal import Dispatch
+    internal import Foundation
+    @_spi(Lock) internal import TaskOperations
 
-#if canImport(ObjectiveC)
-    /// Tells when an operation may have become ready, cancelled or finished, and starts it.
-    final class LegacyObservation: Sendable {
-        private let legacy: Foundation.Operation
-        private let observations: Lock<[KeyValueObservation]>
-
-        init(of legacy: Foundation.Operation, onChange: @escaping @Sendable () -> Void) {
-            self.legacy = legacy
-            observations = Lock(
-                [\.isReady, \.isCancelled, \.isFinished].map { property in
-                    KeyValueObservation(of: property, in: legacy) { _ in onChange() }
-                })
-        }
-
-        /// Starts the operation on this thread. Returns false if it is not ready.
-        func start() -> Bool {
-            if !legacy.isReady { return false }
-            legacy.start()
-            return true
-        }
-
-        func end() {
-            let ended = observations.withLock { observations in
-                defer { observations = [] }
-                return observations
-            }
-            for observation in ended { observation.end() }
-        }
-    }
-#else
-    /// Tells when an operation may have become ready, cancelled or finished, and starts it.
+    /// Tells when an operation may have become ready or cancelled, and starts it.
     ///
     /// Foundation without the Objective-C runtime has no key-value observation. It tells of a change only to the
     /// `OperationQueue` that the operation is in, which asks the other operations in it whether they are ready now. So

@@ -1,0 +1,82 @@
+#if !os(Windows)
+    public import Dispatch
+    internal import Foundation
+
+    /// What can be done with a file descriptor, or what became of it.
+    public struct DescriptorEvents: OptionSet, Hashable, Sendable {
+        public let rawValue: Int16
+
+        public init(rawValue: Int16) {
+            self.rawValue = rawValue
+        }
+
+        private init(_ flag: some BinaryInteger) {
+            rawValue = Int16(flag)
+        }
+
+        /// Reading does not block: there are bytes, a connection, or the end of the file.
+        public static let readable = Self(POLLIN)
+        /// Writing does not block.
+        public static let writable = Self(POLLOUT)
+        /// The other end was closed. What was written before can still be read.
+        public static let hangUp = Self(POLLHUP)
+        /// There is an error, which reading or writing will tell; or nobody reads the pipe any more.
+        public static let failed = Self(POLLERR)
+    }
+
+    /// The times at which something can be done with a file descriptor.
+    ///
+    /// An element says how it is at the moment, not what changed: the next one comes at once as long as the descriptor is
+    /// ready, so read or write what there is before asking again, and leave the loop at the end of the file. Nothing is
+    /// kept between two elements. The descriptor is looked at only while a task waits for the next element; it stays
+    /// open, and its owner can close it as soon as no task does.
+    public struct DescriptorReadiness: AsyncSequence, Sendable {
+        fileprivate let fileDescriptor: Int32
+        fileprivate let events: DescriptorEvents
+
+        public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(sequence: self) }
+
+        /// Where an iteration stands.
+        public struct AsyncIterator: AsyncIteratorProtocol {
+            fileprivate let sequence: DescriptorReadiness
+
+            /// Waits until the descriptor is ready. Returns nil if the task is cancelled.
+            ///
+            /// - Throws: An error with `EBADF` if the descriptor is not open.
+            public mutating func next(
+                isolation actor: isolated (any Actor)? = #isolation
+            ) async throws(SystemCallError) -> DescriptorEvents? {
+                try await DescriptorPoller.shared.wait(for: sequence.events, on: sequence.fileDescriptor)
+            }
+        }
+    }
+
+    extension DispatchSource {
+        /// Tells whenever a file descriptor can be read without blocking.
+        ///
+        /// ```swift
+        /// for try await _ in DispatchSource.readEvents(fileDescriptor: socket) {
+        ///     let count = read(socket, &buffer, buffer.count)
+        ///     if count <= 0 { break }
+        /// }
+        /// ```
+        ///
+        /// This does not use a Dispatch source. On Linux one tells of a hang-up only once, also where bytes are left, and
+        /// tells nothing of `/dev/null` and of folders.
+        ///
+        /// - Parameter fileDescriptor: A descriptor, which is left open for its owner.
+        public static func readEvents(fileDescriptor: Int32) -> DescriptorReadiness {
+            DescriptorReadiness(fileDescriptor: fileDescriptor, events: .readable)
+        }
+
+        /// Tells whenever a file descriptor can be written without blocking, or writing would fail.
+        ///
+        /// This does not use a Dispatch source. On Linux one never tells when the reader of a full pipe goes away, and
+        /// keeps a processor busy from then on.
+        ///
+        /// - Parameter fileDescriptor: A descriptor, which is left open for its owner.
+        public static func writeEvents(fileDescriptor: Int32) -> DescriptorReadiness {
+            DescriptorReadiness(fileDescriptor: fileDescriptor, events: .writable)
+        }
+    }
+#endif
