@@ -9,8 +9,13 @@
             let number: UInt64
         }
 
+        private struct Interval: @unchecked Sendable {
+            // Only the thread that takes the interval out of the table uses its state.
+            let state: OSSignpostIntervalState
+        }
+
         private let signposter: OSSignposter
-        private let intervals = Lock<[Key: OSSignpostIntervalState]>([:])
+        private let intervals = Lock<[Key: Interval]>([:])
 
         /// Creates an observer.
         ///
@@ -26,10 +31,11 @@
             case .started:
                 let state = signposter.beginInterval(
                     "operation", id: signposter.makeSignpostID(), "\(name) on \(event.queue.description)")
-                intervals.withLock { $0[key] = state }
+                let interval = Interval(state: state)
+                intervals.withLock { $0[key] = interval }
             case .finished(let outcome):
-                guard let state = intervals.withLock({ $0.removeValue(forKey: key) }) else { return }
-                signposter.endInterval("operation", state, "\(outcome.description)")
+                guard let interval = intervals.withLock({ $0.removeValue(forKey: key) }) else { return }
+                signposter.endInterval("operation", interval.state, "\(outcome.description)")
             case .lent, .returned, .waited, .cancelled, .attempt:
                 signposter.emitEvent("operation", "\(name) \(event.kind.description)")
             case .added, .ready, .priorityChanged, .withdrawn: break
