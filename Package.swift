@@ -149,6 +149,15 @@ let package = Package(
                 "MigrationExamplesSupport",
             ],
             swiftSettings: settings),
+        // An app as Xcode 26 creates it.
+        .testTarget(
+            name: "DefaultIsolationTests",
+            dependencies: [
+                "TaskOperations", "TaskOperationsBridge", "TaskOperationsTesting", "TaskOperationsExpectations",
+            ],
+            swiftSettings: settings + [
+                .defaultIsolation(MainActor.self), .enableUpcomingFeature("InferIsolatedConformances"),
+            ]),
     ],
     swiftLanguageModes: [.v6]
 )

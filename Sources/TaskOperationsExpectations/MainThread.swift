@@ -1,13 +1,13 @@
-import Dispatch
+internal import Dispatch
 
 /// Tells whether code runs where the main actor does. Unlike `MainActor.assertIsolated()`, it leaves the decision to
 /// an expectation.
-enum MainThread {
+package enum MainThread {
     private static let key: DispatchSpecificKey<Bool> = {
         let key = DispatchSpecificKey<Bool>()
         DispatchQueue.main.setSpecific(key: key, value: true)
         return key
     }()
 
-    static var isCurrent: Bool { DispatchQueue.getSpecific(key: key) ?? false }
+    package static var isCurrent: Bool { DispatchQueue.getSpecific(key: key) ?? false }
 }
