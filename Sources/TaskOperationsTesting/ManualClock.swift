@@ -9,7 +9,7 @@
 /// clock.advance(by: .seconds(60))
 /// try await operation.value
 /// ```
-public final class ManualClock: Clock, ExecutorBoundClock {
+public final class ManualClock: Clock, ExecutorBoundClock, Identifiable {
     /// A moment, by its distance from the clock's beginning.
     public struct Instant: InstantProtocol {
         /// How long after the clock's beginning it is.
