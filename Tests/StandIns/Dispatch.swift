@@ -1,3 +1,4 @@
+// swift-format-ignore-file
 // A stand-in for Dispatch, for type-checking only: what the bridge and the tracing module name. See README.md.
 //
 // Sources: swift-corelibs-libdispatch, src/swift (Queue.swift, Source.swift, Block.swift, Time.swift, Wrapper.swift,

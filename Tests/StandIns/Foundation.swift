@@ -1,3 +1,4 @@
+// swift-format-ignore-file
 // A stand-in for Foundation, for type-checking only: what the bridge and the tracing module name. See README.md.
 //
 // Sources. "NSOperation.h" and "NSProgress.h" are headers of Apple's SDK: nullability and NS_SWIFT_SENDABLE are as there.

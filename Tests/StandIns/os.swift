@@ -1,3 +1,4 @@
+// swift-format-ignore-file
 // A stand-in for the part of `os` that traces use: the documentation of OSSignposter, OSSignpostID and
 // OSSignpostIntervalState (iOS 15, macOS 12). The documentation lists no conformance of OSSignpostIntervalState to Sendable;
 // both are checked.

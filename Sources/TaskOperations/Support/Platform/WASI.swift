@@ -32,8 +32,8 @@
         }
     }
 
-    /// Starts no thread.
-    func startThread(stackSize: Int?, with pointer: UnsafeMutableRawPointer) -> Int32 { EAGAIN }
+    /// Starts no thread. Returns `EAGAIN` of WASI, a macro that is not imported.
+    func startThread(stackSize: Int?, with pointer: UnsafeMutableRawPointer) -> Int32 { 6 }
 
     func nameThread(_ name: String) {}
 

@@ -10,8 +10,10 @@
     /// Writes text to standard error, past all buffers.
     func writeToStandardError(_ text: String) {
         let bytes = Array(text.utf8)
+        // STD_ERROR_HANDLE is -12 as an unsigned number, which the macro is not for each importer.
+        let standardError = DWORD(bitPattern: -12)
         var written: DWORD = 0
-        _ = WriteFile(GetStdHandle(STD_ERROR_HANDLE), bytes, DWORD(bytes.count), &written, nil)
+        _ = WriteFile(GetStdHandle(standardError), bytes, DWORD(bytes.count), &written, nil)
     }
 
     /// The identity of the calling thread; never 0.

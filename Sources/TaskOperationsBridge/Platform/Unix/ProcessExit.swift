@@ -1,6 +1,5 @@
 #if !os(Windows)
     public import Dispatch
-    public import Foundation
 
     extension DispatchSource {
         /// Delivers the identifier of a process once that has exited, and ends.
@@ -14,7 +13,7 @@
         /// - Parameter identifier: The process.
         /// - Throws: An error with `ESRCH` if there is no such process, or with the system's reason why it cannot be
         ///   watched.
-        public static func processExit(identifier: pid_t) throws(SystemCallError) -> ProcessExit {
+        public static func processExit(identifier: Int32) throws(SystemCallError) -> ProcessExit {
             try ProcessExit(identifier)
         }
     }
@@ -23,7 +22,7 @@
     public struct ProcessExit: AsyncSequence, Sendable {
         private let process: WatchedProcess
 
-        fileprivate init(_ identifier: pid_t) throws(SystemCallError) {
+        fileprivate init(_ identifier: Int32) throws(SystemCallError) {
             process = try WatchedProcess(identifier)
         }
 
@@ -40,7 +39,7 @@
             /// Waits until the process has exited. Returns nil the second time, and if the task is cancelled.
             public mutating func next(
                 isolation actor: isolated (any Actor)? = #isolation
-            ) async throws(SystemCallError) -> pid_t? {
+            ) async throws(SystemCallError) -> Int32? {
                 guard let process = process.take() else { return nil }
                 return try await process.waitForExit() ? process.identifier : nil
             }
