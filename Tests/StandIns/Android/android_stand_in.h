@@ -2,6 +2,7 @@
 // nullability of bionic's headers (pthread.h, unistd.h, stdio.h, sched.h, time.h, poll.h, signal.h). The headers of the NDK
 // before version 28 declare that the start routine of a thread takes and returns a pointer that is not null
 // (STAND_IN_NDK_27); those from 28 on declare both nullable.
+#pragma once
 #include <stddef.h>
 #include <stdint.h>
 
@@ -22,6 +23,7 @@ struct timespec { long tv_sec; long tv_nsec; };
 #define STDERR_FILENO 2
 #define _SC_OPEN_MAX 0x000f
 #define _SC_NPROCESSORS_ONLN 0x0061
+#define EINTR 4
 #define EBADF 9
 #define EAGAIN 11
 #define EINVAL 22
@@ -86,3 +88,15 @@ typedef struct { unsigned long sig; } sigset_t;
 int sigaddset(sigset_t *_Nonnull, int);
 #define SIGKILL 9
 #define SIGSTOP 19
+
+// For the shims of the standard library: errno.h, sys/syscall.h and linux/futex.h.
+int *_Nonnull __errno(void);
+#define errno (*__errno())
+long syscall(long, ...);
+#define SYS_gettid 186
+#define SYS_futex 202
+#define FUTEX_LOCK_PI 6
+#define FUTEX_UNLOCK_PI 7
+#define FUTEX_TRYLOCK_PI 8
+#define FUTEX_LOCK_PI_PRIVATE (FUTEX_LOCK_PI | 128)
+#define FUTEX_UNLOCK_PI_PRIVATE (FUTEX_UNLOCK_PI | 128)
