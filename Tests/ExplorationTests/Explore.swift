@@ -65,6 +65,8 @@ enum Amount {
     /// How many schedules of random programs are run.
     static let schedules = environment["EXPLORED_SCHEDULES"].flatMap { UInt64($0) } ?? 700
     static let isDeep = environment["EXPLORED_SCHEDULES"] != nil
+    /// How many schedules with two interruptions are run of each small program, at most.
+    static let limit = environment["EXPLORED_LIMIT"].flatMap { Int($0) } ?? 3000
     /// Whether a random program that fails is made smaller, which takes minutes.
     static let shrinks = environment["EXPLORED_SHRINK"] != nil
     /// The first seed of random programs.

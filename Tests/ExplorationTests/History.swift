@@ -24,6 +24,7 @@ struct History {
         case end(Int, Model.Outcome)
         case check(Int, isCancelled: Bool)
         case endWithoutInput(Int, Model.Outcome)
+        case quiet
 
         var description: String {
             switch self {
@@ -32,6 +33,7 @@ struct History {
             case .end(let number, let outcome): "body of \(number) ends: \(outcome)"
             case .check(let number, let isCancelled): "\(number) is cancelled: \(isCancelled)"
             case .endWithoutInput(let number, let outcome): "\(number) ends without its input: \(outcome)"
+            case .quiet: "no thread can run"
             }
         }
     }
@@ -55,6 +57,19 @@ struct History {
                     && invoked < other.returned
             }
         }
+
+        /// Whether an operation was cancelled, by a call on its queue or itself, while a call was adding it.
+        ///
+        /// An operation is in the queue before its addition is known to close a cycle. If it is cancelled then, the cycle
+        /// is gone, and the addition succeeds.
+        func isCancelled(during others: some Sequence<Entry>) -> Bool {
+            guard case .call(let call, nil) = event else { return false }
+            return others.contains { other in
+                guard case .call(let otherCall, nil) = other.event, other.invoked < returned, invoked < other.returned
+                else { return false }
+                return otherCall.cancels(call)
+            }
+        }
     }
 
     private var time = 0
@@ -73,6 +88,12 @@ struct History {
         if let error, Refusal(error) == nil { isIncomplete = true }
         let place = place == .task ? .call(returned) : place
         add(Entry(event: .call(call, error.flatMap { Refusal($0) }), invoked: invoked, returned: returned), place)
+    }
+
+    /// No thread but the main one can run.
+    mutating func noteQuiet() {
+        let now = invoke()
+        add(Entry(event: .quiet, invoked: now, returned: now), .main)
     }
 
     mutating func begin(_ number: Int) {
@@ -131,6 +152,8 @@ extension History {
 
         private let sequences: [[Entry]]
         private let outcomes: [Model.Outcome]
+        /// When calls began during which what they add was cancelled.
+        private let cancelled: Set<Int>
         private var model: Model
         private var positions: [Int]
         private var order: [String] = []
@@ -148,8 +171,10 @@ extension History {
                 sequences.append([Entry(event: .endWithoutInput(number, outcome), invoked: 0, returned: .max)])
             }
             self.sequences = sequences
+            cancelled = Set(all.filter { $0.isCancelled(during: all) }.map(\.invoked))
             positions = sequences.map { _ in 0 }
             model = Model(program)
+            model.tellsDependentsLater = true
         }
 
         mutating func run() -> Result {
@@ -164,8 +189,9 @@ extension History {
                 if left < 0 { return .gaveUp }
                 let saved = model
                 let complaints = model.violations.count
-                let event = sequences[index][positions[index]].event
-                apply(event)
+                let entry = sequences[index][positions[index]]
+                let event = entry.event
+                if cancelled.contains(entry.invoked) { cancelAdded(event) } else { apply(event) }
                 let complaint = model.violations.dropFirst(complaints).first
                 note(event, complaint)
                 if complaint == nil {
@@ -189,12 +215,23 @@ extension History {
 
         private var hasOutcomes: Bool { outcomes.indices.allSatisfy { model.operations[$0].outcome == outcomes[$0] } }
 
+        /// Adds an operation that is cancelled at the same time.
+        private mutating func cancelAdded(_ event: Event) {
+            guard case .call(.add(let numbers, let queue), nil) = event, numbers.count == 1,
+                outcomes[numbers[0]] == .cancelled,
+                case .refused(.dependencyCycle) = model.adding(numbers, to: queue, isBarrier: false)
+            else { return apply(event) }
+            model.operations[numbers[0]].wasSubmitted = true
+            model.cancel(numbers[0])
+        }
+
         private mutating func apply(_ event: Event) {
             switch event {
             case .call(let call, let refusal): apply(call, refusal)
             case .begin(let number):
                 model.begin(number, levels: model.operations.map { _ in Int(TaskPriority.medium.rawValue) })
             case .end(let number, let outcome): model.end(number, outcome)
+            case .quiet: model.noteQuiet()
             case .check(let number, let isCancelled):
                 model.check(model.operations[number].isCancelled || !isCancelled, "\(number) is not cancelled")
             case .endWithoutInput(let number, let outcome):
@@ -220,6 +257,9 @@ extension History {
             case .setWidth(let queue, let width): model.setWidth(queue, width)
             case .setPendingLimit(let queue, let limit): model.setPendingLimit(queue, limit)
             case .setCap, .advance, .setLevel: break
+            case .depend(let number, _) where model.operations[number].outcome == .queueShutDown:
+                // The operation was rejected. It ends after the queue is left, and the addition may return before that.
+                break
             case .depend(let number, let other):
                 if meets(model.addingDependency(other, to: number), refusal) { model.addDependency(other, to: number) }
             case .undepend(let number, let other):
@@ -243,6 +283,16 @@ extension History {
 }
 
 extension Call {
+    /// Whether this call may cancel what another one adds.
+    fileprivate func cancels(_ addition: Call) -> Bool {
+        guard case .add(let numbers, let queue) = addition else { return false }
+        return switch self {
+        case .cancel(let number): numbers.contains(number)
+        case .cancelAll(queue), .shutDown(queue, isCancelling: true): true
+        default: false
+        }
+    }
+
     fileprivate var added: Set<Int> {
         switch self {
         case .add(let numbers, _): Set(numbers)

@@ -12,7 +12,7 @@ struct SmallProgramTests {
 
     @Test("two interruptions, and random priorities", .enabled(if: Amount.isDeep), arguments: SmallPrograms.all)
     func more(program: ExploredProgram) async throws {
-        let result = await explore(.exhaustive(preemptions: 2, limit: 3000), of: program)
+        let result = await explore(.exhaustive(preemptions: 2, limit: Amount.limit), of: program)
         if let result { print("\(program.name): \(result)") }
         _ = await explore(.priorities(seeds: 0..<1000, depth: 3), of: program)
     }

@@ -242,15 +242,20 @@ extension ThreadedWorld {
                 if queue.maxConcurrentOperationCount == 0 { perform(.setWidth(number, 1), on: .main) }
                 if queue.isSuspended { perform(.setSuspended(number, false), on: .main) }
             }
-            schedule.runToEnd()
+            letOthersRunToEnd()
             for (number, operation) in operations.enumerated() where !operation.isFinished {
                 let refusal = perform(.add([number], to: 0), on: .main)
                 if let refusal, Refusal(refusal) != .alreadyAdded { perform(.cancel(number), on: .main) }
             }
-            schedule.runToEnd()
+            letOthersRunToEnd()
             for semaphore in semaphores { semaphore.capacity = operations.count * 5 }
-            schedule.runToEnd()
+            letOthersRunToEnd()
         }
+    }
+
+    private func letOthersRunToEnd() {
+        schedule.runToEnd()
+        history.noteQuiet()
     }
 
     /// Checks what has to be, whatever the schedule was.

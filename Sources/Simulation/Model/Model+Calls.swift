@@ -62,10 +62,13 @@ extension Model {
 
     mutating func addDependency(_ other: Int, to number: Int) {
         if !operations[number].dependencies.contains(other) { operations[number].dependencies.append(other) }
+        // The operation is not ready before the other one is found finished, even if that is so already.
+        if tellsDependentsLater { operations[number].isPerhapsUntold = true }
     }
 
     mutating func removeDependency(_ other: Int, of number: Int) {
         operations[number].dependencies.removeAll { $0 == other }
+        if tellsDependentsLater { operations[number].isPerhapsUntold = true }
     }
 
     mutating func shutDown(_ queue: Int, isCancelling: Bool) {
@@ -87,6 +90,9 @@ extension Model {
         operations[number].phase = .finished
         operations[number].outcome = outcome
         for other in operations.indices {
+            if tellsDependentsLater, operations[other].dependencies.contains(number) {
+                operations[other].isPerhapsUntold = true
+            }
             for index in operations[other].waits.indices {
                 if isOver(operations[other].waits[index]) { operations[other].waits[index].isOver = true }
             }
@@ -94,6 +100,11 @@ extension Model {
         guard let queue = operations[number].queue else { return }
         useRoom(of: queue)
         if isEmpty(queue), queues[queue].intake == .openUntilEmpty { queues[queue].intake = .shut }
+    }
+
+    /// Nothing is left to run: all dependents are told.
+    mutating func noteQuiet() {
+        for number in operations.indices { operations[number].isPerhapsUntold = false }
     }
 
     /// Whether what is waited for has come. A scope that is open waits on, empty or not.

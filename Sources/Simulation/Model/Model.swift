@@ -66,6 +66,8 @@ struct Model {
         var bodies = 0
         /// It has a handler that was not called. Dependents go on after that.
         var awaitsHandler = false
+        /// A dependency has finished, and the queue may not know of it yet.
+        var isPerhapsUntold = false
         var waits: [Wait] = []
     }
 
@@ -112,6 +114,8 @@ struct Model {
     var semaphores: [Int]
     /// How many seconds have passed.
     var time = 0
+    /// Whether other threads may see an operation finished before all of its dependents are told.
+    var tellsDependentsLater = false
     /// How many operations were added, and how many waits began.
     var (arrivals, waits) = (0, 0)
     private let complaints = Complaints()
@@ -168,11 +172,12 @@ extension Model {
     /// Whether all dependencies are finished. Some may not have told: see `isSurelyReady`.
     func isReady(_ number: Int) -> Bool { unfinishedDependencies(of: number).isEmpty }
 
-    /// Whether all dependencies are finished, and their handlers called.
+    /// Whether all dependencies are finished, and their handlers called, and the queue knows of it.
     func isSurelyReady(_ number: Int) -> Bool {
-        operations[number].dependencies.allSatisfy { other in
-            operations[other].phase == .finished && !operations[other].awaitsHandler
-        }
+        !operations[number].isPerhapsUntold
+            && operations[number].dependencies.allSatisfy { other in
+                operations[other].phase == .finished && !operations[other].awaitsHandler
+            }
     }
 
     /// Whether the body will not run, as the value that it needs is not there.
