@@ -87,6 +87,8 @@ extension Recipe {
         Recipe("semaphore-as-lock", Legacy.semaphoreAsLock, Ported.semaphoreAsLock),
         Recipe("suspended-source", Legacy.suspendedSource, Ported.suspendedSource),
         Recipe("rearmed-timer", Legacy.rearmedTimer, Ported.rearmedTimer),
+        Recipe("system-queue", Legacy.systemQueue, Ported.systemQueue),
+        Recipe("objective-c", Legacy.objectiveC, Ported.objectiveC),
     ]
 
     private static let threads = [

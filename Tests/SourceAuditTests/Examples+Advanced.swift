@@ -1,15 +1,19 @@
 extension PatternExample {
+    /// An operation that has conditions and observers.
+    private static let base =
+        "class Work: Operation { var conditions: [OperationCondition]; var observers: [OperationObserver] }; "
+
     static let advanced = [
         PatternExample(
-            "advanced-condition", has: ["struct IsText: OperationCondition { func evaluate() {} }"],
-            hasNot: ["class A: NSCondition {}", "protocol Condition {}", "struct A: Condition {}"]),
+            "advanced-condition", has: [base + "struct IsText: OperationCondition { func evaluate() {} }"],
+            hasNot: ["class A: NSCondition {}", "protocol Condition {}", base + "struct A: Condition {}"]),
         PatternExample(
-            "advanced-waiting-condition", has: ["struct ReachabilityCondition: OperationCondition {}"],
-            hasNot: ["struct IsText: OperationCondition {}", "struct Reachability {}"]),
+            "advanced-waiting-condition", has: [base + "struct ReachabilityCondition: OperationCondition {}"],
+            hasNot: [base + "struct IsText: OperationCondition {}", "struct Reachability {}"]),
         PatternExample(
             "advanced-exclusion",
-            has: ["struct MutuallyExclusive: OperationCondition {}", "class ExclusivityController {}"],
-            hasNot: ["struct Exclusive {}", "struct IsText: OperationCondition {}"]),
+            has: [base + "struct MutuallyExclusive: OperationCondition {}", "class ExclusivityController {}"],
+            hasNot: ["struct Exclusive {}", base + "struct IsText: OperationCondition {}"]),
         PatternExample(
             "advanced-group", has: ["class Group: Operation { let queue = OperationQueue() }"],
             hasNot: ["class Group { let queue = OperationQueue() }", "class A: Operation { let queue = Queue() }"]),
@@ -18,11 +22,11 @@ extension PatternExample {
             has: ["class RetryOperation: Operation {}", "class Load: Operation { var attempts = 3 }"],
             hasNot: ["class Load: Operation { var count = 3 }", "class Load { var attempts = 3 }"]),
         PatternExample(
-            "advanced-timeout", has: ["struct TimeoutObserver: OperationObserver {}"],
-            hasNot: ["struct BlockObserver: OperationObserver {}", "struct Timeout {}"]),
+            "advanced-timeout", has: [base + "struct TimeoutObserver: OperationObserver {}"],
+            hasNot: [base + "struct BlockObserver: OperationObserver {}", "struct Timeout {}"]),
         PatternExample(
-            "advanced-observer", has: ["struct BlockObserver: OperationObserver {}"],
-            hasNot: ["struct TimeoutObserver: OperationObserver {}", "class A: Observer {}"]),
+            "advanced-observer", has: [base + "struct BlockObserver: OperationObserver {}"],
+            hasNot: [base + "struct TimeoutObserver: OperationObserver {}", "class A: Observer {}"]),
         PatternExample(
             "advanced-produced",
             has: ["o.produceOperation(next)", "operation.produce(BlockOperation { })"],

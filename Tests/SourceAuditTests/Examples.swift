@@ -13,7 +13,7 @@ struct PatternExample {
         self.isObjectiveC = isObjectiveC
     }
 
-    static let all = operations + advanced + queues + dispatch + waits + threads + locks + others + objectiveC
+    static let all = operations + advanced + queues + dispatch + waits + threads + locks + others + types + objectiveC
 
     private static let operation = "let o = BlockOperation {}; "
     private static let queue = "let q = OperationQueue(); "
@@ -76,8 +76,13 @@ struct PatternExample {
             "operation-error-property", has: ["class A: Operation { var error: Error? }"],
             hasNot: ["class A { var error: Error? }", "class A: Operation { var code: Int = 0 }"]),
         PatternExample(
-            "operation-input-property", has: ["class A: Operation {}; class B: Operation { let a: A }"],
-            hasNot: ["class A: Operation {}; class B { let a: A }"]),
+            "operation-input-property",
+            has: ["class A: Operation {}; class B: Operation { let a: A; override func main() { show(a.result) } }"],
+            hasNot: [
+                "class A: Operation {}; class B { let a: A }",
+                "class A: Operation {}; class B: Operation { let a: A; override func main() { a.cancel() } }",
+                "class A: Operation { weak var parent: A?; func f() { show(parent?.result) } }",
+            ]),
         PatternExample(
             "operation-releases", has: ["class A: Operation { var b: B?; override func main() { b = nil } }"],
             hasNot: ["class A: Operation { var b: B?; func f() { b = nil } }"]),
@@ -302,7 +307,8 @@ struct PatternExample {
         PatternExample(
             "dispatch-async", has: [dispatchQueue + "d.async { }", "func f(_ d: DispatchQueue?) { d?.async { } }"],
             hasNot: ["let e = EventLoop(); e.async { }", "func f() async { }"]),
-        PatternExample("dispatch-sync", has: [dispatchQueue + "d.sync { }"], hasNot: ["let f = File(); f.sync { }"]),
+        PatternExample(
+            "dispatch-sync", has: [dispatchQueue + "d.sync { }; d.async { }"], hasNot: ["let f = File(); f.sync { }"]),
         PatternExample("dispatch-global-queue", has: ["f(DispatchQueue.global())"], hasNot: ["f(Settings.global())"]),
         PatternExample(
             "dispatch-main-queue",
@@ -533,7 +539,7 @@ struct PatternExample {
             "lock-condition-used", has: ["let c = NSCondition(); c.broadcast()"],
             hasNot: ["let c = Radio(); c.broadcast()"]),
         PatternExample(
-            "lock-used", has: ["let l = NSLock(); l.lock()"],
+            "lock-used", has: ["let l = NSLock(); l.withLock { }"],
             hasNot: ["let l = Mutex(0); l.withLock { _ in }", "let d = Door(); d.lock()"]),
     ]
 
@@ -593,28 +599,149 @@ struct PatternExample {
             hasNot: ["q.addOperation(dependencies: [a]) { }"]),
     ]
 
-    private static let objectiveC = [
+    private static let types = [
         PatternExample(
-            "queue-made", has: ["NSOperationQueue *q = [NSOperationQueue new];"],
-            hasNot: ["NSOperationQueue *q = nil;"], isObjectiveC: true),
+            "operation-type", has: ["func f(_ o: Operation) {}", "let all: [Foundation.Operation] = load()"],
+            hasNot: [
+                "class A: Operation {}", "let o = Operation()", "protocol P { associatedtype Operation }",
+                "enum Operation {}; let o: Operation",
+            ]),
         PatternExample(
-            "queue-add-block", has: ["[q addOperationWithBlock:^{ }];"],
-            hasNot: ["- (void)addOperationWithBlock:(id)b;"], isObjectiveC: true),
+            "queue-type", has: ["class A { let q: OperationQueue }"],
+            hasNot: ["let q: OperationQueue = OperationQueue()", "let q = OperationQueue.main"]),
         PatternExample(
-            "queue-serial", has: ["NSOperationQueue *q; q.maxConcurrentOperationCount = 1;"],
-            hasNot: ["NSArray *q; q.count = 1;"], isObjectiveC: true),
+            "dispatch-type", has: ["class A { let q: DispatchQueue? }", "func f() -> Box<DispatchQueue> {}"],
+            hasNot: ["let q: DispatchQueue = DispatchQueue(label: \"a\")", "DispatchQueue.main.async {}"]),
+        PatternExample("group-type", has: ["func f(_ g: DispatchGroup) {}"], hasNot: ["let g = DispatchGroup()"]),
         PatternExample(
-            "operation-subclass", has: ["@interface A : NSOperation\n@end"], hasNot: ["@interface A : NSObject\n@end"],
-            isObjectiveC: true),
+            "semaphore-type", has: ["let s: DispatchSemaphore"], hasNot: ["let s = DispatchSemaphore(value: 0)"]),
+        PatternExample("work-item-type", has: ["var w: DispatchWorkItem?"], hasNot: ["let w = DispatchWorkItem {}"]),
+        PatternExample("source-type", has: ["var s: DispatchSourceTimer?"], hasNot: ["var s: Source?"]),
         PatternExample(
-            "lock-made", has: ["NSLock *l = [[NSLock alloc] init];"], hasNot: ["NSLock *l;"], isObjectiveC: true),
+            "thread-type", has: ["var t: Thread?"], hasNot: ["let t = Thread {}", "struct Thread {}; var t: Thread?"]),
+        PatternExample("timer-type", has: ["var t: Timer?"], hasNot: ["let t = Timer()"]),
+        PatternExample("lock-type", has: ["init(lock: NSLock) {}"], hasNot: ["let l: NSLock = NSLock()"]),
         PatternExample(
-            "lock-synchronized", has: ["@synchronized (self) { }"], hasNot: ["[self synchronized];"], isObjectiveC: true
+            "lock-atomic", has: ["OSAtomicIncrement32(&count)"], hasNot: ["increment(&count)"]),
+        PatternExample(
+            "dispatch-lock-used",
+            has: ["class A { private let q = DispatchQueue(label: \"a\"); var x: Int { q.sync { y } } }"],
+            hasNot: [
+                "class A { let q = DispatchQueue(label: \"a\"); var x: Int { q.sync { y } }; func f() { q.async {} } }",
+                "class A { let q = DispatchQueue(label: \"a\"); var x: Int { q.sync { y } }; func f() { give(q) } }",
+                "class A { let q = DispatchQueue(label: \"a\"); var x: Int { q.sync { y } }; var z: DispatchQueue { q } }",
+            ]),
+        PatternExample(
+            "dispatch-readers-used",
+            has: [
+                "class A { let q = DispatchQueue(label: \"a\", attributes: .concurrent); var x: Int { get { q.sync { y } } set { q.async(flags: .barrier) { y = newValue } } } }"
+            ],
+            hasNot: ["class A { let q = DispatchQueue(label: \"a\"); var x: Int { q.sync { y } } }"]),
+        PatternExample(
+            "dispatch-required",
+            has: [
+                "p.receive(on: DispatchQueue.main)", "p.debounce(for: 1, scheduler: RunLoop.main)",
+                "center.addObserver(forName: n, object: nil, queue: .main) { _ in }",
+                "let q = DispatchQueue(label: \"a\"); monitor.start(queue: q)",
+                "URLSession(configuration: c, delegate: d, delegateQueue: OperationQueue())",
+                "SCNetworkReachabilitySetDispatchQueue(r, DispatchQueue.main)",
+                "Timer.publish(every: 1, on: .main, in: .common)",
+            ],
+            hasNot: [
+                "func start(queue: DispatchQueue) {}; start(queue: .main)", "DispatchQueue.main.async {}",
+                "let q = DispatchQueue(label: \"a\"); monitor.start(queue: q); q.async {}",
+            ]),
+        PatternExample(
+            "queue-limit-implied",
+            has: [
+                "class A: Operation { override func main() { let p = Process() } }",
+                "let q = OperationQueue(); q.addOperation { let f = fopen(path, \"r\") }",
+            ],
+            hasNot: ["func f() { let p = Process() }", "let q = OperationQueue(); q.addOperation { show(path) }"]),
+        PatternExample(
+            "system-home-made-queue",
+            has: [
+                "class Q { let lock = NSLock(); var pending: [() -> Void] = [] }",
+                "class Q { let q = DispatchQueue(label: \"a\"); private var operations: [Operation] = [] }",
+            ],
+            hasNot: [
+                "class Q { let lock = NSLock(); var handlers: [() -> Void] = [] }",
+                "class Q { var pending: [() -> Void] = [] }",
+            ]),
+        PatternExample(
+            "checking-unchecked", has: ["final class A: @unchecked Sendable {}"], hasNot: ["final class A: Sendable {}"]
         ),
         PatternExample(
-            "dispatch-async", has: ["dispatch_async(q, ^{ });"], hasNot: ["my_async(q, ^{ });"], isObjectiveC: true),
+            "checking-unsafe", has: ["nonisolated(unsafe) var x = 1"], hasNot: ["nonisolated func f() {}"]),
+    ]
+
+    private static let objectiveC = [
         PatternExample(
-            "perform-after-delay", has: ["[self performSelector:@selector(f) withObject:nil afterDelay:1];"],
+            "objc-queue-made", has: ["NSOperationQueue *q = [NSOperationQueue new];"],
+            hasNot: ["NSOperationQueue *q = nil;"], isObjectiveC: true),
+        PatternExample(
+            "objc-lock-used",
+            has: [
+                "- (void)f { NSLock *l; [l lock]; }",
+                "@interface A : NSObject\n@property NSLock *lock;\n@end\n@implementation A\n- (void)f { [_lock lock]; }\n@end",
+                "@implementation A {\n  NSRecursiveLock *_all;\n}\n- (void)f { [_all unlock]; }\n@end",
+            ],
+            hasNot: ["[door lock];", "std::mutex m; m.lock();", "NSLock *l; l.lock();"], isObjectiveC: true),
+        PatternExample(
+            "objc-lock-condition-used", has: ["- (void)f { NSCondition *c; [c wait]; }"], hasNot: ["[self wait];"],
+            isObjectiveC: true),
+        PatternExample(
+            "objc-thread-control", has: ["- (void)f { NSThread *t = [[NSThread alloc] init]; [t start]; }"],
+            hasNot: ["[engine start];"], isObjectiveC: true),
+        PatternExample(
+            "objc-operation-start", has: ["- (void)f { NSOperation *o; [o start]; }"], hasNot: ["[self start];"],
+            isObjectiveC: true),
+        PatternExample(
+            "objc-block-operation", has: ["[NSBlockOperation blockOperationWithBlock:^{ }];"],
+            hasNot: ["[Block blockOperationWithBlock:^{ }];"], isObjectiveC: true),
+        PatternExample(
+            "objc-run-loop", has: ["[[NSRunLoop currentRunLoop] runMode:m beforeDate:d];"],
+            hasNot: ["[self runMode:m];"],
+            isObjectiveC: true),
+        PatternExample(
+            "objc-run-loop-named", has: ["[NSRunLoop mainRunLoop]"], hasNot: ["[Loop mainRunLoop]"], isObjectiveC: true),
+        PatternExample(
+            "objc-lock-atomic", has: ["atomic_fetch_add(&count, 1);", "OSAtomicIncrement32Barrier(&count);"],
+            hasNot: ["@property (atomic) int count;"], isObjectiveC: true),
+        PatternExample(
+            "objc-dispatch-required",
+            has: [
+                "[center addObserverForName:n object:nil queue:[NSOperationQueue mainQueue] usingBlock:b];",
+                "[NSURLSession sessionWithConfiguration:c delegate:self delegateQueue:[[NSOperationQueue alloc] init]];",
+            ],
+            hasNot: ["[self runOnQueue:[NSOperationQueue mainQueue]];"], isObjectiveC: true),
+        PatternExample(
+            "objc-dispatch-queue-concurrent", has: ["dispatch_queue_create(\"a\", DISPATCH_QUEUE_CONCURRENT)"],
+            hasNot: ["dispatch_queue_create(\"a\", DISPATCH_QUEUE_SERIAL)"], isObjectiveC: true),
+        PatternExample(
+            "objc-queue-type", has: ["@interface A\n@property (strong) NSOperationQueue *queue;\n@end"],
+            hasNot: ["@class NSOperationQueue;", "NSOperationQueue *q = [NSOperationQueue new];"], isObjectiveC: true),
+        PatternExample(
+            "objc-queue-add-block", has: ["[q addOperationWithBlock:^{ }];"],
+            hasNot: ["- (void)addOperationWithBlock:(id)b;"], isObjectiveC: true),
+        PatternExample(
+            "objc-queue-serial", has: ["NSOperationQueue *q; q.maxConcurrentOperationCount = 1;"],
+            hasNot: ["NSArray *q; q.count = 1;"], isObjectiveC: true),
+        PatternExample(
+            "objc-operation-subclass", has: ["@interface A : NSOperation\n@end"],
+            hasNot: ["@interface A : NSObject\n@end"],
+            isObjectiveC: true),
+        PatternExample(
+            "objc-lock-made", has: ["NSLock *l = [[NSLock alloc] init];"], hasNot: ["NSLock *l;"], isObjectiveC: true),
+        PatternExample(
+            "objc-lock-synchronized", has: ["@synchronized (self) { }"], hasNot: ["[self synchronized];"],
+            isObjectiveC: true
+        ),
+        PatternExample(
+            "objc-dispatch-async", has: ["dispatch_async(q, ^{ });"], hasNot: ["my_async(q, ^{ });"], isObjectiveC: true
+        ),
+        PatternExample(
+            "objc-perform-after-delay", has: ["[self performSelector:@selector(f) withObject:nil afterDelay:1];"],
             hasNot: ["[self performSelector:@selector(f)];"], isObjectiveC: true),
     ]
 }

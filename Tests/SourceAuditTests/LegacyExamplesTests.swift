@@ -10,7 +10,8 @@ struct LegacyExamplesTests {
     @Test("Every recipe's pattern is found in its old source, and leads to its recipe")
     func everyRecipeIsFound() throws {
         let findings = try Example.findings(in: "Legacy")
-        for recipe in try Guide().recipes {
+        // What is written in Objective-C is shown on its page alone.
+        for recipe in try Guide().recipes where recipe.name != Pattern.objectiveCRecipe {
             let found = Set(findings.filter { recipe.legacyFiles.contains($0.path) }.compactMap(\.pattern.recipe))
             #expect(found.contains(recipe.name), "\(recipe.name) is not among \(found.sorted())")
         }
@@ -21,7 +22,7 @@ struct LegacyExamplesTests {
         // What stays, and why.
         let meant: [String: Set<String>] = [
             // A delegate that Foundation calls on a queue of its own guards its table by a lock.
-            "ImageDownloaderSession.swift": ["lock-made", "lock-used"],
+            "ImageDownloaderSession.swift": ["lock-made", "lock-used", "checking-unchecked"],
             // The other end of the pipe, which is no part of the recipe.
             "DescriptorSource.swift": ["thread-detach"],
             // The callback itself is old code that blocks, which is what the recipe is about.
@@ -73,7 +74,7 @@ struct GuideTests {
 
     @Test("Every page of a recipe is reached by a pattern")
     func recipesAreReached() throws {
-        let reached = Set(Patterns.all.compactMap(\.recipe))
+        let reached = Set(Patterns.reported.compactMap(\.recipe))
         let recipes = try Guide().recipes
         #expect(recipes.count > 80)
         for recipe in recipes {
@@ -99,7 +100,7 @@ struct GuideTests {
 
     @Test("Names of patterns are unique, in lower case, and say their family's step")
     func names() {
-        #expect(Patterns.byID.count == Patterns.all.count)
+        #expect(Patterns.byID.count == Patterns.reported.count)
         for pattern in Patterns.all {
             #expect(pattern.id.allSatisfy { $0.isLowercase || $0 == "-" || $0.isNumber }, "\(pattern.id)")
             #expect(!pattern.meaning.isEmpty && pattern.meaning.hasSuffix("."), "\(pattern.id)")

@@ -66,7 +66,7 @@ struct PatternTests {
         func lines(_ id: String) -> [Int] { found.filter { $0.pattern.id == id }.map(\.line) }
         #expect(lines("operation-state") == [5])
         #expect(lines("operation-dependency") == [7])
-        #expect(lines("dispatch-main-queue") == [8])
+        #expect(lines("dispatch-precondition") == [8])
         #expect(lines("queue-main") == [9])
         #expect(lines("semaphore-wait") == [11])
         #expect(lines("dispatch-async") == [16])
@@ -83,13 +83,14 @@ struct PatternTests {
             func f(_ scheduler: Scheduler) { scheduler.cancelAllOperations() }
             """
         let found = Example.findings(inSource: source)
-        #expect(found.map(\.pattern.id) == ["queue-cancel"] && found.map(\.certainty) == [.certain])
+        #expect(found.map(\.pattern.id) == ["queue-type", "queue-cancel"])
+        #expect(found.map(\.certainty) == [.certain, .certain])
         let hidden = """
             protocol Scheduler { func cancelAllOperations() }
             func g(_ scheduler: Scheduler) { scheduler.cancelAllOperations() }
             """
         let both = Example.findings(inSources: ["A.swift": source, "B.swift": hidden])
-        #expect(both.map(\.path) == ["A.swift"])
+        #expect(both.map(\.path) == ["A.swift", "A.swift"])
     }
 
     @Test("What a protocol of the code base gives a system type is likely only")

@@ -2,7 +2,7 @@
 extension FileMatcher {
     mutating func analyzeAdvanced() {
         let variables = Dictionary(grouping: declarations.variables, by: \.scope)
-        for type in declarations.types where type.kind != .extension && type.kind != .protocol {
+        for type in declarations.types where type.isDeclaration && type.kind != .protocol {
             let name = file.vocabulary[type.name]
             if inherits(type, "Condition") {
                 add(condition(name), type.index, .likely)
@@ -19,11 +19,15 @@ extension FileMatcher {
         }
     }
 
-    /// Whether a type names a protocol or class first or later whose name ends so, as `OperationObserver`.
+    /// Whether a type conforms to a protocol of observers or conditions, in a code base whose operations have some: one
+    /// that an operation keeps, or one that is called after operations, as `OperationObserver`.
     private func inherits(_ type: TypeDeclaration, _ suffix: String) -> Bool {
         type.supers.contains { reference in
             let name = file.vocabulary[reference.name]
-            return name.hasSuffix(suffix) && name != "NSCondition" && name.count > suffix.count
+            guard name.hasSuffix(suffix), !codeBase.advancedProtocols.isEmpty else { return false }
+            let stem = String(name.dropLast(suffix.count))
+            return codeBase.advancedProtocols.contains(reference.name) || stem.hasSuffix("Operation")
+                || codeBase.systemType(file.vocabulary[stem])?.isKind(of: .operation) == true
         }
     }
 

@@ -1,7 +1,7 @@
 extension FileMatcher {
     /// What strict checking will ask of a type.
     mutating func addChecking(_ type: TypeDeclaration, _ facts: ClassFacts) {
-        guard type.kind == .class else { return }
+        guard type.kind == .class, !isChecked, !codeBase.isIsolated(type.name) else { return }
         if type.isOpen, let variable = facts.variables.first { add("checking-open-class", variable, .likely) }
         let isOperation = codeBase.systemType(type.name)?.isKind(of: .operation) == true
         let isQueued = isOperation || sites.contains { $0.type == .dispatchQueue && $0.identity.owner == type.name }
@@ -27,35 +27,62 @@ extension FileMatcher {
         }
     }
 
-    /// Variables that belong to nobody.
+    /// Variables that belong to nobody, and what the compiler is told not to check.
     mutating func analyzeChecking() {
         guard file.language == .swift else { return }
+        for index in file.tokens.indices where file.isWord(index) {
+            if file[index] == .unchecked, file[index - 1] == .at { add("checking-unchecked", index, .certain) }
+            if file[index] == .nonisolated, file[index + 1] == .openParen, file[index + 2] == .unsafe {
+                add("checking-unsafe", index, .certain)
+            }
+        }
+        guard !isChecked else { return }
         for variable in declarations.variables where variable.isVariable && variable.index > 0 {
             let scope = file.outline.scopes[variable.scope]
             let keyword = variable.index - 1
-            guard file.scope(withHead: keyword) == nil, !isGuarded(keyword, scope) else { continue }
+            guard scope.kind == .type || scope.kind == .file, file.scope(withHead: keyword) == nil,
+                file[keyword] == .var, !isGuarded(keyword, scope)
+            else { continue }
             if scope.kind == .type, file.hasModifier(.static, before: keyword) {
                 add("checking-static", variable.index, .likely)
-            } else if scope.kind == .file, file.partnerIsTop(variable.index) {
+            } else if scope.kind == .file, file.outline.scope(of: variable.index) == 0 {
                 add("checking-global", variable.index, .likely)
             }
         }
     }
 
-    /// Whether a variable is isolated, task-local, or said to be safe.
+    /// Whether a variable is isolated, said to be safe, or no stored one: a property wrapper or a macro makes it.
     private func isGuarded(_ keyword: Int, _ scope: Scope) -> Bool {
-        let names: Set<String> = ["MainActor", "TaskLocal", "unsafe", "nonisolated"]
-        let isMarked = (max(0, keyword - 8)..<keyword).contains { index in
-            names.contains(file.text(index)) && file[index - 1] != .closeBrace
-        }
-        let isActor = scope.kind == .type && (max(0, scope.head - 6)..<scope.head).contains { file[$0] == .globalActor }
-        return isMarked || isActor
+        if scope.kind == .type, file.isIsolated(scope.head) || codeBase.isIsolated(scope.name) { return true }
+        return file.attributes(before: keyword).contains { !Self.plainAttributes.contains($0) }
     }
+
+    /// Attributes that change nothing about where a variable is stored.
+    private static let plainAttributes: Set = [
+        "objc", "available", "usableFromInline", "inlinable", "discardableResult", "preconcurrency", "nonobjc",
+    ]
 }
 
 extension SourceFile {
-    /// Whether a token of the file's own scope is in no parentheses of a declaration.
-    func partnerIsTop(_ index: Int) -> Bool {
-        self[index - 1] == .var && outline.scope(of: index) == 0
+    /// The attributes of a declaration, and `nonisolated(unsafe)` as one.
+    func attributes(before index: Int) -> [String] {
+        var result: [String] = []
+        var position = index - 1
+        while position > 0, index - position < 40 {
+            switch self[position] {
+            case .closeParen: position = min(position, partner(position)) - 1
+            case .nonisolated:
+                result.append(text(position))
+                position -= 1
+            case .public, .open, .final, .static, .private, .internal, .fileprivate, .override, .lazy, .weak, .unowned,
+                .class, .dynamic, .required, .convenience:
+                position -= 1
+            default:
+                guard isWord(position), self[position - 1] == .at else { return result }
+                result.append(text(position))
+                position -= 2
+            }
+        }
+        return result
     }
 }

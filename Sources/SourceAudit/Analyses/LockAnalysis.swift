@@ -29,8 +29,34 @@ extension FileMatcher {
         struct Key: Hashable { var identity: Identity, executor: Int }
         let together = Dictionary(grouping: sections) { Key(identity: $0.identity, executor: $0.executor) }
         for sections in together.values where sections.count > 1 && sections[0].executor > 0 {
-            add("lock-two-sections", sections[1].token, .likely)
+            for (first, second) in zip(sections, sections.dropFirst()) where isCheckAndAction(first.token, second.token)
+            {
+                add("lock-two-sections", second.token, .likely)
+                break
+            }
         }
+    }
+
+    /// Whether a branch between two sections of one function rests on the first, and both name the same variable.
+    private func isCheckAndAction(_ first: Int, _ second: Int) -> Bool {
+        guard second - first < 400, file.outline.scopes(around: second).contains(file.outline.scope(of: first))
+        else { return false }
+        let branches = (max(0, first - 8)..<second).contains { index in
+            file[index] == .if || file[index] == .guard || file[index] == .while
+        }
+        return branches && !names(inSection: first).isDisjoint(with: names(inSection: second))
+    }
+
+    /// The names in a section: in its closure, or up to its `unlock`.
+    private func names(inSection token: Int) -> Set<Word> {
+        var end = token + 1
+        if file[token] == .withLock {
+            if file[end] == .openBrace || file[end] == .openParen { end = file.partner(end) }
+        } else {
+            while end < min(token + 200, file.tokens.count), file[end] != .unlock { end += 1 }
+        }
+        let range = token + 1..<max(token + 1, min(end, token + 200, file.tokens.count))
+        return Set(range.filter { file.isWord($0) && Term(file.word($0)) == nil }.map { file.word($0) })
     }
 
     private mutating func addWithoutDefer(_ sections: [Section]) {
@@ -40,6 +66,7 @@ extension FileMatcher {
             if file.outline.enclosing(.deferred, of: site.token) != nil { deferred.insert(executor(site.token)) }
         }
         for section in sections where !section.isClosure && !deferred.contains(section.executor) {
+            remove({ $0.id == "lock-used" }, at: section.token)
             add("lock-without-defer", section.token, .certain)
         }
     }
@@ -100,6 +127,7 @@ extension FileMatcher {
         for finding in findings where ["thread-made", "thread-detach"].contains(finding.pattern.id) {
             let type = file.typeName(around: finding.token)
             if type != Vocabulary.none, waits.contains(type) {
+                remove({ $0.id == finding.pattern.id }, at: finding.token)
                 add("thread-worker", finding.token, .likely)
                 if lists.contains(type) { add("thread-list", finding.token, .likely) }
             }
@@ -109,8 +137,9 @@ extension FileMatcher {
         }
     }
 
-    /// Tables of running operations, and shared managers.
+    /// Tables of running operations, home-made queues, and shared managers.
     mutating func analyzeSystems() {
+        addHomeMadeQueues()
         for variable in declarations.variables where file.outline.scopes[variable.scope].kind == .type {
             guard case .declared(let type) = variable.source, type.layers > 0,
                 codeBase.systemType(type.name)?.isKind(of: .operation) == true, file[variable.index + 2] == .openSquare,
@@ -124,5 +153,38 @@ extension FileMatcher {
             let loads = (index..<end).contains { ["dataTask", "downloadTask"].contains(file.text($0)) }
             if loads { add("system-manager", index, .likely) }
         }
+    }
+
+    /// Types that keep a list of work, and a lock or a queue for it.
+    private mutating func addHomeMadeQueues() {
+        let guards: Set<SystemType> = [
+            .lock, .recursiveLock, .unfairLock, .unfairLockStructure, .condition, .mutex, .semaphore, .dispatchQueue,
+        ]
+        let members = Dictionary(grouping: declarations.variables, by: \.scope)
+        for type in declarations.types where type.kind == .class || type.kind == .structure {
+            if codeBase.systemType(type.name) != nil { continue }
+            let variables = members[type.scope] ?? []
+            let isGuarded = variables.contains { variable in
+                Typer.declaredType(of: variable, in: file).flatMap { codeBase.systemType($0.name) }.map(guards.contains)
+                    ?? false
+            }
+            guard isGuarded, variables.contains(where: isListOfWork) else { continue }
+            add("system-home-made-queue", type.index, .likely)
+        }
+    }
+
+    /// Whether a variable keeps work that is still to be done: functions by such a name, or operations.
+    private func isListOfWork(_ variable: Variable) -> Bool {
+        let name = file.text(variable.index).lowercased()
+        let isNamed = ["queue", "pending", "work", "job", "task", "block", "operation", "waiting"].contains {
+            name.contains($0)
+        }
+        guard isNamed, !name.contains("handler"), !name.contains("observer"), !name.contains("callback") else {
+            return false
+        }
+        if file[variable.index + 1] == .colon, file.isListOfFunctions(variable.index + 2) { return true }
+        guard let type = Typer.declaredType(of: variable, in: file), type.layers > 0 else { return false }
+        let system = codeBase.systemType(type.name)
+        return system?.isKind(of: .operation) == true || system == .workItem
     }
 }

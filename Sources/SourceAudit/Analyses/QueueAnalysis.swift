@@ -2,25 +2,62 @@ extension FileMatcher {
     /// What a Dispatch queue is for, by what is done with it.
     mutating func analyzeDispatchQueues() {
         let sitesByIdentity = Dictionary(grouping: sites.filter { $0.type == .dispatchQueue }, by: \.identity)
-        for finding in findings
-        where ["dispatch-queue-serial", "dispatch-queue-concurrent"].contains(finding.pattern.id) {
-            guard let identity = identity(ofMade: finding.token), let sites = sitesByIdentity[identity] else {
-                continue
-            }
-            let members = Set(sites.map(\.member))
-            let id: String
-            if finding.pattern.id == "dispatch-queue-concurrent" {
-                guard hasWriters(sites) else { continue }
-                id = "dispatch-queue-readers"
-            } else if members.contains(Word(.sync)) {
-                id = members.contains(Word(.async)) ? "dispatch-queue-value" : "dispatch-queue-lock"
-            } else {
-                continue
-            }
+        let made = findings.filter { ["dispatch-queue-serial", "dispatch-queue-concurrent"].contains($0.pattern.id) }
+        let identities = made.map { ($0, identity(ofMade: $0.token)) }
+        let uses = queueUses(of: Set(identities.compactMap(\.1)))
+        for case (let finding, let identity?) in identities {
+            guard let sites = sitesByIdentity[identity], let uses = uses[identity] else { continue }
+            guard let id = role(finding, uses, sites) else { continue }
             remove({ $0.id == finding.pattern.id }, at: finding.token)
             add(id, finding.token, finding.certainty)
+            if id == "dispatch-queue-lock" { sites.forEach { rename($0.token, to: "dispatch-lock-used") } }
+            if id == "dispatch-queue-readers" {
+                sites.filter { $0.member == Word(.sync) }.forEach { rename($0.token, to: "dispatch-readers-used") }
+            }
         }
         analyzeOwnQueue()
+        addImpliedLimits()
+    }
+
+    /// Processes and descriptors that are opened in bodies, of which a queue's width limits the number.
+    private mutating func addImpliedLimits() {
+        let names: Set = ["Process", "NSTask", "Pipe", "FileHandle", "fopen", "open", "socket", "popen", "posix_spawn"]
+        for index in file.tokens.indices where file.isWord(index) && file[index + 1] == .openParen {
+            guard names.contains(file.text(index)), file[index - 1] != .dot, file[index - 1] != .func else { continue }
+            // Only those that open: `FileHandle(forReadingFrom:)`, not `FileHandle(fileDescriptor:)`.
+            if file.text(index) == "FileHandle", file.text(index + 2) == "fileDescriptor" { continue }
+            if codeBase.functions.contains(file.word(index)) || codeBase.types[file.word(index)] != nil { continue }
+            if isInLimitedBody(index) { add("queue-limit-implied", index, .likely) }
+        }
+    }
+
+    /// Whether a token is in the body of an operation, or in a closure that a queue with a width executes.
+    private func isInLimitedBody(_ index: Int) -> Bool {
+        if isInOperation(index), ["main", "start", "execute"].contains(functionName(around: index)) { return true }
+        return methodsAround(index).contains { method in
+            guard file[method] == .async || file[method] == .addOperation, let identity = identity(ofMember: method)
+            else {
+                return false
+            }
+            return sites.contains { $0.identity == identity }
+        }
+    }
+
+    /// What a queue is for: a lock is used by `sync` and for nothing else, and stays where it is.
+    private func role(_ finding: Finding, _ uses: QueueUses, _ sites: [Site]) -> String? {
+        if finding.pattern.id == "dispatch-queue-concurrent" {
+            return hasWriters(sites) ? "dispatch-queue-readers" : nil
+        }
+        guard uses.members.contains(Word(.sync)) else { return nil }
+        if uses.members.contains(Word(.async)) { return "dispatch-queue-value" }
+        return uses.members == [Word(.sync)] && !uses.isPassedOn && !uses.isGivenToSystem ? "dispatch-queue-lock" : nil
+    }
+
+    /// Says of a `sync` what its queue is for.
+    private mutating func rename(_ token: Int, to pattern: String) {
+        guard let old = findings(at: token).first(where: { $0.pattern.id == "dispatch-sync" }) else { return }
+        remove({ $0.id == "dispatch-sync" }, at: token)
+        add(pattern, token, old.certainty)
     }
 
     /// Whether writers are alone beside readers. A barrier that is only waited for is the end of a batch.
@@ -44,12 +81,26 @@ extension FileMatcher {
         let queues = Set(sites.lazy.filter { $0.type == .dispatchQueue }.map(\.identity))
         for (identity, waits) in waits where queues.contains(identity) {
             for wait in waits {
-                if methodsAround(wait.token).contains(where: { executes($0, identity) }) {
+                if isExecuted(wait.token, by: identity) {
                     add("dispatch-sync-own-queue", wait.token, .certain)
                 }
             }
             addCallers(of: Set(waits.map(\.function)), waits.map(\.token), identity)
         }
+    }
+
+    /// Whether a queue executes a token: the innermost closure that is executed elsewhere is given to it.
+    private func isExecuted(_ token: Int, by identity: Identity) -> Bool {
+        for method in methodsAround(token) {
+            if executes(method, identity) { return true }
+            switch file[method] {
+            case .forEach, .map, .compactMap, .flatMap, .filter, .first, .contains, .allSatisfy, .sorted, .reduce,
+                .withLock:
+                continue
+            default: return false
+            }
+        }
+        return false
     }
 
     private func executes(_ method: Int, _ identity: Identity) -> Bool {

@@ -2,7 +2,7 @@ extension FileMatcher {
     /// Classes that inherit from `Operation`, `OperationQueue` and `Thread`, told apart by what they override.
     mutating func analyzeSubclasses() {
         let facts = classFacts()
-        for type in declarations.types where type.kind == .class && !type.supers.isEmpty {
+        for type in declarations.types where isWrittenHere(type) {
             guard let system = codeBase.systemType(type.name) else { continue }
             let facts = facts[type.scope] ?? ClassFacts()
             if system.isKind(of: .operation) { addOperation(type, facts) }
@@ -12,13 +12,21 @@ extension FileMatcher {
         for type in declarations.types { addChecking(type, facts[type.scope] ?? ClassFacts()) }
     }
 
+    /// Whether a class has its methods where it is declared: in Objective-C, its `@implementation` has them.
+    private func isWrittenHere(_ type: TypeDeclaration) -> Bool {
+        switch type.kind {
+        case .implementation: true
+        case .class: !type.supers.isEmpty && !codeBase.hasImplementation(type.name)
+        default: false
+        }
+    }
+
     private func certainty(_ type: TypeDeclaration) -> Finding.Certainty {
-        let inherits = type.supers.first.flatMap { codeBase.systemType($0.name) } != nil
-        return inherits && (codeBase.types[type.name]?.count ?? 0) >= 1 ? .certain : .likely
+        codeBase.superclass(of: type.name).flatMap(codeBase.systemType) != nil ? .certain : .likely
     }
 
     private func isDerived(_ type: TypeDeclaration) -> Bool {
-        guard var name = type.supers.first?.name else { return false }
+        guard var name = codeBase.superclass(of: type.name) else { return false }
         for _ in 0..<8 {
             guard let alias = codeBase.alias(name)?.name else { break }
             name = alias
@@ -47,9 +55,34 @@ extension FileMatcher {
         addOverrides(facts, sure)
         if let index = facts.delegate { add("operation-delegate", index, sure) }
         if let index = facts.error { add("operation-error-property", index, sure) }
-        if let index = facts.operationProperty { add("operation-input-property", index, .likely) }
+        if let index = facts.operationProperty, readsResult(of: index, in: type) {
+            add("operation-input-property", index, .likely)
+        }
         if let index = facts.release { add("operation-releases", index, .likely) }
         if let index = facts.cancelledThrow { add("operation-throws-when-cancelled", index, .likely) }
+    }
+
+    /// Whether an operation asks another for something that every operation does not have.
+    private func readsResult(of property: Int, in type: TypeDeclaration) -> Bool {
+        let common: Set<Term> = [
+            .cancel, .isCancelled, .start, .main, .isFinished, .isExecuting, .isReady, .addDependency, .dependencies,
+            .completionBlock, .waitUntilFinished, .addObserver, .observe, .delegate, .operations, .addOperation,
+        ]
+        if file.hasModifier(.weak, before: property - 1) || file.hasModifier(.unowned, before: property - 1) {
+            return false
+        }
+        let scope = file.outline.scopes[type.scope]
+        return (scope.open..<min(scope.close, file.tokens.count)).contains { index in
+            guard file.word(index) == file.word(property), file[index - 1] != .let, file[index - 1] != .var else {
+                return false
+            }
+            var dot = index + 1
+            while file[dot] == .question || file[dot] == .exclamation { dot += 1 }
+            guard file[dot] == .dot, file.isWord(dot + 1), file[dot + 2] != .openParen, file[dot + 2] != .equal,
+                !["name", "queuePriority", "qualityOfService"].contains(file.text(dot + 1))
+            else { return false }
+            return file[dot + 1].map { !common.contains($0) } ?? true
+        }
     }
 
     private mutating func addOverrides(_ facts: ClassFacts, _ sure: Finding.Certainty) {
@@ -98,6 +131,11 @@ extension FileMatcher {
         ]
         let arguments = arguments(index)
         let tells = arguments.contains { names.contains(file.text($0)) && (file[$0 - 1] == .dot || file.isString($0)) }
+        // Key-value observing names a key path; other methods are called so, too.
+        let isKeyed =
+            labels(index).contains { file[$0] == .forKeyPath } || file[index + 2] == .backslash
+            || file.language == .objectiveC && arguments.contains { file[$0] == .forKeyPath }
+        guard isKeyed else { return }
         let owner = file[index - 1] == .dot ? typer.systemType(typer.receiver(ofDot: index - 1)) : nil
         let isOurs = owner?.isKind(of: .operation) == true || owner?.isKind(of: .operationQueue) == true
         guard file[index + 1] == .openParen || file[index + 1] == .colon, tells || isOurs else { return }

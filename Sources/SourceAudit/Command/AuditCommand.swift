@@ -77,7 +77,7 @@ public struct AuditCommand {
             writeError("audit: \(isMissing ? "not all paths are there" : "there are no sources")\n")
             return .failure
         }
-        if arguments.mustBeDone && report.summary.sites > 0 { return .found }
+        if arguments.mustBeDone && report.patterns.contains(where: { $0.effort > 0 }) { return .found }
         if arguments.mustBeDone && report.notes.contains(where: { FileWalk.unread.contains($0.message) }) {
             writeError("audit: not all sources could be read\n")
             return .failure

@@ -1,7 +1,8 @@
 extension Lexer {
-    /// Whether a value has just ended, so that a slash divides.
+    /// Whether a slash at the position divides: a value has just ended, and no blank separates it from the slash. As in
+    /// the compiler, a slash with a blank before it and none behind it begins a regular expression.
     var isAfterOperand: Bool {
-        guard let last = tokens.last else { return false }
+        guard let last = tokens.last, !isAfterBlank || Byte.isBlank(peek(1)) else { return false }
         switch last.kind {
         case .number, .string, .regex: return true
         case .directive: return false
@@ -19,6 +20,10 @@ extension Lexer {
             default: return false
             }
         }
+    }
+
+    private var isAfterBlank: Bool {
+        position > 0 && (Byte.isBlank(bytes[position - 1]) || Byte.isNewline(bytes[position - 1]))
     }
 
     /// `#/…/#`, at the first number sign: on one line, or on many if a line ends after the slash.
@@ -79,7 +84,7 @@ extension Lexer {
         var depth = 0
         while index < bytes.count, !Byte.isNewline(bytes[index]) {
             switch bytes[index] {
-            case Byte.backslash: index += 1
+            case Byte.backslash: if index + 1 < bytes.count, !Byte.isNewline(bytes[index + 1]) { index += 1 }
             case Byte.openSquare: isInSet = true
             case Byte.closeSquare: isInSet = false
             case Byte.openParen where !isInSet: depth += 1

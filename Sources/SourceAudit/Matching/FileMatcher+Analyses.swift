@@ -6,6 +6,7 @@ extension FileMatcher {
         analyzeDependencies()
         analyzeSemaphores()
         analyzeDispatchQueues()
+        analyzeQueueValues()
         analyzeWorkItemsAndTimers()
         analyzeLocks()
         analyzeThreads()
@@ -14,5 +15,6 @@ extension FileMatcher {
         analyzeRoles()
         analyzeAdvanced()
         analyzePorted()
+        addNamedTypes()
     }
 }

@@ -19,6 +19,7 @@ extension FileMatcher {
     private func holds(_ condition: Condition, _ index: Int) -> Bool {
         switch condition {
         case .called: isCalled(index)
+        case .free: file[index - 1] != .dot && file[index - 1] != .func
         case .assigned: file[index + 1] == .equal
         case .inLoop: isInLoop(index)
         case .inQueueBlock: isInQueueBlock(index)
@@ -31,8 +32,14 @@ extension FileMatcher {
     }
 
     func isCalled(_ index: Int) -> Bool {
-        file[index + 1] == .openParen || file[index + 1] == .openBrace
+        file[index + 1] == .openParen || file[index + 1] == .openBrace || isCalledForEach(index)
             || file.language == .objectiveC && (file[index + 1] == .colon || file[index + 1] == .closeSquare)
+    }
+
+    /// Whether a method is handed to `forEach`, which calls it.
+    private func isCalledForEach(_ index: Int) -> Bool {
+        guard file[index + 1] == .closeParen else { return false }
+        return file[file.partner(index + 1) - 1] == .forEach
     }
 
     private func receiver(_ index: Int) -> Word {

@@ -14,6 +14,10 @@ struct FileMatcher {
     private var removed: Set<Int> = []
     /// Members of system types that are used on variables, for analyses that look at more than one place.
     private(set) var sites: [Site] = []
+    /// The places where system types are named.
+    private(set) var typeNames: [(index: Int, type: SystemType)] = []
+    /// Whether the file's target is checked by the compiler, or isolated to the main actor as a whole.
+    var isChecked = false
 
     init(_ file: SourceFile, _ declarations: Declarations, _ codeBase: CodeBase, _ rules: Rules, _ record: FileRecord?)
     {
@@ -30,8 +34,11 @@ struct FileMatcher {
             let word = file.tokens[index].word
             if let members = rules.members[word] { matchMember(index, members) }
             if let functions = rules.functions[word] { matchFunction(index, functions) }
-            if file.language == .objectiveC, let messages = rules.messages[word] { matchMessage(index, messages) }
-            if let type = madeType(index) { matchMade(index, type) }
+            if file.language == .objectiveC { matchMessage(index, word) }
+            if let type = madeType(index) {
+                matchMade(index, type)
+                if rules.typeNames[word] == type { typeNames.append((index, type)) }
+            }
             if word == Word(.synchronized), file.language == .objectiveC, file[index - 1] == .at {
                 add("lock-synchronized", index, .certain)
             }
@@ -39,12 +46,19 @@ struct FileMatcher {
         }
         analyze()
         findings = findings.enumerated().filter { !removed.contains($0.offset) }.map(\.element)
+        if file.language == .objectiveC {
+            for place in findings.indices {
+                findings[place].pattern = Patterns.byID["objc-\(findings[place].pattern.id)"]!
+            }
+        }
         findings.sort { ($0.token, $0.pattern.id) < ($1.token, $1.pattern.id) }
     }
 
     // MARK: Members
 
     private mutating func matchMember(_ index: Int, _ rules: [Rules.Rule]) {
+        // A call with a dot is of C++.
+        if file.language == .objectiveC, file[index - 1] == .dot, file[index + 1] == .openParen { return }
         // `willChangeValue(for: \.isFinished)` is part of a state machine, which is found as a whole.
         if file[index - 6] == .willChangeValue || file[index - 6] == .didChangeValue { return }
         guard let (type, certainty) = ownerType(index, rules) else { return }
@@ -72,13 +86,14 @@ struct FileMatcher {
                     return hiddenType(result, index, fits) ?? optionalType(result, index, fits)
                         ?? foreignType(result, index, rules)
                 }
-                guard fits(type) else { return nil }
+                guard fits(type), !isOwnOverload(index, of: result.type.name) else { return nil }
                 // An extension of `Optional` may be meant, or of a protocol, of which names say nothing.
                 let isOwn =
                     codeBase.declares(file.word(index), in: Word(.optionalType))
                     || codeBase.declaresInProtocol(file.word(index), of: type)
                 return (type, result.isCertain && !isOwn ? .certain : .likely)
             }
+            if isForeign(index) { return nil }
             if let type = implicitType(index), fits(type) { return (type, .likely) }
             return guess(index, rules).map { ($0, .likely) }
         }
@@ -88,6 +103,27 @@ struct FileMatcher {
             let type = codeBase.systemType(file.typeName(around: index)), fits(type)
         else { return nil }
         return (type, .certain)
+    }
+
+    /// Whether a call has a label that only an overload of the code base's own subclass has.
+    private func isOwnOverload(_ index: Int, of name: Word) -> Bool {
+        let chain = codeBase.chain(from: name)
+        guard !chain.isEmpty, chain.contains(where: { codeBase.declares(file.word(index), in: $0.name) }) else {
+            return false
+        }
+        return labels(index).contains { label in
+            file[label] != .waitUntilFinished && codeBase.parameter(file.word(label), of: file.word(index)) != nil
+        }
+    }
+
+    /// Whether a chain begins with a type that is neither the code base's nor one that patterns are about, as in
+    /// `NSAppleEventManager.shared().setEventHandler(…)`.
+    private func isForeign(_ index: Int) -> Bool {
+        guard let start = typer.chainStart(before: index - 1), start < index - 2, file.beginsUpper(start) else {
+            return labels(index).contains { file.text($0) == "andSelector" }
+        }
+        return codeBase.systemType(file.word(start)) == nil && codeBase.types[file.word(start)] == nil
+            && codeBase.alias(file.word(start)) == nil
     }
 
     /// The system's type of a name that the code base uses for one of its own, if only the system's has the member.
@@ -141,13 +177,15 @@ struct FileMatcher {
             {
                 return codeBase.systemType(type.name)
             }
+            // A timer of Combine is published on a run loop.
+            if let call = call(ofArgument: index - 1), file.text(call.name) == "publish" { return .runLoop }
             return ["queue", "on"].contains(file.text(label)) ? .dispatchQueue : nil
         default: return nil
         }
     }
 
     /// What `dispatchPrecondition` asks.
-    private static let queueConditions: Set<String> = ["onQueue", "notOnQueue", "onQueueAsBarrier"]
+    static let queueConditions: Set<String> = ["onQueue", "notOnQueue", "onQueueAsBarrier"]
 
     /// The type of a parameter: of the file's own function if it has one of that name, or of the code base's.
     private func parameter(_ label: Word, of function: Word) -> TypeReference? {
@@ -212,15 +250,20 @@ struct FileMatcher {
         }
     }
 
-    private mutating func matchMessage(_ index: Int, _ rules: [Rules.Rule]) {
-        guard file[index + 1] == .colon || file[index + 1] == .closeSquare, file[index - 1] != .closeParen else {
-            return
+    /// A message by the type of its receiver, or by its selector alone.
+    private mutating func matchMessage(_ index: Int, _ word: Word) {
+        let (members, messages) = (rules.members[word] ?? [], rules.messages[word] ?? [])
+        guard !(members.isEmpty && messages.isEmpty), let receiver = typer.receiver(ofMessage: index) else { return }
+        let type = typer.systemType(receiver.type)
+        if let type,
+            let rule = members.first(where: { $0.types.contains(where: type.isKind) && holds($0.conditions, index) })
+        {
+            return add(rule.pattern, index, receiver.type?.isCertain == true ? .certain : .likely)
         }
-        let receiver = declarations.local(file.word(index - 1), at: index, in: file).flatMap {
-            typer.systemType(typer.type(of: $0, 0))
-        }
-        for rule in rules where holds(rule.conditions, index) {
-            return add(rule.pattern, index, receiver == nil ? .likely : .certain)
+        // Of an object of the code base's own, the selector says nothing but if it is inherited from elsewhere.
+        if let own = receiver.type, type == nil, codeBase.declares(word, in: own.type.name) { return }
+        for rule in messages where holds(rule.conditions, index) {
+            return add(rule.pattern, index, type == nil ? .likely : .certain)
         }
     }
 
@@ -242,7 +285,7 @@ struct FileMatcher {
             return addMade(type, index)
         }
         switch file[index - 1] {
-        case .colon where next == .openBrace: return
+        case .colon where next == .openBrace && !isLabel(index - 2): return
         case .comma where next == .openBrace: return
         case .arrow, .class, .extension, .protocol, .struct, .func, .case, .ampersand, .equals, .is, .as: return
         case .dot where !isModule(index - 2): return
@@ -257,6 +300,12 @@ struct FileMatcher {
         if file[call] == .openParen || file[call] == .openBrace && !file.isFirstOnLine(call) { addMade(type, index) }
     }
 
+    /// Whether a word is the label of an argument, as in `f(label: …)`.
+    private func isLabel(_ index: Int) -> Bool {
+        guard file.isWord(index), file[index - 1] == .openParen || file[index - 1] == .comma else { return false }
+        return call(ofArgument: index + 2) != nil
+    }
+
     /// `.init(…)` behind a type, or where one is declared: `let queue: OperationQueue = .init()`.
     private mutating func matchImplicitlyMade(_ index: Int) {
         guard file[index + 1] == .openParen else { return }
@@ -265,7 +314,7 @@ struct FileMatcher {
         addMade(type, index)
     }
 
-    private func isModule(_ index: Int) -> Bool { file[index] == .foundation || file[index] == .dispatch }
+    func isModule(_ index: Int) -> Bool { file[index] == .foundation || file[index] == .dispatch }
 
     private mutating func addMade(_ type: SystemType, _ index: Int) {
         // A subclass of `Operation` is found where it is declared.
@@ -306,9 +355,10 @@ struct FileMatcher {
     private func conditionText(_ index: Int) -> String {
         let number = file.outline.condition(of: index)
         guard number > 0 else { return "" }
-        let (range, isNegated) = file.outline.conditions[number]
-        let text = range.prefix(32).map { file.text($0) }.joined()
-        return isNegated ? "!(\(text))" : text
+        return file.outline.conditions[number].map { range, isNegated in
+            let text = range.prefix(32).map { file.text($0) }.joined()
+            return isNegated ? "!(\(text))" : text
+        }.joined(separator: " && ")
     }
 
     /// `Type.function`, as far as there are any.

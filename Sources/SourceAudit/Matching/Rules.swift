@@ -10,6 +10,9 @@ struct Rules {
     private(set) var functions: [Word: [Rule]] = [:]
     private(set) var messages: [Word: [Rule]] = [:]
     private(set) var made: [Rule] = []
+    private(set) var named: [SystemType: Pattern] = [:]
+    /// The system's own names of the types.
+    let typeNames: [Word: SystemType]
     /// Members whose names alone tell: no other library has them.
     let telling: Set<Word>
     /// What the name of a value of a type contains.
@@ -26,6 +29,10 @@ struct Rules {
                 "addBarrierBlock", "addExecutionBlock", "queuePriority", "completionBlock", "asyncAfter",
                 "threadDictionary", "underlyingQueue", "concurrentPerform", "detachNewThread", "setEventHandler",
             ].map { vocabulary[$0] })
+        typeNames = Dictionary(
+            uniqueKeysWithValues: (SystemType.allCases.map { ($0.rawValue, $0) } + SystemType.otherNames).map {
+                (vocabulary[$0], $1)
+            })
         for pattern in patterns {
             for shape in pattern.shapes { add(pattern, shape, vocabulary) }
         }
@@ -42,6 +49,7 @@ struct Rules {
             for name in names { functions[vocabulary[name], default: []].append(rule([], conditions)) }
         case .message(let names, let conditions):
             for name in names { messages[vocabulary[name], default: []].append(rule([], conditions)) }
+        case .named(let types): for type in types { named[type] = pattern }
         case .made(let types, let conditions): made.append(rule(types, conditions))
         case .analysis: break
         }

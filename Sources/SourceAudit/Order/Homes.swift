@@ -5,7 +5,7 @@ struct Homes {
     init(_ codeBase: CodeBase) {
         for (name, declarations) in codeBase.types {
             // A name that two files declare tells nothing, and one that is private is nobody else's.
-            let homes = Set(declarations.lazy.filter { $0.kind != .extension && !$0.isPrivate }.map(\.file))
+            let homes = Set(declarations.lazy.filter { $0.isDeclaration && !$0.isPrivate }.map(\.file))
             if homes.count == 1 { files[name] = homes.first! }
         }
     }

@@ -7,8 +7,11 @@ struct Outline {
     private let scopeOfToken: [Int32]
     /// Where the condition of `#if` changes, and the place in `conditions` from there on.
     private var conditionChanges: [(index: Int, condition: Int)] = [(0, 0)]
-    /// The tokens of conditions. The first is none; `#else` has that of its `#if`, and says so.
-    private(set) var conditions: [(range: Range<Int>, isNegated: Bool)] = [(0..<0, false)]
+    /// A part of a condition: the tokens that stand behind a directive, and whether they must not hold.
+    typealias ConditionPart = (range: Range<Int>, isNegated: Bool)
+
+    /// The conditions of branches. All parts of one hold: its own, and the opposites of those of the branches before it.
+    private(set) var conditions: [[ConditionPart]] = [[]]
 
     init(_ tokens: [Token], _ lineStarts: [UInt32], language: Lexer.Language) {
         partners = Self.partners(of: tokens)
@@ -86,6 +89,11 @@ struct Outline {
     private mutating func findConditions(_ tokens: [Token], _ lineStarts: [UInt32]) {
         var open: [Int] = []
         var line = 0
+        // A branch comes after those that it excludes, of which only the last is not negated yet.
+        func opposite(of parts: [ConditionPart]) -> [ConditionPart] {
+            guard let last = parts.last else { return [] }
+            return parts.dropLast().suffix(7) + [(last.range, !last.isNegated)]
+        }
         // Conditions come in the order of lines, so that none is looked at twice.
         func endOfLine(_ index: Int) -> Int {
             while line < lineStarts.count, lineStarts[line] <= tokens[index].start { line += 1 }
@@ -97,14 +105,15 @@ struct Outline {
         for (index, token) in tokens.enumerated() where token.kind == .directive {
             switch Term(token.word) {
             case .ifDirective, .ifdefDirective, .ifndefDirective:
-                conditions.append((index + 1..<endOfLine(index), Term(token.word) == .ifndefDirective))
+                conditions.append([(index + 1..<endOfLine(index), Term(token.word) == .ifndefDirective)])
                 open.append(conditions.count - 1)
             case .elseifDirective, .elifDirective:
-                conditions.append((index + 1..<endOfLine(index), false))
-                if !open.isEmpty { open[open.count - 1] = conditions.count - 1 }
+                let before = open.popLast().map { opposite(of: conditions[$0]) } ?? []
+                conditions.append(before + [(index + 1..<endOfLine(index), false)])
+                open.append(conditions.count - 1)
             case .elseDirective:
                 guard let last = open.popLast() else { continue }
-                conditions.append((conditions[last].range, !conditions[last].isNegated))
+                conditions.append(opposite(of: conditions[last]))
                 open.append(conditions.count - 1)
             case .endifDirective:
                 _ = open.popLast()

@@ -7,7 +7,7 @@ extension HTMLPage {
         const patterns = new Map(report.patterns.map(p => [p.id, p]));
         const rows = report.waves.flatMap(w => w.files);
         const waveOf = new Map(rows.map(f => [f.path, f.wave]));
-        const efforts = ["", "by rote", "callers change", "to be thought about"];
+        const efforts = ["stays", "by rote", "callers change", "to be thought about", "wrap or translate first"];
         const steps = { 2: "Swap queues", 3: "Move operations, the leaves first", 4: "Go up towards the roots",
           5: "Make the callers async", 6: "Take the shared state out", 7: "Turn strict checking on",
           8: "Delete the bridge" };

@@ -70,11 +70,14 @@ private struct ReportBuilder {
 
     func summary() -> Report.Summary {
         var summary = Report.Summary()
-        summary.sites = left.count
+        var left = left
         summary.allowed = result.findings.count - left.count
+        // Until everything has moved, what strict checking asks for is listed and not counted.
+        if left.contains(where: { !$0.pattern.step.isAfterMoves }) { left.removeAll { $0.pattern.family == .checking } }
+        summary.sites = left.count
         summary.certain = left.filter { $0.certainty == .certain }.count
         summary.likely = left.count - summary.certain
-        summary.files = byFile.count
+        summary.files = Set(left.map(\.file)).count
         summary.effort = left.reduce(0) { $0 + $1.pattern.effort.weight }
         summary.withoutRecipe = left.filter { $0.pattern.recipe == nil }.count
         for finding in left { summary.families[finding.pattern.family.rawValue, default: 0] += 1 }

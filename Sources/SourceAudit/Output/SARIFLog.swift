@@ -85,7 +85,7 @@ struct SARIFLog {
 
     private var log: Log {
         let used = Set(report.findings.map(\.pattern))
-        let patterns = Patterns.all.filter { used.contains($0.id) }
+        let patterns = Patterns.reported.filter { used.contains($0.id) }
         let places = Dictionary(uniqueKeysWithValues: patterns.enumerated().map { ($1.id, $0) })
         let rules = patterns.map { pattern in
             let recipe = pattern.recipe.map { " Recipe: \(GuideText.path(of: $0))" } ?? " There is no recipe."

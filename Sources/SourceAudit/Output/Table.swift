@@ -22,7 +22,10 @@ struct Table {
             parts.append(
                 new.isEmpty ? "Nothing is new since the baseline.\n" : "New since the baseline:\n" + files(new))
         } else if !isSummary {
-            parts.append(files(report.findings))
+            // What is not counted yet is not listed here either.
+            let isCounted = report.summary.families[Pattern.Family.checking.rawValue] != nil
+            parts.append(
+                files(report.findings.filter { isCounted || Patterns.byID[$0.pattern]?.family != .checking }))
             parts.append(waves(report.waves))
         } else {
             parts.append(waves(Array(report.waves.prefix(1))))
@@ -69,8 +72,10 @@ struct Table {
 
     private func effort(_ effort: Int) -> String {
         switch effort {
+        case 0: "none"
         case 1: "by rote"
         case 2: "callers"
+        case 4: "translate"
         default: "thought"
         }
     }

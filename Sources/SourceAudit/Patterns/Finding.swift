@@ -8,7 +8,7 @@ public struct Finding: Sendable {
         case likely
     }
 
-    public let pattern: Pattern
+    public internal(set) var pattern: Pattern
     /// The path as it was reached from the paths that were given.
     public let path: String
     /// From 1, the column in bytes.

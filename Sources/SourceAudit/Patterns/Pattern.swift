@@ -2,17 +2,23 @@
 public struct Pattern: Sendable {
     /// How much thought a site takes.
     public enum Effort: Int, Sendable, CaseIterable {
+        /// None: it may stay as it is.
+        case kept = 0
         /// By rote: the recipe's lines take the place of the old ones.
         case rote = 1
         /// The callers change with it.
         case callers = 2
         /// It has to be thought about.
         case thought = 3
+        /// The file is wrapped or translated first.
+        case translation = 4
 
         /// What a site counts for in sums: about the hours that it takes, in quarters.
         public var weight: Int {
             switch self {
+            case .kept: 0
             case .rote: 1
+            case .translation: 2
             case .callers: 3
             case .thought: 8
             }
@@ -60,6 +66,8 @@ public struct Pattern: Sendable {
         case function([String], when: [Condition] = [])
         /// A message of Objective-C by the first part of its selector.
         case message([String], when: [Condition] = [])
+        /// The name of one of the types where a type stands: of a property, a parameter, a result, a generic argument.
+        case named([SystemType])
         /// By code that looks at more than one place.
         case analysis
     }
@@ -92,6 +100,20 @@ public struct Pattern: Sendable {
     }
 }
 
+extension Pattern {
+    /// The page for files that Swift cannot change in place.
+    static let objectiveCRecipe = "Dispatch/ObjectiveC"
+
+    /// The pattern in Objective-C: its file is wrapped, or translated first; the pattern's own recipe follows.
+    var inObjectiveC: Pattern {
+        Pattern(
+            "objc-\(id)", family, "\(title), in Objective-C", recipe: Self.objectiveCRecipe,
+            effort == .kept ? .kept : .translation, step,
+            "Wrap the class, or translate the file first. Then: \(meaning)",
+            .analysis)
+    }
+}
+
 /// What has to hold around a name.
 indirect enum Condition: Sendable {
     /// A word stands in the arguments.
@@ -102,6 +124,8 @@ indirect enum Condition: Sendable {
     case on(String)
     /// It is called.
     case called
+    /// No value and no type precede it, as in `sleep(1)`.
+    case free
     /// A value is assigned to it.
     case assigned
     /// The number is assigned to it.
@@ -130,5 +154,8 @@ enum Patterns {
         + systems
         + checking + ported
 
-    static let byID = Dictionary(uniqueKeysWithValues: all.map { ($0.id, $0) })
+    /// The same, and each as it is reported in Objective-C.
+    static let reported = all + all.map(\.inObjectiveC)
+
+    static let byID = Dictionary(uniqueKeysWithValues: reported.map { ($0.id, $0) })
 }

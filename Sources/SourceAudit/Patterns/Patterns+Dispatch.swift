@@ -12,7 +12,8 @@ extension Patterns {
         Pattern(
             "dispatch-queue-concurrent", .dispatch, "Concurrent queue", recipe: "Dispatch/ConcurrentDispatchQueue",
             .callers, .queues, "A TaskOperationQueue, or a task group.",
-            .made([.dispatchQueue], when: [.mentions("concurrent")])),
+            .made([.dispatchQueue], when: [.mentions("concurrent")]),
+            .function(["dispatch_queue_create"], when: [.mentions("DISPATCH_QUEUE_CONCURRENT")])),
         Pattern(
             "dispatch-queue-value", .dispatch, "Serial queue that is filled by async and asked by sync",
             recipe: "Dispatch/DispatchQueue.sync", .callers, .state, "An actor, and await.", .analysis),
@@ -44,11 +45,13 @@ extension Patterns {
             "dispatch-main", .dispatch, "DispatchQueue.main.async", recipe: "Dispatch/DispatchQueue.main", .rote,
             .callers, "@MainActor, or TaskOperationQueue.main.",
             .member(["async", "asyncAndWait"], of: [.dispatchQueue], when: [.on("main")]),
-            .function(["dispatch_get_main_queue", "dispatch_main", "dispatchMain", "dispatch_main_async_safe"])),
+            .function(["dispatch_async"], when: [.argument("dispatch_get_main_queue")]),
+            .function(["dispatch_main", "dispatchMain", "dispatch_main_async_safe"], when: [.free])),
         Pattern(
             "dispatch-main-sync", .dispatch, "DispatchQueue.main.sync", recipe: "Threads/performSelectorOnMainThread",
             .thought, .callers, "await MainActor.run { … }.",
-            .member(["sync"], of: [.dispatchQueue], when: [.on("main")])),
+            .member(["sync"], of: [.dispatchQueue], when: [.on("main")]),
+            .function(["dispatch_sync"], when: [.argument("dispatch_get_main_queue")])),
         Pattern(
             "dispatch-group-async", .dispatch, "async(group:)", recipe: "Dispatch/DispatchGroup.wait", .callers,
             .callers, "An operation, on which the next one depends.",
@@ -56,7 +59,8 @@ extension Patterns {
         Pattern(
             "dispatch-global", .dispatch, "DispatchQueue.global().async", recipe: "Dispatch/DispatchQueue.global",
             .callers, .callers, "queue.addOperation(priority:) { … }; with a BlockingExecutor if the block blocks.",
-            .member(["async"], of: [.dispatchQueue], when: [.on("global")])),
+            .member(["async"], of: [.dispatchQueue], when: [.on("global")]),
+            .function(["dispatch_async"], when: [.argument("dispatch_get_global_queue")])),
         Pattern(
             "dispatch-callback", .dispatch, "Stored closure that a queue calls", recipe: "Threads/UserCallbacks",
             .callers, .leaves, "A queue of width 1, on a BlockingExecutor if users' code may block.", .analysis),
@@ -69,8 +73,18 @@ extension Patterns {
             "queue.addOperation { … }.", .member(["async"], of: [.dispatchQueue]),
             .function(["dispatch_async", "dispatch_async_f"])),
         Pattern(
+            "dispatch-lock-used", .dispatch, "sync of a queue that is a lock", recipe: "Dispatch/SerialDispatchQueue",
+            .rote, .state, "withLock of the Mutex that takes the queue's place.", .analysis),
+        Pattern(
+            "dispatch-readers-used", .dispatch, "sync of a queue that has barriers", recipe: "Dispatch/DispatchBarrier",
+            .callers, .state, "withLock of a Mutex where the caller stays synchronous; otherwise an actor, and await.",
+            .analysis),
+        Pattern(
+            "dispatch-required", .dispatch, "Queue that a system API asks for", recipe: "Dispatch/SystemQueue", .kept,
+            .callers, "Keep it, or use the API's async form.", .analysis),
+        Pattern(
             "dispatch-sync", .dispatch, "queue.sync", recipe: "Dispatch/DispatchQueue.sync", .callers, .callers,
-            "An actor, and await; or try await queue.run { … }.",
+            "withLock of a Mutex where the caller stays synchronous; otherwise an actor, and await.",
             .member(["sync", "asyncAndWait"], of: [.dispatchQueue]),
             .function(["dispatch_sync", "dispatch_sync_f", "dispatch_async_and_wait"])),
         Pattern(
@@ -79,8 +93,10 @@ extension Patterns {
             .member(["global"], of: [.dispatchQueue], when: [.label("qos")]),
             .member(["global"], of: [.dispatchQueue], when: [.last]), .function(["dispatch_get_global_queue"])),
         Pattern(
-            "dispatch-main-queue", .dispatch, "DispatchQueue.main", recipe: "Dispatch/DispatchQueue.main", .rote,
-            .callers, "@MainActor, or TaskOperationQueue.main.", .member(["main"], of: [.dispatchQueue], when: [.last])),
+            "dispatch-main-queue", .dispatch, "DispatchQueue.main as a value", recipe: "Dispatch/DispatchQueue.main",
+            .callers, .callers,
+            "Goes with the parameter or property that takes it: @MainActor closures, or TaskOperationQueue.main.",
+            .member(["main"], of: [.dispatchQueue], when: [.last]), .function(["dispatch_get_main_queue"])),
         Pattern(
             "dispatch-apply", .dispatch, "concurrentPerform", recipe: "Dispatch/concurrentPerform", .callers, .callers,
             "concurrentPerform(over:width:stride:), or a task group.",
@@ -109,6 +125,10 @@ extension Patterns {
         Pattern(
             "dispatch-label", .dispatch, "label, qos of a queue", recipe: "Documentation/Members#calls-of-dispatch",
             .rote, .queues, "name: and priority:.", .member(["label", "qos"], of: [.dispatchQueue])),
+        Pattern(
+            "dispatch-type", .dispatch, "DispatchQueue as a type", recipe: "Documentation/Members#calls-of-dispatch",
+            .callers, .queues, "Becomes the type of what takes the queue's place.",
+            .named([.dispatchQueue, .dispatchIO])),
     ]
 
     /// `DispatchGroup`.
@@ -129,5 +149,8 @@ extension Patterns {
             "group-wait", .groups, "wait() of a group", recipe: "Dispatch/DispatchGroup.wait", .thought, .callers,
             "A task group, or await group.finished().", .member(["wait"], of: [.group]),
             .function(["dispatch_group_wait"])),
+        Pattern(
+            "group-type", .groups, "DispatchGroup as a type", recipe: "Dispatch/DispatchGroup.enter", .callers,
+            .callers, "Goes with the group: an AsyncGroup where it is passed on.", .named([.group])),
     ]
 }

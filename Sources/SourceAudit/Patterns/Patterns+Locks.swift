@@ -22,13 +22,16 @@ extension Patterns {
         Pattern(
             "lock-condition-order", .locks, "NSConditionLock, or a condition that orders threads",
             recipe: "Threads/NSConditionLock", .thought, .state, "Dependencies, or after:.", .made([.conditionLock]),
-            .member(["lock", "unlock", "condition", "tryLock"], of: [.conditionLock])),
+            .member(
+                ["lock", "unlock", "condition", "tryLock", "lockWhenCondition", "unlockWithCondition"],
+                of: [.conditionLock])),
         Pattern(
             "lock-condition-in-order", .locks, "Threads that wait for their number", recipe: "Threads/NSConditionLock",
             .thought, .state, "Dependencies, or after:.", .analysis),
         Pattern(
             "lock-unfair", .locks, "os_unfair_lock, OSAllocatedUnfairLock, OSSpinLock", recipe: "Threads/NSLock",
             .callers, .state, "A Mutex, or an actor.", .made([.unfairLock, .unfairLockStructure]),
+            .member(["allocate"], of: [.unfairLockStructure]),
             .function([
                 "os_unfair_lock_lock", "os_unfair_lock_unlock", "os_unfair_lock_trylock", "OSSpinLockLock",
                 "OSSpinLockUnlock", "OSSpinLockTry",
@@ -50,7 +53,8 @@ extension Patterns {
         Pattern(
             "lock-condition-used", .locks, "lock, wait, signal of a condition", recipe: "Threads/NSCondition", .callers,
             .state, "Goes with the condition.",
-            .member(["lock", "unlock", "wait", "signal", "broadcast", "withLock", "try"], of: [.condition]),
+            .member(
+                ["lock", "unlock", "wait", "signal", "broadcast", "withLock", "try", "waitUntilDate"], of: [.condition]),
             .function([
                 "pthread_cond_wait", "pthread_cond_timedwait", "pthread_cond_signal", "pthread_cond_broadcast",
                 "pthread_cond_destroy",
@@ -63,7 +67,28 @@ extension Patterns {
                     "lock", "unlock", "try", "withLock", "tryLock", "withLockUnchecked", "withLockIfAvailable",
                     "lockIfAvailable",
                 ], of: [.lock, .recursiveLock, .unfairLock])),
+        Pattern(
+            "lock-atomic", .locks, "OSAtomic, atomic_ functions of C", recipe: "Threads/NSLock", .callers, .state,
+            "An Atomic of Synchronization, or a Mutex.", .function(atomicFunctions, when: [.called])),
+        Pattern(
+            "lock-type", .locks, "Lock as a type", recipe: "Threads/NSLock", .rote, .state,
+            "Goes with the lock: a Mutex, with what it guards inside.",
+            .named([
+                .lock, .recursiveLock, .condition, .conditionLock, .unfairLock, .unfairLockStructure, .mutex,
+                .readWriteLock, .conditionVariable,
+            ])),
     ]
+
+    private static let atomicFunctions: [String] = {
+        let operations = ["Add", "Increment", "Decrement", "CompareAndSwap"]
+        let swaps = operations.flatMap { name in ["32", "64", "Int", "Long", "Ptr"].map { "OSAtomic\(name)\($0)" } }
+        let names = [
+            "load", "store", "exchange", "compare_exchange_strong", "compare_exchange_weak", "fetch_add", "fetch_sub",
+            "fetch_or", "fetch_and", "fetch_xor", "flag_test_and_set", "flag_clear",
+        ].map { "atomic_\($0)" }
+        return swaps + swaps.map { "\($0)Barrier" } + names + names.map { "\($0)_explicit" }
+            + ["OSAtomicTestAndSet", "OSMemoryBarrier", "atomic_init", "atomic_thread_fence"]
+    }()
 
     /// What several patterns together are.
     static let systems: [Pattern] = [
@@ -76,6 +101,9 @@ extension Patterns {
         Pattern(
             "system-sellers", .systems, "Threads that share a stock behind a lock", recipe: "Systems/TicketOffice",
             .thought, .state, "An actor.", .analysis),
+        Pattern(
+            "system-home-made-queue", .systems, "Home-made queue: a list of work behind a lock or a queue",
+            recipe: "Threads/ThreadWithList", .thought, .queues, "A TaskOperationQueue takes its place.", .analysis),
     ]
 
     /// What strict checking will ask for.
@@ -100,6 +128,14 @@ extension Patterns {
             "checking-open-class", .checking, "Open class with variables",
             recipe: "Migration#what-the-compiler-says-on-the-way", .callers, .checking,
             "A subclass can be anything: it cannot be Sendable. Close it, or isolate it.", .analysis),
+        Pattern(
+            "checking-unchecked", .checking, "@unchecked Sendable", recipe: "Migration#how-to-tell-that-you-are-done",
+            .callers, .checking, "The compiler does not check it: a sentence says why it is right, or it goes.",
+            .analysis),
+        Pattern(
+            "checking-unsafe", .checking, "nonisolated(unsafe)", recipe: "Migration#how-to-tell-that-you-are-done",
+            .callers, .checking, "The compiler does not check it: a sentence says why it is right, or it goes.",
+            .analysis),
     ]
 
     /// What is left over, or went wrong, in code that has moved.

@@ -77,7 +77,8 @@ extension Patterns {
             .function(["NSInvocationOperation", "InvocationOperation"])),
         Pattern(
             "block-operation", .operations, "BlockOperation", recipe: "Operations/BlockOperation", .rote, .leaves,
-            "TaskOperation { … }, or queue.addOperation { … }.", .made([.blockOperation])),
+            "TaskOperation { … }, or queue.addOperation { … }.", .made([.blockOperation]),
+            .member(["blockOperationWithBlock"], of: [.blockOperation])),
         Pattern(
             "operation-made", .operations, "Operation()", recipe: "Operations/BlockOperation", .rote, .leaves,
             "A TaskOperation {} that others depend on.", .made([.operation])),
@@ -135,6 +136,10 @@ extension Patterns {
         Pattern(
             "operation-observed", .operations, "Key-value observing of states", recipe: "Operations/observeValue",
             .callers, .leaves, "await, or addCompletionHandler.", .analysis),
+        Pattern(
+            "operation-type", .operations, "Operation as a type", recipe: "Documentation/Members#members-of-operation",
+            .callers, .leaves, "A TaskOperation with its result, or AnyTaskOperation.",
+            .named([.operation, .blockOperation])),
         Pattern(
             "operation-name", .operations, "name of an operation", recipe: "Documentation/Members#members-of-operation",
             .rote, .leaves, "name: where it is made.", .member(["name"], of: [.operation])),

@@ -81,6 +81,16 @@ extension Patterns {
             recipe: "Documentation/Members#members-of-operationqueue", .rote, .queues, "name: where it is made.",
             .member(["name"], of: [.operationQueue])),
         Pattern(
+            "queue-type", .queues, "OperationQueue as a type",
+            recipe: "Documentation/Members#members-of-operationqueue", .rote, .queues,
+            "BridgedOperationQueue at first, a TaskOperationQueue when nothing old is added any more.",
+            .named([.operationQueue])),
+        Pattern(
+            "queue-limit-implied", .queues, "Process or descriptor that is opened in a body",
+            recipe: "Operations/maxConcurrentOperationCount", .callers, .queues,
+            "The old queue's width limits how many are open at once: give the new queue the same width, or an AsyncSemaphore.",
+            .analysis),
+        Pattern(
             "queue-scheduler", .queues, "OperationQueue as a scheduler of Combine",
             recipe: "Documentation/Members#members-of-operationqueue", .callers, .queues,
             "Delays are addOperation(delay:).", .member(["schedule", "now", "minimumTolerance"], of: [.operationQueue])),

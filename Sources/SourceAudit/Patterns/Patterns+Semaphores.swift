@@ -39,6 +39,10 @@ extension Patterns {
             "semaphore-c", .semaphores, "dispatch_semaphore_create", recipe: "Dispatch/DispatchSemaphore.limit",
             .callers, .callers, "A lock, a limit or a signal, each with its recipe.",
             .function(["dispatch_semaphore_create", "sem_init"])),
+        Pattern(
+            "semaphore-type", .semaphores, "DispatchSemaphore as a type", recipe: "Dispatch/DispatchSemaphore.limit",
+            .callers, .callers, "Goes with the semaphore: an AsyncSemaphore where it is passed on.",
+            .named([.semaphore])),
     ]
 
     /// `DispatchWorkItem`.
@@ -61,6 +65,9 @@ extension Patterns {
         Pattern(
             "work-item", .workItems, "DispatchWorkItem", recipe: "Dispatch/DispatchWorkItem.cancel", .rote, .leaves,
             "TaskOperation { … }.", .made([.workItem]), .function(["dispatch_block_create"])),
+        Pattern(
+            "work-item-type", .workItems, "DispatchWorkItem as a type", recipe: "Dispatch/DispatchWorkItem.cancel",
+            .rote, .leaves, "A TaskOperation, or a Task.", .named([.workItem])),
     ]
 
     /// Dispatch sources, by kind.
@@ -76,9 +83,10 @@ extension Patterns {
             .callers, .leaves, "readEvents, writeEvents.",
             .member(["makeReadSource", "makeWriteSource"], of: [.source])),
         Pattern(
-            "source-process", .sources, "makeProcessSource, waitpid", recipe: "Dispatch/makeProcessSource", .callers,
+            "source-process", .sources, "makeProcessSource, waitpid, waitUntilExit",
+            recipe: "Dispatch/makeProcessSource", .callers,
             .leaves, "processExit.", .member(["makeProcessSource"], of: [.source]),
-            .function(["waitpid", "waitid"], when: [.called])),
+            .function(["waitpid", "waitid", "waitUntilExit"], when: [.called]), .message(["waitUntilExit"])),
         Pattern(
             "source-custom", .sources, "makeUserDataAddSource", recipe: "Dispatch/makeUserDataAddSource", .callers,
             .leaves, "An AsyncStream, or userDataAddEvents.",
@@ -114,5 +122,8 @@ extension Patterns {
             .function([
                 "dispatch_source_set_event_handler", "dispatch_source_cancel", "dispatch_source_set_cancel_handler",
             ])),
+        Pattern(
+            "source-type", .sources, "Dispatch source as a type", recipe: "Documentation/Members#calls-of-dispatch",
+            .rote, .leaves, "Goes with the source: the task of the loop over its events.", .named([.source])),
     ]
 }

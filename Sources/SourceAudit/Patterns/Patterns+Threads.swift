@@ -33,7 +33,11 @@ extension Patterns {
             .member(["sleep"], of: [.thread], when: [.label("until")])),
         Pattern(
             "thread-sleep", .threads, "Thread.sleep", recipe: "Dispatch/asyncAfter", .callers, .callers,
-            "try await Task.sleep.", .member(["sleep", "sleepForTimeInterval"], of: [.thread])),
+            "try await Task.sleep.", .member(["sleep", "sleepForTimeInterval", "sleepUntilDate"], of: [.thread]),
+            .function(["sleep", "usleep", "nanosleep"], when: [.called, .free])),
+        Pattern(
+            "thread-type", .threads, "Thread as a type", recipe: "Threads/Thread.start", .callers, .leaves,
+            "Goes with the thread: a ThreadExecutor or a BlockingExecutor.", .named([.thread, .threadIdentifier])),
         Pattern(
             "thread-main", .threads, "Thread.isMainThread", recipe: "Threads/performSelectorOnMainThread", .callers,
             .callers, "@MainActor: the compiler knows.", .member(["isMainThread", "main"], of: [.thread]),
@@ -89,17 +93,23 @@ extension Patterns {
             .leaves, "task.cancel().",
             .member(["fire", "invalidate", "isValid", "fireDate", "tolerance"], of: [.timer])),
         Pattern(
+            "timer-type", .timers, "Timer as a type", recipe: "Threads/performAfterDelay", .rote, .leaves,
+            "Goes with the timer: the task that sleeps.", .named([.timer])),
+        Pattern(
             "run-loop", .timers, "RunLoop that is run or given work", recipe: "Threads/performSelectorOnThread",
             .thought, .callers, "A ThreadExecutor, or nothing: an await leaves the thread free.",
             .member(
-                ["run", "perform", "add", "limitDate", "acceptInput", "schedule", "cancelPerform"], of: [.runLoop]),
+                [
+                    "run", "perform", "add", "limitDate", "acceptInput", "schedule", "cancelPerform", "runMode",
+                    "runUntilDate", "addTimer", "addPort", "performBlock",
+                ], of: [.runLoop]),
             .function([
                 "CFRunLoopRun", "CFRunLoopRunInMode", "CFRunLoopStop", "CFRunLoopAddTimer", "CFRunLoopPerformBlock",
             ])),
         Pattern(
             "run-loop-named", .timers, "RunLoop.main, RunLoop.current", recipe: "Threads/performSelectorOnThread",
             .callers, .callers, "@MainActor, or a ThreadExecutor.",
-            .member(["main", "current"], of: [.runLoop], when: [.last]),
+            .member(["main", "current", "mainRunLoop", "currentRunLoop"], of: [.runLoop], when: [.last]),
             .function(["CFRunLoopGetCurrent", "CFRunLoopGetMain"])),
     ]
 }

@@ -55,12 +55,14 @@ public struct Auditor {
                 stores: index.stores, files: index.records.count, stale: index.stale.map { walk.paths[$0] })
         }
         let homes = Homes(codeBase)
+        let targets = Targets(walk.paths)
         var lost: [Note] = []
         for (number, path) in walk.paths.enumerated() {
             progress(walk.paths.count + number, walk.paths.count * 2)
             guard let bytes = Self.read(path, &lost) else { continue }
             let file = SourceFile(path: path, number: number, bytes: bytes, vocabulary: vocabulary)
             var matcher = FileMatcher(file, Declarations(file), codeBase, rules, index?.records[number])
+            matcher.isChecked = targets.isChecked(path)
             matcher.run()
             var findings = matcher.findings
             var allowances = Allowances(file)
@@ -84,6 +86,15 @@ public struct Auditor {
         }
         guard data.count < Int(UInt32.max) else {
             notes.append(Note(path: path, message: FileWalk.hugeFile))
+            return nil
+        }
+        let start = data.prefix(4096)
+        if start.starts(with: [0xFF, 0xFE]) || start.starts(with: [0xFE, 0xFF]) {
+            notes.append(Note(path: path, message: FileWalk.utf16File))
+            return nil
+        }
+        if start.contains(0) {
+            notes.append(Note(path: path, message: FileWalk.binaryFile))
             return nil
         }
         return [UInt8](data)

@@ -8,7 +8,7 @@ public struct Note: Sendable, Codable, Equatable {
 
 /// Finds the sources below some paths, in the order of their names.
 struct FileWalk {
-    /// What is not looked into: it is made, or somebody else's.
+    /// What is not looked into, beside bundles of documentation: it is made, or somebody else's.
     static let skipped: Set<String> = [
         ".build", ".git", "Pods", "Carthage", "checkouts", "DerivedData", "node_modules", ".swiftpm", "vendor",
     ]
@@ -20,7 +20,9 @@ struct FileWalk {
     static let unreadFolder = "a folder that cannot be read"
     static let unseenFile = "cannot be looked at"
     static let hugeFile = "has more than 4 GB"
-    static let unread: Set = [missing, unreadFile, unreadFolder, unseenFile, hugeFile]
+    static let utf16File = "is UTF-16, which is not read: save it as UTF-8"
+    static let binaryFile = "is binary, which is not read"
+    static let unread: Set = [missing, unreadFile, unreadFolder, unseenFile, hugeFile, utf16File]
 
     private(set) var paths: [String] = []
     private(set) var notes: [Note] = []
@@ -46,7 +48,7 @@ struct FileWalk {
                 notes.append(Note(path: path, message: Self.unreadFolder))
                 continue
             }
-            for name in names.sorted().reversed() where !Self.skipped.contains(name) {
+            for name in names.sorted().reversed() where !Self.skipped.contains(name) && !name.hasSuffix(".docc") {
                 let child = path.isEmpty ? name : path.hasSuffix("/") ? path + name : path + "/" + name
                 look(at: child, name, &waiting)
             }

@@ -28,6 +28,7 @@ final class CodeBase {
     private var methods: Set<MemberKey> = []
     private var systemTypes: [Word: SystemType] = [:]
     private var known: [Word: SystemType?] = [:]
+    private var isolated: [Word: Bool] = [:]
     private let systemMembers: [MemberKey: TypeReference]
 
     init(_ vocabulary: Vocabulary) {
@@ -120,7 +121,7 @@ final class CodeBase {
 
     /// Whether the code base has a type of its own by that name at the top of a file, which hides the system's.
     func hides(_ name: Word) -> Bool {
-        types[name]?.contains { $0.kind != .extension && $0.outer == Vocabulary.none } ?? false
+        types[name]?.contains { $0.isDeclaration && $0.outer == Vocabulary.none } ?? false
     }
 
     /// What a type name stands for: a system type itself, an alias of one, or a class that inherits from one.
@@ -149,9 +150,43 @@ final class CodeBase {
         return nil
     }
 
+    /// The types of observers and conditions that operations of the code base keep or are given.
+    private(set) lazy var advancedProtocols: Set<Word> = {
+        let names = ["observers", "conditions", "addObserver", "addCondition"].map { vocabulary[$0] }
+        let keys = methods.union(members.keys).filter { key in
+            names.contains(key.name) && systemType(key.owner)?.isKind(of: .operation) == true
+        }
+        return Set(
+            keys.compactMap { key in
+                member(key.name, of: key.owner)?.name ?? parameter(Word(.underscore), of: key.name)?.name
+            })
+    }()
+
+    /// Whether a type is isolated to a global actor, by itself or by what it inherits from.
+    func isIsolated(_ name: Word) -> Bool {
+        if let known = isolated[name] { return known }
+        isolated[name] = false  // a ring of types is not
+        let declarations = (types[name] ?? []).filter(\.isDeclaration)
+        let result =
+            declarations.contains { $0.isIsolated || $0.supers.contains { isIsolated($0.name) } }
+            || declarations.isEmpty && MainActorTypes.contains(vocabulary[name])
+        isolated[name] = result
+        return result
+    }
+
+    /// Whether a class has its methods in a file of its own.
+    func hasImplementation(_ name: Word) -> Bool { types[name]?.contains { $0.kind == .implementation } ?? false }
+
     /// The class that a class of the code base inherits from, as far as its list says.
     func superclass(of name: Word) -> Word? {
-        types[name]?.lazy.filter { $0.kind == .class }.compactMap { $0.supers.first?.name }.first
+        if let parent = types[name]?.lazy.filter({ $0.kind == .class }).compactMap(\.supers.first?.name).first {
+            return parent
+        }
+        // A protocol that only operations conform to.
+        return types[name]?.first {
+            $0.kind == .protocol && $0.supers.first.flatMap { systemTypes[$0.name] } == .operation
+        }?
+        .supers.first?.name
     }
 
     /// Whether a class can have a member from what it inherits of that the code base does not declare.

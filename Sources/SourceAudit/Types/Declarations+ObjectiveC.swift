@@ -12,13 +12,18 @@ extension Declarations {
     private mutating func readInterface(_ file: SourceFile, _ index: Int) {
         guard file.isWord(index + 1) else { return }
         let hasSuper = file[index + 2] == .colon && file.isWord(index + 3)
-        let scope = file.outline.scope(of: index + 2)
+        let scope = file.scope(withHead: index - 1) ?? file.outline.scope(of: index + 2)
         types.append(
             TypeDeclaration(
-                name: file.word(index + 1), kind: hasSuper ? .class : .extension,
+                name: file.word(index + 1), kind: kind(file, index, hasSuper),
                 supers: hasSuper ? [TypeReference(name: file.word(index + 3))] : [], file: file.number, scope: scope,
                 index: index + 1, outer: Vocabulary.none, isOpen: false, isPrivate: false,
                 isGeneric: false))
+    }
+
+    private func kind(_ file: SourceFile, _ index: Int, _ hasSuper: Bool) -> TypeDeclaration.Kind {
+        if hasSuper { return .class }
+        return file[index] == .implementation && file[index + 2] != .openParen ? .implementation : .extension
     }
 
     /// `Type *name`, `Type name` at the beginning of a statement, in parameters and in properties.
@@ -38,12 +43,18 @@ extension Declarations {
                 let begins = startsDeclaration(file, index)
                 guard file.isWord(name), isType || begins, name > index + 1 || begins else { return }
                 let type = TypeReference(name: file.word(index))
-                let scope = file.outline.scope(of: name)
-                add(file.word(name), .declared(type), scope, name, isVariable: true)
+                add(file.word(name), .declared(type), scope(ofVariable: name, in: file), name, isVariable: true)
                 return
             }
             name += 1
         }
+    }
+
+    /// The scope that a variable belongs to: an instance variable, in the braces of a type, belongs to the type.
+    private func scope(ofVariable name: Int, in file: SourceFile) -> Int {
+        let scope = file.outline.scope(of: name)
+        let (kind, parent) = (file.outline.scopes[scope].kind, file.outline.scopes[scope].parent)
+        return kind == .closure && parent > 0 && file.outline.scopes[parent].kind == .type ? parent : scope
     }
 
     private func endOfProtocols(_ file: SourceFile, _ index: Int) -> Int {

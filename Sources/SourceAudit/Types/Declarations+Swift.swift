@@ -8,6 +8,7 @@ extension Declarations {
             case .for: readLoop(file, index)
             case .func, .initializer, .subscript: readFunction(file, index)
             case .typealias: readAlias(file, index)
+            case .associatedtype: hidden.insert(file.word(index + 1))
             case .import: readImport(file, index)
             case .case: readCase(file, index)
             case .in: readParameters(file, index)
@@ -76,7 +77,10 @@ extension Declarations {
             switch file[position] {
             case .less:
                 depth += 1
-                if supers.isEmpty { isGeneric = true }
+                if supers.isEmpty {
+                    isGeneric = true
+                    hidden.insert(file.word(position + 1))
+                }
             case .greater: depth -= 1
             case .where: position = open
             case .colon where depth == 0: startsSuper = true
@@ -95,13 +99,13 @@ extension Declarations {
                 name: file.outline.scopes[scope].name, kind: kind, supers: supers, file: file.number, scope: scope,
                 index: index + 1, outer: file.typeName(around: index), isOpen: file.hasModifier(.open, before: index),
                 isPrivate: file.hasModifier(.private, before: index) || file.hasModifier(.fileprivate, before: index),
-                isGeneric: isGeneric))
+                isGeneric: isGeneric, isIsolated: file.isIsolated(index)))
     }
 
     private mutating func readVariable(_ file: SourceFile, _ index: Int) {
         let name = index + 1
         if file[name] == .openParen { return readTuple(file, name) }
-        guard file.isWord(name) else { return }
+        guard file.isWord(name), file[index - 1] != .import else { return }
         let scope = file.outline.scope(of: name)
         let isVariable = file[index] == .var
         // Within a pattern it is read with its case.
@@ -241,6 +245,9 @@ extension Declarations {
 }
 
 extension SourceFile {
+    /// Whether a declaration is isolated to a global actor.
+    func isIsolated(_ index: Int) -> Bool { attributes(before: index).contains { $0.hasSuffix("Actor") } }
+
     /// Whether one of the modifiers before a declaration is a given one.
     func hasModifier(_ modifier: Term, before index: Int) -> Bool {
         var position = index - 1

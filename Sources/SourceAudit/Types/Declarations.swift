@@ -2,6 +2,8 @@
 struct TypeDeclaration {
     enum Kind {
         case `class`, structure, enumeration, actor, `protocol`, `extension`
+        /// The part of an Objective-C class that has its methods.
+        case implementation
     }
 
     let name: Word
@@ -18,6 +20,11 @@ struct TypeDeclaration {
     /// Whether other files cannot see it.
     let isPrivate: Bool
     let isGeneric: Bool
+    /// Whether it is isolated to a global actor.
+    var isIsolated = false
+
+    /// Whether it makes the name that of a type.
+    var isDeclaration: Bool { kind != .extension && kind != .implementation }
 }
 
 /// A variable, a constant or a parameter.
@@ -66,6 +73,8 @@ struct Declarations {
     var payloads: [(Word, TypeReference)] = []
     /// What names stand for; several things in branches of `#if`.
     var aliases: [Word: [TypeReference]] = [:]
+    /// Names of associated types and generic parameters, which hide types of the same name.
+    var hidden: Set<Word> = []
     /// The modules that are imported.
     var imports: Set<Word> = []
 

@@ -69,6 +69,7 @@ enum SystemType: String, CaseIterable {
         (.dispatchQueue, "global", .dispatchQueue, false), (.thread, "current", .thread, false),
         (.thread, "currentThread", .thread, false), (.thread, "main", .thread, false),
         (.runLoop, "current", .runLoop, false), (.runLoop, "main", .runLoop, false),
+        (.runLoop, "currentRunLoop", .runLoop, false), (.runLoop, "mainRunLoop", .runLoop, false),
         (.timer, "scheduledTimer", .timer, false), (.bridgedQueue, "taskQueue", .taskQueue, false),
         (.taskQueue, "main", .taskQueue, false), (.taskQueue, "addOperation", .taskOperation, false),
         (.source, "makeTimerSource", .source, false), (.source, "makeSignalSource", .source, false),

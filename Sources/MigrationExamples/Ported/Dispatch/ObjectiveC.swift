@@ -1,0 +1,39 @@
+public import MigrationExamplesSupport
+import TaskOperations
+
+extension Ported {
+    /// Reads one half of the files by a wrapped class, the other by a translated one.
+    public static func objectiveC(_ input: RecipeInput) async throws -> RecipeResult {
+        // region: objective-c
+        let (wrapped, translated) = (CallbackReader(), HeadReader())
+        var bytes = 0
+        for (number, file) in input.files.enumerated() {
+            let head =
+                number.isMultiple(of: 2) ? try? await wrapped.head(of: file) : try? await translated.head(of: file)
+            bytes += head?.count ?? 0
+        }
+        return RecipeResult("\(bytes) bytes read")
+        // endregion
+    }
+}
+
+// region: objective-c-wrapped
+extension CallbackReader {
+    /// Wraps the method that calls back, beside it: old callers keep it.
+    fileprivate func head(of file: InputFile) async throws -> [UInt8] {
+        try await withCheckedThrowingContinuation { continuation in
+            readHead(of: file) { continuation.resume(with: $0) }
+        }
+    }
+}
+// endregion
+
+// region: objective-c-translated
+private struct HeadReader {
+    private let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
+
+    func head(of file: InputFile) async throws -> [UInt8] {
+        try await queue.addOperation { try file.contents(upTo: 4096) }.value
+    }
+}
+// endregion

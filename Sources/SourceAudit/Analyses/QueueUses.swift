@@ -1,0 +1,179 @@
+/// How a file uses a queue or a lock that it makes.
+struct QueueUses {
+    var members: Set<Word> = []
+    /// Whether it is passed on, stored elsewhere, or returned.
+    var isPassedOn = false
+    var isGivenToSystem = false
+}
+
+extension FileMatcher {
+    /// The uses of variables, by what their names mean at each place of the file.
+    func queueUses(of identities: Set<Identity>) -> [Identity: QueueUses] {
+        let names = Set(identities.map(\.name))
+        var uses: [Identity: QueueUses] = [:]
+        guard !names.isEmpty else { return uses }
+        for index in file.tokens.indices where names.contains(file.word(index)) && file.isWord(index) {
+            switch file[index - 1] {
+            case .let, .var, .backslash: continue
+            default: break
+            }
+            // A label, and a declaration of another.
+            if file[index + 1] == .colon, file[index - 1] == .openParen || file[index - 1] == .comma { continue }
+            guard let identity = identity(ofVariable: index), identities.contains(identity) else { continue }
+            note(index, &uses[identity, default: QueueUses()])
+        }
+        return uses
+    }
+
+    private func note(_ index: Int, _ uses: inout QueueUses) {
+        var next = index + 1
+        while file[next] == .question || file[next] == .exclamation { next += 1 }
+        if file[next] == .dot { return _ = uses.members.insert(file.word(next + 1)) }
+        if file[next] == .equal { return }
+        var start = index
+        while file[start - 1] == .dot, file.isWord(start - 2) { start -= 2 }
+        switch file[start - 1] {
+        case .openSquare where file[file.partner(start - 1) + 1] == .in: return  // a capture
+        case .weak, .unowned: return
+        case .openBrace where file[next] == .closeBrace: uses.isPassedOn = true
+        case .openParen, .comma, .colon:
+            guard let call = call(ofArgument: start) else { return uses.isPassedOn = true }
+            if Self.queueConditions.contains(file.text(call.name)) { return }
+            if requires(call) == nil { uses.isPassedOn = true } else { uses.isGivenToSystem = true }
+        case .return, .equal, .question, .in: uses.isPassedOn = true
+        default: uses.isPassedOn = true
+        }
+    }
+
+    // MARK: Queues that a system API asks for
+
+    /// An argument's call: the token of its name, and the argument's label, the empty word if it has none.
+    struct Call {
+        let name: Int
+        let label: Word
+        /// Its bracket.
+        let open: Int
+    }
+
+    /// The call whose argument begins at a token, if it is near.
+    func call(ofArgument start: Int) -> Call? {
+        let isLabelled = file[start - 1] == .colon && file.isWord(start - 2)
+        var position = isLabelled ? start - 2 : start - 1
+        for _ in 0..<60 {
+            switch file[position] {
+            case .openParen:
+                guard file.partner(position) > start, file.isWord(position - 1) else { return nil }
+                return Call(
+                    name: position - 1, label: isLabelled ? file.word(start - 2) : Vocabulary.none, open: position)
+            case .openSquare where file.language == .objectiveC && file.partner(position) > start:
+                return Call(name: position, label: isLabelled ? file.word(start - 2) : Vocabulary.none, open: position)
+            case .closeParen, .closeSquare, .closeBrace:
+                let open = file.partner(position)
+                guard open < position else { return nil }
+                position = open - 1
+            case .openBrace, .openSquare, .semicolon: return nil
+            default: position -= 1
+            }
+            if position < 0 { return nil }
+        }
+        return nil
+    }
+
+    /// Whether the system asks for the queue that a call is given, or nil if it does not.
+    func requires(_ call: Call) -> Finding.Certainty? {
+        let (name, label) = (file.text(call.name), file.vocabulary[call.label])
+        if name.hasSuffix("SetDispatchQueue") || name.hasPrefix("nw_") && name.hasSuffix("_set_queue") {
+            return .certain
+        }
+        let isOwn = codeBase.parameter(call.label, of: file.word(call.name)) != nil
+        if file.language == .objectiveC, file[call.name] == .openSquare {
+            let isAsked = (call.open..<min(call.open + 60, file.partner(call.open))).contains { index in
+                SystemQueues.calls[label]?.contains { file.text(index).hasPrefix($0) } ?? false
+            }
+            return label == "delegateQueue" || isAsked ? .certain : nil
+        }
+        guard let names = SystemQueues.calls[label], !isOwn else { return nil }
+        return names.isEmpty || names.contains(name) ? .certain : nil
+    }
+
+    /// What a queue is asked for by, at a value that names or makes it.
+    func requirement(ofValue index: Int) -> Finding.Certainty? {
+        var start = index
+        while file[start - 1] == .dot, file.isWord(start - 2) { start -= 2 }
+        if file[start - 1] == .dot { start -= 1 }
+        if file.language == .objectiveC {
+            if let message = typer.receiver(ofMessage: index) { start = message.open }
+            while file[start - 1] == .openSquare { start -= 1 }
+        }
+        if file[start - 1] == .equal, file.isWord(start - 2), SystemQueues.properties.contains(file.text(start - 2)) {
+            return .certain
+        }
+        return call(ofArgument: start).flatMap(requires)
+    }
+
+    /// Renames values of queues that the system asks for, and takes back those that are counted with their call.
+    mutating func analyzeQueueValues() {
+        for finding in findings where SystemQueues.values.contains(finding.pattern.id) {
+            if let certainty = requirement(ofValue: finding.token) {
+                remove({ $0.id == finding.pattern.id }, at: finding.token)
+                add("dispatch-required", finding.token, certainty)
+            } else if SystemQueues.parts.contains(finding.pattern.id), isPartOfFinding(finding.token) {
+                remove({ $0.id == finding.pattern.id }, at: finding.token)
+            }
+        }
+        let made = Dictionary(
+            findings.filter { SystemQueues.made.contains($0.pattern.id) }.compactMap { finding in
+                identity(ofMade: finding.token).map { ($0, finding) }
+            }, uniquingKeysWith: { first, _ in first })
+        for (identity, uses) in queueUses(of: Set(made.keys))
+        where uses.isGivenToSystem && !uses.isPassedOn && uses.members.isEmpty {
+            guard let finding = made[identity] else { continue }
+            remove({ $0.family == finding.pattern.family }, at: finding.token)
+            add("dispatch-required", finding.token, finding.certainty)
+        }
+    }
+
+    /// Whether a value is an argument of a call that is found itself.
+    private func isPartOfFinding(_ index: Int) -> Bool {
+        var start = index
+        for _ in 0..<4 {
+            while file[start - 1] == .dot, file.isWord(start - 2) { start -= 2 }
+            if file[start - 1] == .dot { start -= 1 }
+            guard let call = call(ofArgument: start), call.name < start else { return false }
+            if !findings(at: call.name).isEmpty { return true }
+            start = call.name
+        }
+        return false
+    }
+}
+
+/// The calls of the system that ask for a queue.
+enum SystemQueues {
+    /// By the argument's label, the names of the functions; of any function if there are none.
+    static let calls: [String: Set<String>] = [
+        "scheduler": [], "delegateQueue": [],
+        "on": ["receive", "subscribe", "publish", "requestMediaDataWhenReady"],
+        "queue": [
+            "start", "addObserver", "addObserverForName", "setSampleBufferDelegate", "setMetadataObjectsDelegate",
+            "setSampleBufferCallback", "setDelegate", "CBCentralManager", "CBPeripheralManager", "initWithDelegate",
+            "addPeriodicTimeObserver", "addPeriodicTimeObserverForInterval", "addBoundaryTimeObserver",
+            "addBoundaryTimeObserverForTimes", "setCallback",
+        ],
+        "to": [
+            "startDeviceMotionUpdates", "startAccelerometerUpdates", "startGyroUpdates", "startMagnetometerUpdates",
+            "startRelativeAltitudeUpdates", "startActivityUpdates",
+        ],
+    ]
+
+    /// Properties of the system's objects that have one.
+    static let properties: Set = ["delegateQueue", "operationQueue", "presentedItemOperationQueue"]
+
+    /// What names a queue.
+    static let parts: Set = ["dispatch-main-queue", "dispatch-global-queue", "queue-main"]
+    /// What makes one.
+    static let made: Set = [
+        "dispatch-queue-serial", "dispatch-queue-concurrent", "dispatch-queue-lock", "dispatch-queue-value",
+        "queue-made",
+    ]
+    static let values = parts.union(made).union(["run-loop-named"])
+}

@@ -1,0 +1,57 @@
+import Foundation
+
+/// The targets whose sources the compiler checks already, as far as manifests and projects of Xcode say.
+struct Targets {
+    /// Folders, and whether what is in them is checked; the longest that a path begins with counts.
+    private var folders: [(path: String, isChecked: Bool)] = []
+
+    /// Looks for manifests and projects in the folders of some paths and in those around them.
+    init(_ paths: [String]) {
+        var seen: Set<String> = []
+        for path in paths {
+            var folder = URL(filePath: path).standardizedFileURL.deletingLastPathComponent().path
+            while seen.insert(folder).inserted, folder.count > 1 {
+                read(folder)
+                folder = URL(filePath: folder).deletingLastPathComponent().path
+            }
+        }
+        folders.sort { $0.path.count > $1.path.count }
+    }
+
+    /// Whether a file's target is in the language mode 6, or isolated to the main actor as a whole.
+    func isChecked(_ path: String) -> Bool {
+        let path = URL(filePath: path).standardizedFileURL.path
+        return folders.first { path.hasPrefix($0.path + "/") }?.isChecked ?? false
+    }
+
+    private mutating func read(_ folder: String) {
+        if let text = Self.text(folder + "/Package.swift") { read(manifest: text, folder) }
+        guard let names = try? FileManager.default.contentsOfDirectory(atPath: folder) else { return }
+        for name in names where name.hasSuffix(".xcodeproj") {
+            guard let text = Self.text("\(folder)/\(name)/project.pbxproj") else { continue }
+            let versions = text.matches(of: /SWIFT_VERSION = ([\d.]+);/).map { $0.1 }
+            folders.append((folder, !versions.isEmpty && versions.allSatisfy { $0.hasPrefix("6") }))
+        }
+    }
+
+    private mutating func read(manifest text: String, _ folder: String) {
+        let major = text.firstMatch(of: /swift-tools-version:\s*(\d+)/).flatMap { Int($0.1) } ?? 5
+        let isOld = text.contains(/(?:swiftLanguageModes|swiftLanguageVersions):\s*\[\s*\.(?:v4|v5|version\("[45])/)
+        let isNew = text.contains(/swiftLanguage(?:Modes|Versions):\s*\[\s*\.(?:v6|version\("6)/)
+        let isChecked = isNew || major >= 6 && !isOld
+        folders.append((folder, isChecked))
+        // A target may say otherwise by itself.
+        for part in text.split(separator: /\.(?:target|executableTarget|testTarget|macro)\(/).dropFirst() {
+            guard let name = part.firstMatch(of: /name:\s*"([^"]+)"/)?.1 else { continue }
+            let mode = part.firstMatch(of: /swiftLanguageMode\(\s*\.v(\d)/)?.1
+            guard mode != nil || part.contains("defaultIsolation(MainActor") else { continue }
+            let path = part.firstMatch(of: /path:\s*"([^"]+)"/).map { String($0.1) }
+            let isOwn = mode.map { $0 == "6" } ?? true
+            for place in path.map({ [$0] }) ?? ["Sources/\(name)", "Tests/\(name)"] {
+                folders.append(("\(folder)/\(place)", isOwn))
+            }
+        }
+    }
+
+    private static func text(_ path: String) -> String? { try? String(contentsOfFile: path, encoding: .utf8) }
+}
