@@ -642,6 +642,7 @@ struct PatternExample {
             has: [
                 "p.receive(on: DispatchQueue.main)", "p.debounce(for: 1, scheduler: RunLoop.main)",
                 "center.addObserver(forName: n, object: nil, queue: .main) { _ in }",
+                "func addObserver(forName: N, queue: OperationQueue?) {}; c.addObserver(forName: n, queue: .main)",
                 "let q = DispatchQueue(label: \"a\"); monitor.start(queue: q)",
                 "URLSession(configuration: c, delegate: d, delegateQueue: OperationQueue())",
                 "SCNetworkReachabilitySetDispatchQueue(r, DispatchQueue.main)",

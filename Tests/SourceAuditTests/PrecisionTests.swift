@@ -22,7 +22,8 @@ struct PrecisionTests {
             "class Printer: ScreenObserver {}",
             "NSAppleEventManager.shared().setEventHandler(self, andSelector: s, forEventClass: c, andEventID: i)",
             "manager.setEventHandler(self, andSelector: #selector(f), forEventClass: c, andEventID: i)",
-            "try await Task.sleep(nanoseconds: 1)",
+            "try await Task.sleep(nanoseconds: 1)", "func dispatchMain(_ f: () -> Void) {}; dispatchMain { }",
+            "let token = progress?.observe(\\.isCancelled) { _, _ in }", "print(operation.name)",
         ])
     func names(source: String) {
         let found = Self.ids(source).filter { !$0.hasPrefix("operation-subclass") && $0 != "operation-type" }
@@ -169,6 +170,29 @@ struct PrecisionTests {
         let source = "usleep(5)\nsleep(1)\nprocess.waitUntilExit()\nasleep(1)"
         #expect(Self.lines("thread-sleep", source) == [1, 2])
         #expect(Self.lines("source-process", source) == [3])
+    }
+
+    @Test("A work item is replaced if the one before is cancelled, not if it is cancelled itself")
+    func replacedWorkItems() {
+        let source = """
+            class A {
+                var item: DispatchWorkItem?
+                func f() {
+                    item?.cancel()
+                    item = DispatchWorkItem { }
+                }
+                func g() {
+                    let item = DispatchWorkItem { }
+                    if item.wait(timeout: .now()) == .timedOut { item.cancel() }
+                }
+            }
+            """
+        #expect(Self.lines("work-item-replaced", source) == [5])
+    }
+
+    @Test("A block of Objective-C is no work item")
+    func blocks() {
+        #expect(Self.ids("- (void)f:(dispatch_block_t)block { block(); }", path: "a.m").isEmpty)
     }
 
     // MARK: Checking

@@ -136,9 +136,11 @@ extension FileMatcher {
             if finding.pattern.id == "timer", file[start - 1] == .dot { start -= 2 }
             guard let identity = identity(ofMade: start), let stops = stopped[identity] else { continue }
             let function = file.outline.enclosing(.function, of: finding.token)
-            guard stops.contains(where: { file.outline.enclosing(.function, of: $0.token) == function }) else {
-                continue
+            // A local one cannot be that of the call before.
+            let isStopped = stops.contains { stop in
+                stop.token < finding.token && file.outline.enclosing(.function, of: stop.token) == function
             }
+            guard identity.scope < 0, isStopped else { continue }
             let repeats = labels(finding.token).contains { file[$0] == .repeats && file[$0 + 2] == .true }
             if finding.pattern.id == "timer", repeats { continue }
             remove({ $0.id == finding.pattern.id }, at: finding.token)

@@ -82,10 +82,13 @@ extension FileMatcher {
     /// Whether the system asks for the queue that a call is given, or nil if it does not.
     func requires(_ call: Call) -> Finding.Certainty? {
         let (name, label) = (file.text(call.name), file.vocabulary[call.label])
-        if name.hasSuffix("SetDispatchQueue") || name.hasPrefix("nw_") && name.hasSuffix("_set_queue") {
+        if name.hasSuffix("SetDispatchQueue") || name.hasSuffix("ScheduleWithRunLoop") || name.hasPrefix("nw_") && name.hasSuffix("_set_queue") {
             return .certain
         }
-        let isOwn = codeBase.parameter(call.label, of: file.word(call.name)) != nil
+        // A function of the code base, unless another label tells the system's.
+        let isOwn =
+            codeBase.parameter(call.label, of: file.word(call.name)) != nil
+            && !labels(call.name).contains { file.text($0) == "forName" }
         if file.language == .objectiveC, file[call.name] == .openSquare {
             let isAsked = (call.open..<min(call.open + 60, file.partner(call.open))).contains { index in
                 SystemQueues.calls[label]?.contains { file.text(index).hasPrefix($0) } ?? false

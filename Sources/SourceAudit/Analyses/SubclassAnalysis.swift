@@ -126,8 +126,7 @@ extension FileMatcher {
         default: return
         }
         let names: Set<String> = [
-            "isFinished", "isExecuting", "isCancelled", "isReady", "operationCount", "finished", "executing",
-            "operations",
+            "isFinished", "isExecuting", "operationCount", "finished", "executing",
         ]
         let arguments = arguments(index)
         let tells = arguments.contains { names.contains(file.text($0)) && (file[$0 - 1] == .dot || file.isString($0)) }

@@ -222,7 +222,7 @@ struct FileMatcher {
         }
         let name = receiverName(index).lowercased()
         let isCalled = file[index + 1] == .openParen || file[index + 1] == .openBrace
-        guard !name.isEmpty, isCalled || name == "operation" else { return nil }
+        guard !name.isEmpty, isCalled || name == "operation" && file.text(index) != "name" else { return nil }
         return rules.lazy.flatMap(\.types).first { type in
             Rules.hints[type].map { name.hasSuffix($0) || name.hasPrefix($0) } ?? false
         }
@@ -245,6 +245,7 @@ struct FileMatcher {
         default: break
         }
         let isOwn = codeBase.functions.contains(file.word(index)) || codeBase.types[file.word(index)] != nil
+        if isOwn, file.language == .swift, file[index - 1] != .dot { return }
         for rule in rules where holds(rule.conditions, index) {
             return add(rule.pattern, index, isOwn ? .likely : .certain)
         }

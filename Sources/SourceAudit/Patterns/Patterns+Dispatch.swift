@@ -88,8 +88,9 @@ extension Patterns {
             .member(["sync", "asyncAndWait"], of: [.dispatchQueue]),
             .function(["dispatch_sync", "dispatch_sync_f", "dispatch_async_and_wait"])),
         Pattern(
-            "dispatch-global-queue", .dispatch, "DispatchQueue.global(qos:)", recipe: "Dispatch/DispatchQueue.global",
-            .rote, .queues, "priority: of the operation.",
+            "dispatch-global-queue", .dispatch, "DispatchQueue.global() as a value",
+            recipe: "Dispatch/DispatchQueue.global", .callers, .queues,
+            "Goes with the parameter or variable that takes it: priority: of the operation.",
             .member(["global"], of: [.dispatchQueue], when: [.label("qos")]),
             .member(["global"], of: [.dispatchQueue], when: [.last]), .function(["dispatch_get_global_queue"])),
         Pattern(

@@ -64,8 +64,9 @@ extension Patterns {
             "TaskOperationQueue.current; BridgedOperationQueue.current in old code.",
             .member(["current", "currentQueue"], of: [.operationQueue], when: [.last])),
         Pattern(
-            "queue-main", .queues, "OperationQueue.main", recipe: "Dispatch/DispatchQueue.main", .rote, .callers,
-            "@MainActor on the body, or TaskOperationQueue.main.",
+            "queue-main", .queues, "OperationQueue.main as a value", recipe: "Dispatch/DispatchQueue.main", .callers,
+            .callers,
+            "Goes with the parameter or property that takes it: @MainActor closures, or TaskOperationQueue.main.",
             .member(["main", "mainQueue"], of: [.operationQueue], when: [.last])),
         Pattern(
             "queue-operations", .queues, "operations, operationCount",

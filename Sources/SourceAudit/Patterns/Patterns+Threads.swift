@@ -110,6 +110,6 @@ extension Patterns {
             "run-loop-named", .timers, "RunLoop.main, RunLoop.current", recipe: "Threads/performSelectorOnThread",
             .callers, .callers, "@MainActor, or a ThreadExecutor.",
             .member(["main", "current", "mainRunLoop", "currentRunLoop"], of: [.runLoop], when: [.last]),
-            .function(["CFRunLoopGetCurrent", "CFRunLoopGetMain"])),
+            .function(["CFRunLoopGetCurrent", "CFRunLoopGetMain"]), .named([.runLoop])),
     ]
 }

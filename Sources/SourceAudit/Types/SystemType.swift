@@ -34,7 +34,7 @@ enum SystemType: String, CaseIterable {
         ("NSOperation", .operation), ("NSBlockOperation", .blockOperation), ("NSOperationQueue", .operationQueue),
         ("NSInvocationOperation", .operation), ("NSThread", .thread), ("NSTimer", .timer), ("NSRunLoop", .runLoop),
         ("dispatch_queue_t", .dispatchQueue), ("dispatch_group_t", .group), ("dispatch_semaphore_t", .semaphore),
-        ("dispatch_source_t", .source), ("dispatch_block_t", .workItem), ("os_unfair_lock_s", .unfairLockStructure),
+        ("dispatch_source_t", .source), ("os_unfair_lock_s", .unfairLockStructure),
         ("OSSpinLock", .unfairLockStructure), ("os_unfair_lock_t", .unfairLockStructure),
         ("DispatchSourceProtocol", .source), ("DispatchSourceTimer", .source), ("DispatchSourceRead", .source),
         ("DispatchSourceWrite", .source), ("DispatchSourceSignal", .source), ("DispatchSourceProcess", .source),
