@@ -605,6 +605,7 @@ struct PatternExample {
             hasNot: [
                 "class A: Operation {}", "let o = Operation()", "protocol P { associatedtype Operation }",
                 "enum Operation {}; let o: Operation",
+                "func f() { typealias Operation = () -> Void; let all: [Operation] }",
             ]),
         PatternExample(
             "queue-type", has: ["class A { let q: OperationQueue }"],
@@ -662,8 +663,8 @@ struct PatternExample {
         PatternExample(
             "system-home-made-queue",
             has: [
-                "class Q { let lock = NSLock(); var pending: [() -> Void] = [] }",
-                "class Q { let q = DispatchQueue(label: \"a\"); private var operations: [Operation] = [] }",
+                "class Q { let lock = NSLock(); var pending: [() -> Void] = []; func next() { pending.removeFirst()() } }",
+                "class Q { let q = DispatchQueue(label: \"a\"); var all: [Operation] = []; func next() { all.popLast()?.start() } }",
             ],
             hasNot: [
                 "class Q { let lock = NSLock(); var handlers: [() -> Void] = [] }",

@@ -78,6 +78,18 @@ struct PrecisionTests {
         #expect(Self.lines("dispatch-sync-own-queue", source) == [4, 7])
     }
 
+    @Test("What is only called as a member that waits for a queue is no call of it")
+    func syncThroughMembers() {
+        let source = """
+            class A {
+                let q = DispatchQueue(label: "q")
+                func data() -> Int { q.sync { let data = 1; return data } }
+                func more() -> Int { q.sync { self.data() } }
+            }
+            """
+        #expect(Self.lines("dispatch-sync-own-queue", source) == [4])
+    }
+
     @Test("A check and an action are two sections of one function, with a branch between them")
     func checkAndAction() {
         let source = """
@@ -89,6 +101,9 @@ struct PrecisionTests {
                 func neither() {
                     lock.withLock { first = 1 }
                     lock.withLock { second = 2 }
+                }
+                func checks() {
+                    if lock.withLock({ count > 0 }) { lock.withLock { show(count) } }
                 }
                 func others() {
                     if lock.withLock({ first > 0 }) { lock.withLock { second = 1 } }
@@ -103,6 +118,7 @@ struct PrecisionTests {
         arguments: [
             ("group.notify(queue: .main) {}", "let group = DispatchGroup(); ", "group-notify", "Example.swift"),
             ("dispatchPrecondition(condition: .onQueue(.main))", "", "dispatch-precondition", "Example.swift"),
+            ("DispatchQueue.global(qos: .utility).async {}", "", "dispatch-global", "Example.swift"),
             ("DispatchSource.makeTimerSource(queue: DispatchQueue.main)", "", "source-timer", "Example.swift"),
             ("dispatch_async(dispatch_get_main_queue(), ^{ });", "", "objc-dispatch-main", "Example.m"),
             ("dispatch_after(t, dispatch_get_main_queue(), ^{ });", "", "objc-dispatch-after", "Example.m"),
@@ -190,8 +206,17 @@ struct PrecisionTests {
         #expect(Self.lines("work-item-replaced", source) == [5])
     }
 
-    @Test("A block of Objective-C is no work item")
+    @Test("Functions of C are found beside methods of their name, and not where one is declared")
+    func functionsOfC() {
+        let source = "class Clock { func sleep(_ n: Int) { sleep(1) } }\nclass A { func f() { sleep(2) } }"
+        #expect(Self.lines("thread-sleep", source) == [2])
+        let perform = "func perform(_ f: () -> Void) {}\nperform(#selector(g), with: self, afterDelay: 1)"
+        #expect(Self.lines("perform-after-delay", perform) == [2])
+    }
+
+    @Test("A block of Objective-C is no work item, and a message to another class no operation's")
     func blocks() {
+        #expect(Self.ids("[CATransaction setCompletionBlock:^{ }];", path: "a.m").isEmpty)
         #expect(Self.ids("- (void)f:(dispatch_block_t)block { block(); }", path: "a.m").isEmpty)
     }
 
@@ -205,7 +230,8 @@ struct PrecisionTests {
             ("@MainActor extension A { static var x = 1 }", 0), ("class A: UIViewController { static var x = 1 }", 0),
             ("struct A: View { static var x = 1 }", 0), ("enum A { @TaskLocal static var x = 1 }", 0),
             ("enum A { @Entry static var x = 1 }", 0), ("enum A { @objc static var x = 1 }", 1),
-            ("enum A { static var x = 1 }", 1), ("@Wrapped var x = 1", 0), ("var x = 1", 1),
+            ("enum A { static var x = 1 }", 1), ("enum A { static func f(for a: B) {}; static var x: Int { 1 } }", 0),
+            ("@Wrapped var x = 1", 0), ("var x = 1", 1),
         ])
     func guarded(source: String, count: Int) {
         #expect(Self.ids(source).filter { $0.hasPrefix("checking") }.count == count)

@@ -44,11 +44,21 @@ extension FileMatcher {
         let branches = (max(0, first - 8)..<second).contains { index in
             file[index] == .if || file[index] == .guard || file[index] == .while
         }
-        return branches && !names(inSection: first).isDisjoint(with: names(inSection: second))
+        let names = Set(contents(ofSection: first).map { file.word($0) })
+        return branches && contents(ofSection: second).contains { names.contains(file.word($0)) && isChanged($0) }
+    }
+
+    /// Whether a variable is assigned, or one of its members called.
+    private func isChanged(_ index: Int) -> Bool {
+        switch file[index + 1] {
+        case .equal, .dot, .openSquare: true
+        case .plus, .minus: file[index + 2] == .equal
+        default: false
+        }
     }
 
     /// The names in a section: in its closure, or up to its `unlock`.
-    private func names(inSection token: Int) -> Set<Word> {
+    private func contents(ofSection token: Int) -> [Int] {
         var end = token + 1
         if file[token] == .withLock {
             if file[end] == .openBrace || file[end] == .openParen { end = file.partner(end) }
@@ -56,7 +66,7 @@ extension FileMatcher {
             while end < min(token + 200, file.tokens.count), file[end] != .unlock { end += 1 }
         }
         let range = token + 1..<max(token + 1, min(end, token + 200, file.tokens.count))
-        return Set(range.filter { file.isWord($0) && Term(file.word($0)) == nil }.map { file.word($0) })
+        return range.filter { file.isWord($0) && Term(file.word($0)) == nil }
     }
 
     private mutating func addWithoutDefer(_ sections: [Section]) {
@@ -173,15 +183,13 @@ extension FileMatcher {
         }
     }
 
-    /// Whether a variable keeps work that is still to be done: functions by such a name, or operations.
+    /// Whether a variable keeps functions or operations that are taken out one by one.
     private func isListOfWork(_ variable: Variable) -> Bool {
-        let name = file.text(variable.index).lowercased()
-        let isNamed = ["queue", "pending", "work", "job", "task", "block", "operation", "waiting"].contains {
-            name.contains($0)
+        let takes: Set = ["removeFirst", "popFirst", "popLast", "removeLast", "remove", "dropFirst"]
+        let isTaken = file.tokens.indices.contains { index in
+            file.word(index) == variable.name && file[index + 1] == .dot && takes.contains(file.text(index + 2))
         }
-        guard isNamed, !name.contains("handler"), !name.contains("observer"), !name.contains("callback") else {
-            return false
-        }
+        guard isTaken else { return false }
         if file[variable.index + 1] == .colon, file.isListOfFunctions(variable.index + 2) { return true }
         guard let type = Typer.declaredType(of: variable, in: file), type.layers > 0 else { return false }
         let system = codeBase.systemType(type.name)

@@ -117,6 +117,8 @@ extension FileMatcher {
             guard file[open] == .openBrace else { continue }
             for index in open..<min(file.partner(open), open + 400) where names.contains(file.word(index)) {
                 let isOwn = file[index - 1] != .dot || file[index - 2] == .selfValue
+                // A declaration or a label is no call.
+                if file[index - 1] == .let || file[index - 1] == .var || file[index + 1] == .colon { continue }
                 if isOwn, file.isWord(index), declarations.local(file.word(index), at: index, in: file) == nil {
                     add("dispatch-sync-own-queue", index, .likely)
                 }

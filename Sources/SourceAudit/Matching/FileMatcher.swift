@@ -244,8 +244,14 @@ struct FileMatcher {
         case .func, .class, .struct, .enum, .protocol, .import, .defineDirective, .at: return
         default: break
         }
-        let isOwn = codeBase.functions.contains(file.word(index)) || codeBase.types[file.word(index)] != nil
-        if isOwn, file.language == .swift, file[index - 1] != .dot { return }
+        let word = file.word(index)
+        // A function of the file's own module, or of the type around, hides that of C.
+        if file.language == .swift, file[index - 1] != .dot, !rules.contains(where: \.hasLabels),
+            codeBase.declares(word, in: Vocabulary.none) || codeBase.declares(word, in: file.typeName(around: index))
+        {
+            return
+        }
+        let isOwn = codeBase.functions.contains(word) || codeBase.types[word] != nil
         for rule in rules where holds(rule.conditions, index) {
             return add(rule.pattern, index, isOwn ? .likely : .certain)
         }
@@ -261,8 +267,9 @@ struct FileMatcher {
         {
             return add(rule.pattern, index, receiver.type?.isCertain == true ? .certain : .likely)
         }
-        // Of an object of the code base's own, the selector says nothing but if it is inherited from elsewhere.
+        // Of another class, the system's or the code base's own, the selector says nothing.
         if let own = receiver.type, type == nil, codeBase.declares(word, in: own.type.name) { return }
+        if type == nil, receiver.type?.isMetatype == true, word != Word(.invalidatePrevious) { return }
         for rule in messages where holds(rule.conditions, index) {
             return add(rule.pattern, index, type == nil ? .likely : .certain)
         }

@@ -4,6 +4,14 @@ struct Rules {
         let pattern: Pattern
         let types: [SystemType]
         let conditions: [CompiledCondition]
+
+        /// Whether the labels of a call tell it from others of its name.
+        var hasLabels: Bool {
+            conditions.contains { condition in
+                if case .label = condition { return true }
+                return false
+            }
+        }
     }
 
     private(set) var members: [Word: [Rule]] = [:]

@@ -91,7 +91,6 @@ extension Patterns {
             "dispatch-global-queue", .dispatch, "DispatchQueue.global() as a value",
             recipe: "Dispatch/DispatchQueue.global", .callers, .queues,
             "Goes with the parameter or variable that takes it: priority: of the operation.",
-            .member(["global"], of: [.dispatchQueue], when: [.label("qos")]),
             .member(["global"], of: [.dispatchQueue], when: [.last]), .function(["dispatch_get_global_queue"])),
         Pattern(
             "dispatch-main-queue", .dispatch, "DispatchQueue.main as a value", recipe: "Dispatch/DispatchQueue.main",

@@ -45,7 +45,7 @@ extension Patterns {
         Pattern(
             "thread-current", .threads, "Thread.current", recipe: nil, .callers, .callers,
             "A task moves between threads: ask for the task, the operation or the actor.",
-            .member(["current", "callStackSymbols"], of: [.thread], when: [.last]), .function(["pthread_self"])),
+            .member(["current", "currentThread"], of: [.thread], when: [.last]), .function(["pthread_self"])),
         Pattern(
             "thread-control", .threads, "start(), cancel(), name of a thread", recipe: "Threads/Thread.start", .rote,
             .leaves, "Goes with the thread.",

@@ -50,7 +50,8 @@ extension Declarations {
     }
 
     private mutating func readAlias(_ file: SourceFile, _ index: Int) {
-        guard file.isWord(index + 1), file[index + 2] == .equal, let type = file.type(at: index + 3) else { return }
+        guard file.isWord(index + 1), file[index + 2] == .equal else { return }
+        guard let type = file.type(at: index + 3) else { return _ = hidden.insert(file.word(index + 1)) }
         // Not that of a function, nor of a generic type.
         if file[type.end] == .arrow || file[type.end] == .less { return }
         aliases[file.word(index + 1), default: []].append(type.type)
