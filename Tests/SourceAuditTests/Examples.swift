@@ -646,7 +646,7 @@ struct PatternExample {
                 "func addObserver(forName: N, queue: OperationQueue?) {}; c.addObserver(forName: n, queue: .main)",
                 "let q = DispatchQueue(label: \"a\"); monitor.start(queue: q)",
                 "URLSession(configuration: c, delegate: d, delegateQueue: OperationQueue())",
-                "SCNetworkReachabilitySetDispatchQueue(r, DispatchQueue.main)",
+                "SCNetworkReachabilitySetDispatchQueue(r, DispatchQueue.main)", "let s: AnySchedulerOf<DispatchQueue>",
                 "Timer.publish(every: 1, on: .main, in: .common)",
             ],
             hasNot: [

@@ -206,6 +206,19 @@ struct PrecisionTests {
         #expect(Self.lines("work-item-replaced", source) == [5])
     }
 
+    @Test("The queue around decides what goes back to the main queue")
+    func backToMain() {
+        let source = """
+            DispatchQueue.global().async {
+                DispatchQueue.main.async {
+                    DispatchQueue.main.async { }
+                }
+            }
+            """
+        #expect(Self.lines("dispatch-back-to-main", source) == [2])
+        #expect(Self.lines("dispatch-main", source) == [3])
+    }
+
     @Test("Functions of C are found beside methods of their name, and not where one is declared")
     func functionsOfC() {
         let source = "class Clock { func sleep(_ n: Int) { sleep(1) } }\nclass A { func f() { sleep(2) } }"
@@ -235,6 +248,12 @@ struct PrecisionTests {
         ])
     func guarded(source: String, count: Int) {
         #expect(Self.ids(source).filter { $0.hasPrefix("checking") }.count == count)
+    }
+
+    @Test("The variables of a script are isolated to the main actor")
+    func scripts() {
+        #expect(Self.ids("var x = 1", path: "tool/main.swift").isEmpty)
+        #expect(Self.ids("var x = 1", path: "A.playground/Contents.swift").isEmpty)
     }
 
     @Test("Targets in the language mode 6 are checked by the compiler")

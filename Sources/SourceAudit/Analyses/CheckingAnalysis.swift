@@ -36,7 +36,9 @@ extension FileMatcher {
                 add("checking-unsafe", index, .certain)
             }
         }
-        guard !isChecked else { return }
+        // The variables of a script and of a playground are isolated to the main actor.
+        let isScript = file.path.hasSuffix("main.swift") || file.path.contains(".playground/")
+        guard !isChecked, !isScript else { return }
         for variable in declarations.variables where variable.isVariable && variable.index > 0 {
             let scope = file.outline.scopes[variable.scope]
             let keyword = variable.index - 1

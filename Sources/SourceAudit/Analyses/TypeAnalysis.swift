@@ -11,6 +11,11 @@ extension FileMatcher {
             else { continue }
             let name = file.word(index)
             if declarations.hidden.contains(name) || codeBase.hides(name) { continue }
+            // The queue of a scheduler of Combine, as in `AnySchedulerOf<DispatchQueue>`.
+            if file[index - 1] == .less, file.text(index - 2).contains("Scheduler") {
+                add("dispatch-required", index, .certain)
+                continue
+            }
             add(pattern, index, codeBase.types[name]?.contains(where: \.isDeclaration) == true ? .likely : .certain)
         }
     }

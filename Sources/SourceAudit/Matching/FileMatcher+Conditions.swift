@@ -121,14 +121,15 @@ extension FileMatcher {
         return nil
     }
 
-    /// Whether a token is in a closure that a background queue executes.
+    /// Whether a token is in a closure that a queue executes, and the innermost such queue is not the main one.
     private func isInQueueBlock(_ index: Int) -> Bool {
-        methodsAround(index).contains { method in
+        let method = methodsAround(index).first { method in
             switch file[method] {
-            case .async, .asyncAfter, .addOperation: return receiver(method) != Word(.main)
+            case .async, .asyncAfter, .addOperation: return true
             default: return false
             }
         }
+        return method.map { receiver($0) != Word(.main) } ?? false
     }
 
     /// Whether a token is in a class that inherits from `Operation`, or in an extension of one.

@@ -168,7 +168,10 @@ extension Declarations {
         var open = index + (isFunction ? 2 : 1)
         if file[open] == .question || file[open] == .exclamation { open += 1 }
         if file[open] == .less {
-            while open < file.tokens.count, open - index < 100, file[open] != .openParen { open += 1 }
+            while open < file.tokens.count, open - index < 100, file[open] != .openParen {
+                if file[open] == .less || file[open] == .comma { hidden.insert(file.word(open + 1)) }
+                open += 1
+            }
         }
         guard file[open] == .openParen else { return }
         // A call of `self.init` is no declaration, nor is a pattern.

@@ -9,8 +9,10 @@ extension Legacy {
         let group = DispatchGroup()
         for file in input.files.prefix(40) {
             let qos: DispatchQoS.QoSClass = file.size < 16 * 1024 ? .userInitiated : .utility
-            DispatchQueue.global(qos: qos).async(group: group) {
+            group.enter()
+            DispatchQueue.global(qos: qos).async {
                 digests.add(file, Result { try file.headDigest() })
+                group.leave()
             }
         }
         group.wait()
