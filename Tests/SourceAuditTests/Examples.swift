@@ -197,10 +197,13 @@ struct PatternExample {
         PatternExample(
             "queue-made",
             has: [
-                "let q = OperationQueue()", "class Q: OperationQueue {}; let q = Q()",
+                "let q = OperationQueue()",
                 "typealias Q = OperationQueue; let q = Q()",
             ],
-            hasNot: ["func f(_ q: OperationQueue) {}", "let q = TaskOperationQueue()"]),
+            hasNot: [
+                "func f(_ q: OperationQueue) {}", "let q = TaskOperationQueue()",
+                "class Q: OperationQueue {}; let q = Q()",
+            ]),
         PatternExample(
             "queue-add-many-sizes",
             has: ["func f() { " + queue + "for i in stride(from: 0, to: 9, by: 3) { q.addOperation { } } }"],
@@ -308,7 +311,8 @@ struct PatternExample {
             "dispatch-async", has: [dispatchQueue + "d.async { }", "func f(_ d: DispatchQueue?) { d?.async { } }"],
             hasNot: ["let e = EventLoop(); e.async { }", "func f() async { }"]),
         PatternExample(
-            "dispatch-sync", has: [dispatchQueue + "d.sync { }; d.async { }"], hasNot: ["let f = File(); f.sync { }"]),
+            "dispatch-sync", has: [dispatchQueue + "d.sync { f() }; d.async { }"],
+            hasNot: ["let f = File(); f.sync { }"]),
         PatternExample("dispatch-global-queue", has: ["f(DispatchQueue.global())"], hasNot: ["f(Settings.global())"]),
         PatternExample(
             "dispatch-main-queue",
@@ -633,6 +637,9 @@ struct PatternExample {
                 "class A { let q = DispatchQueue(label: \"a\"); var x: Int { q.sync { y } }; var z: DispatchQueue { q } }",
             ]),
         PatternExample(
+            "dispatch-sync-empty", has: [dispatchQueue + "d.sync { }", dispatchQueue + "d.sync {}"],
+            hasNot: [dispatchQueue + "d.sync { f() }; d.async { }", "file.sync { }"]),
+        PatternExample(
             "dispatch-readers-used",
             has: [
                 "class A { let q = DispatchQueue(label: \"a\", attributes: .concurrent); var x: Int { get { q.sync { y } } set { q.async(flags: .barrier) { y = newValue } } } }"
@@ -643,6 +650,7 @@ struct PatternExample {
             has: [
                 "p.receive(on: DispatchQueue.main)", "p.debounce(for: 1, scheduler: RunLoop.main)",
                 "center.addObserver(forName: n, object: nil, queue: .main) { _ in }",
+                "func subscribe<S: Scheduler>(on: S) {}; p.subscribe(on: DispatchQueue.main)",
                 "func addObserver(forName: N, queue: OperationQueue?) {}; c.addObserver(forName: n, queue: .main)",
                 "let q = DispatchQueue(label: \"a\"); monitor.start(queue: q)",
                 "URLSession(configuration: c, delegate: d, delegateQueue: OperationQueue())",

@@ -22,7 +22,8 @@ struct PrecisionTests {
             "class Printer: ScreenObserver {}",
             "NSAppleEventManager.shared().setEventHandler(self, andSelector: s, forEventClass: c, andEventID: i)",
             "manager.setEventHandler(self, andSelector: #selector(f), forEventClass: c, andEventID: i)",
-            "try await Task.sleep(nanoseconds: 1)", "func dispatchMain(_ f: () -> Void) {}; dispatchMain { }",
+            "try await Task.sleep(nanoseconds: 1)", "try await sleep(nanoseconds: 1)",
+            "func dispatchMain(_ f: () -> Void) {}; dispatchMain { }",
             "let token = progress?.observe(\\.isCancelled) { _, _ in }", "print(operation.name)",
         ])
     func names(source: String) {
@@ -121,6 +122,9 @@ struct PrecisionTests {
             ("DispatchQueue.global(qos: .utility).async {}", "", "dispatch-global", "Example.swift"),
             ("DispatchSource.makeTimerSource(queue: DispatchQueue.main)", "", "source-timer", "Example.swift"),
             ("dispatch_async(dispatch_get_main_queue(), ^{ });", "", "objc-dispatch-main", "Example.m"),
+            ("[[NSRunLoop currentRunLoop] runUntilDate:d];", "", "objc-run-loop", "Example.m"),
+            ("CFRunLoopStop(CFRunLoopGetCurrent());", "", "objc-run-loop", "Example.m"),
+            ("let q = Own()", "class Own: OperationQueue {}; ", nil, "Example.swift"),
             ("dispatch_after(t, dispatch_get_main_queue(), ^{ });", "", "objc-dispatch-after", "Example.m"),
             ("dispatch_async(dispatch_get_global_queue(0, 0), ^{ });", "", "objc-dispatch-global", "Example.m"),
             (
@@ -128,9 +132,9 @@ struct PrecisionTests {
                 "Example.swift"
             ),
         ])
-    func once(source: String, before: String, id: String, path: String) {
+    func once(source: String, before: String, id: String?, path: String) {
         let found = Example.findings(inSource: before + source, path: path).filter { $0.column > before.utf8.count }
-        #expect(found.map(\.pattern.id).filter { $0 != "lock-used" } == [id])
+        #expect(found.map(\.pattern.id).filter { $0 != "lock-used" } == [id].compactMap(\.self))
         #expect(Set(found.map(\.column)).count == found.count)
     }
 
@@ -230,6 +234,9 @@ struct PrecisionTests {
     @Test("A block of Objective-C is no work item, and a message to another class no operation's")
     func blocks() {
         #expect(Self.ids("[CATransaction setCompletionBlock:^{ }];", path: "a.m").isEmpty)
+        #expect(Self.ids("- (void)f:(BFTask *)task { [task waitUntilFinished]; }", path: "a.m").isEmpty)
+        let other = Self.ids("- (void)f:(HTTPOperation *)work { [work waitUntilFinished]; }", path: "a.m")
+        #expect(other == ["objc-operation-wait"])
         #expect(Self.ids("- (void)f:(dispatch_block_t)block { block(); }", path: "a.m").isEmpty)
     }
 

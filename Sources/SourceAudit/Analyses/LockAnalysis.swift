@@ -143,7 +143,7 @@ extension FileMatcher {
             }
             let end = min(file.tokens.count, finding.token + 40)
             let loops = (finding.token..<end).contains { file[$0] == .while && executor($0) != executor(finding.token) }
-            if isInLoop(finding.token), loops { add("system-sellers", finding.token, .likely) }
+            if file.language == .swift, isInLoop(finding.token), loops { add("system-sellers", finding.token, .likely) }
         }
     }
 

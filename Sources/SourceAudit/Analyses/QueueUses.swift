@@ -82,12 +82,15 @@ extension FileMatcher {
     /// Whether the system asks for the queue that a call is given, or nil if it does not.
     func requires(_ call: Call) -> Finding.Certainty? {
         let (name, label) = (file.text(call.name), file.vocabulary[call.label])
-        if name.hasSuffix("SetDispatchQueue") || name.hasSuffix("ScheduleWithRunLoop") || name.hasPrefix("nw_") && name.hasSuffix("_set_queue") {
+        if name.hasSuffix("SetDispatchQueue") || name.hasSuffix("ScheduleWithRunLoop")
+            || name.hasPrefix("nw_") && name.hasSuffix("_set_queue")
+        {
             return .certain
         }
-        // A function of the code base, unless another label tells the system's.
+        // A function of the code base that takes a queue, unless another label tells the system's.
+        let own = codeBase.parameter(call.label, of: file.word(call.name))
         let isOwn =
-            codeBase.parameter(call.label, of: file.word(call.name)) != nil
+            own.flatMap { codeBase.systemType($0.name) } != nil
             && !labels(call.name).contains { file.text($0) == "forName" }
         if file.language == .objectiveC, file[call.name] == .openSquare {
             let isAsked = (call.open..<min(call.open + 60, file.partner(call.open))).contains { index in
@@ -172,11 +175,11 @@ enum SystemQueues {
     static let properties: Set = ["delegateQueue", "operationQueue", "presentedItemOperationQueue"]
 
     /// What names a queue.
-    static let parts: Set = ["dispatch-main-queue", "dispatch-global-queue", "queue-main"]
+    static let parts: Set = ["dispatch-main-queue", "dispatch-global-queue", "queue-main", "run-loop-named"]
     /// What makes one.
     static let made: Set = [
         "dispatch-queue-serial", "dispatch-queue-concurrent", "dispatch-queue-lock", "dispatch-queue-value",
         "queue-made",
     ]
-    static let values = parts.union(made).union(["run-loop-named"])
+    static let values = parts.union(made)
 }

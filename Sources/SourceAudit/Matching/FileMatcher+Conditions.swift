@@ -19,15 +19,26 @@ extension FileMatcher {
     private func holds(_ condition: Condition, _ index: Int) -> Bool {
         switch condition {
         case .called: isCalled(index)
-        case .free: file[index - 1] != .dot && file[index - 1] != .func
+        case .free: file[index - 1] != .dot && file[index - 1] != .func && file[index - 1] != .await
+        case .emptyClosure: file[index + 1] == .openBrace && file.partner(index + 1) == index + 2
         case .assigned: file[index + 1] == .equal
         case .inLoop: isInLoop(index)
         case .inQueueBlock: isInQueueBlock(index)
         case .inOperation: isInOperation(index)
         case .named(let text): receiverName(index).lowercased().contains(text)
         case .closureOnly: file[index + 1] == .openBrace
-        case .last: file[index + 1] == .openParen ? file[file.partner(index + 1) + 1] != .dot : file[index + 1] != .dot
+        case .last: isLast(index)
         default: preconditionFailure("\(condition) has words")
+        }
+    }
+
+    /// Whether no member of a value follows, and no message is sent to it.
+    private func isLast(_ index: Int) -> Bool {
+        switch file[index + 1] {
+        case .openParen: file[file.partner(index + 1) + 1] != .dot
+        case .closeSquare where file.language == .objectiveC:
+            !file.isWord(index + 2) || file[file.partner(index + 1) - 1] != .openSquare
+        default: file[index + 1] != .dot
         }
     }
 

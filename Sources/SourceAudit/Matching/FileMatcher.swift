@@ -269,10 +269,18 @@ struct FileMatcher {
         }
         // Of another class, the system's or the code base's own, the selector says nothing.
         if let own = receiver.type, type == nil, codeBase.declares(word, in: own.type.name) { return }
-        if type == nil, receiver.type?.isMetatype == true, word != Word(.invalidatePrevious) { return }
+        if type == nil, word != Word(.invalidatePrevious), let other = receiver.type, isForeign(other) { return }
         for rule in messages where holds(rule.conditions, index) {
             return add(rule.pattern, index, type == nil ? .likely : .certain)
         }
+    }
+
+    /// Whether a value is a class, or of a class of another package that is not called after operations or queues.
+    private func isForeign(_ receiver: Typer.Result) -> Bool {
+        let name = file.vocabulary[receiver.type.name]
+        if receiver.isMetatype { return true }
+        return codeBase.types[receiver.type.name] == nil && name != "id" && !name.contains("Operation")
+            && !name.contains("Queue")
     }
 
     /// The system type that a name stands for: as the index says, or as its declarations do.
@@ -325,8 +333,9 @@ struct FileMatcher {
     func isModule(_ index: Int) -> Bool { file[index] == .foundation || file[index] == .dispatch }
 
     private mutating func addMade(_ type: SystemType, _ index: Int) {
-        // A subclass of `Operation` is found where it is declared.
+        // A subclass is found where it is declared.
         if type == .operation, file.text(index) != "Operation", file.text(index) != "NSOperation" { return }
+        if type == .operationQueue || type == .thread, codeBase.declaresClass(file.word(index)) { return }
         for rule in rules.made where rule.types.contains(type) && holds(rule.conditions, index) {
             return add(rule.pattern, index, .certain)
         }

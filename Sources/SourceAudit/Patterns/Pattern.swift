@@ -124,7 +124,7 @@ indirect enum Condition: Sendable {
     case on(String)
     /// It is called.
     case called
-    /// No value and no type precede it, as in `sleep(1)`.
+    /// No value and no type precede it, and it is not awaited, as in `sleep(1)`.
     case free
     /// A value is assigned to it.
     case assigned
@@ -142,6 +142,8 @@ indirect enum Condition: Sendable {
     case named(String)
     /// It is given a closure and nothing else.
     case closureOnly
+    /// It is given a closure with nothing in it.
+    case emptyClosure
     /// No member of it follows.
     case last
     case not(Condition)

@@ -80,6 +80,11 @@ extension Patterns {
             .callers, .state, "withLock of a Mutex where the caller stays synchronous; otherwise an actor, and await.",
             .analysis),
         Pattern(
+            "dispatch-sync-empty", .dispatch, "sync { } that waits until a queue is empty",
+            recipe: "Operations/waitUntilFinished", .callers, .callers,
+            "await waitUntilAllOperationsAreFinished(), or the end of what was submitted.",
+            .member(["sync"], of: [.dispatchQueue], when: [.emptyClosure])),
+        Pattern(
             "dispatch-required", .dispatch, "Queue that a system API asks for", recipe: "Dispatch/SystemQueue", .kept,
             .callers, "Keep it, or use the API's async form.", .analysis),
         Pattern(

@@ -121,6 +121,8 @@ extension Patterns {
                 ], of: [.source]),
             .function([
                 "dispatch_source_set_event_handler", "dispatch_source_cancel", "dispatch_source_set_cancel_handler",
+                "dispatch_source_get_data", "dispatch_source_merge_data", "dispatch_source_testcancel",
+                "dispatch_resume", "dispatch_activate",
             ])),
         Pattern(
             "source-type", .sources, "Dispatch source as a type", recipe: "Documentation/Members#calls-of-dispatch",

@@ -174,6 +174,8 @@ final class CodeBase {
         return result
     }
 
+    func declaresClass(_ name: Word) -> Bool { types[name]?.contains { $0.kind == .class } ?? false }
+
     /// Whether a class has its methods in a file of its own.
     func hasImplementation(_ name: Word) -> Bool { types[name]?.contains { $0.kind == .implementation } ?? false }
 
