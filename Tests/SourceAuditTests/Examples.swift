@@ -729,6 +729,9 @@ struct PatternExample {
             "objc-dispatch-queue-concurrent", has: ["dispatch_queue_create(\"a\", DISPATCH_QUEUE_CONCURRENT)"],
             hasNot: ["dispatch_queue_create(\"a\", DISPATCH_QUEUE_SERIAL)"], isObjectiveC: true),
         PatternExample(
+            "objc-source-type", has: ["- (void)f {\n dispatch_source_t s = timer;\n dispatch_source_cancel(s);\n}"],
+            hasNot: ["dispatch_source_cancel(timer);"], isObjectiveC: true),
+        PatternExample(
             "objc-queue-type", has: ["@interface A\n@property (strong) NSOperationQueue *queue;\n@end"],
             hasNot: ["@class NSOperationQueue;", "NSOperationQueue *q = [NSOperationQueue new];"], isObjectiveC: true),
         PatternExample(

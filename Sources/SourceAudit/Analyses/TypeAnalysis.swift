@@ -52,6 +52,7 @@ extension FileMatcher {
         let end = min(next + 60, file.tokens.count)
         let line = file.line(next)
         for token in next..<end {
+            if file[token] == .semicolon, file[next + 1] != .openBrace { return false }
             if file[next + 1] != .openBrace, file.line(token) > line + 1 { return false }
             if findings(at: token).contains(where: { $0.pattern.family == pattern.family }) { return true }
         }
