@@ -155,6 +155,9 @@ struct PrecisionTests {
             inSource: "@synchronized (self) { [NSThread sleepForTimeInterval:1]; }", path: "a.m")
         #expect(found.map(\.pattern.recipe) == [Pattern.objectiveCRecipe, Pattern.objectiveCRecipe])
         #expect(found.allSatisfy { $0.pattern.effort == .translation })
+        let kept = "[center addObserverForName:n object:nil queue:[NSOperationQueue mainQueue] usingBlock:b];"
+        let required = Example.findings(inSource: kept, path: "a.m")
+        #expect(required.map(\.pattern.recipe) == ["Dispatch/SystemQueue"] && required[0].pattern.effort == .kept)
     }
 
     @Test("Branches of #if exclude those before them")

@@ -106,11 +106,11 @@ extension Pattern {
 
     /// The pattern in Objective-C: its file is wrapped, or translated first; the pattern's own recipe follows.
     var inObjectiveC: Pattern {
-        Pattern(
-            "objc-\(id)", family, "\(title), in Objective-C", recipe: Self.objectiveCRecipe,
-            effort == .kept ? .kept : .translation, step,
-            "Wrap the class, or translate the file first. Then: \(meaning)",
-            .analysis)
+        let isKept = effort == .kept
+        return Pattern(
+            "objc-\(id)", family, "\(title), in Objective-C", recipe: isKept ? recipe : Self.objectiveCRecipe,
+            isKept ? .kept : .translation, step,
+            isKept ? meaning : "Wrap the class, or translate the file first. Then: \(meaning)", .analysis)
     }
 }
 
