@@ -131,8 +131,17 @@ let package = Package(
                 "MigrationExamplesPorted", "TourKit", "tour", "TaskOperationsTracing",
             ],
             swiftSettings: settings),
+        .target(
+            name: "RewriteExamplesBefore", path: "Tests/RewriteExamples/Before",
+            swiftSettings: [.swiftLanguageMode(.v5)]),
+        .target(
+            name: "RewriteExamplesAfter", dependencies: ["TaskOperationsBridge"], path: "Tests/RewriteExamples/After",
+            swiftSettings: [.swiftLanguageMode(.v5)]),
         .testTarget(
-            name: "SourceAuditTests", dependencies: ["SourceAudit", "audit", "TaskOperationsExpectations"],
+            name: "SourceAuditTests",
+            dependencies: [
+                "SourceAudit", "audit", "TaskOperationsExpectations", "RewriteExamplesBefore", "RewriteExamplesAfter",
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "BenchmarkTests",

@@ -1,7 +1,7 @@
 /// What the audit is asked to do.
-struct Arguments: Equatable {
-    enum Output: Equatable {
-        case table, json, sarif
+struct Arguments {
+    enum Output: String {
+        case table, json, sarif, xcode, github
     }
 
     /// An argument that means nothing.
@@ -10,7 +10,13 @@ struct Arguments: Equatable {
     }
 
     var paths: [String] = []
+    /// Names or paths of files and folders that are not read.
+    var excluded: [String] = []
     var output = Output.table
+    var fixes = false
+    /// Whether changes are applied, and whether also to files that git could not restore.
+    var writesFixes = false
+    var writesUnsafely = false
     var html: String?
     var baseline: String?
     var mustBeDone = false
@@ -34,6 +40,7 @@ struct Arguments: Equatable {
             return value
         }
         var isOver = false
+        var outputs: Set<Output> = []
         while let argument = rest.popFirst() {
             if isOver || !argument.hasPrefix("-") || argument == "-" {
                 paths.append(argument)
@@ -41,8 +48,16 @@ struct Arguments: Equatable {
             }
             switch argument {
             case "--": isOver = true
-            case "--json": output = .json
-            case "--sarif": output = .sarif
+            case "--json": outputs.insert(.json)
+            case "--sarif": outputs.insert(.sarif)
+            case "--format":
+                let name = try value(of: argument)
+                guard let output = Output(rawValue: name) else { throw Failure(message: "unknown format \(name)") }
+                outputs.insert(output)
+            case "--exclude": excluded.append(try value(of: argument))
+            case "--fix": fixes = true
+            case "--write": writesFixes = true
+            case "--force": writesUnsafely = true
             case "--html": html = try value(of: argument)
             case "--baseline": baseline = try value(of: argument)
             case "--done": mustBeDone = true
@@ -58,33 +73,36 @@ struct Arguments: Equatable {
             }
         }
         if paths.isEmpty { paths = ["."] }
-    }
-
-    static func == (one: Arguments, other: Arguments) -> Bool {
-        one.paths == other.paths && one.output == other.output && one.html == other.html
-            && one.baseline == other.baseline && one.mustBeDone == other.mustBeDone
-            && one.compared?.old == other.compared?.old && one.compared?.new == other.compared?.new
-            && one.indexStores == other.indexStores && one.indexLibrary == other.indexLibrary
-            && one.usesIndex == other.usesIndex && one.isSummary == other.isSummary
-            && one.isColored == other.isColored && one.wantsHelp == other.wantsHelp
+        guard outputs.count < 2 else { throw Failure(message: "only one format can be written") }
+        if let first = outputs.first { output = first }
+        let reports = html != nil || baseline != nil || compared != nil || mustBeDone || !outputs.isEmpty
+        guard !fixes || !reports else { throw Failure(message: "--fix writes no report") }
+        guard fixes || !writesFixes else { throw Failure(message: "--write needs --fix") }
+        guard writesFixes || !writesUnsafely else { throw Failure(message: "--force needs --write") }
     }
 
     static let help = """
         usage: audit [PATH…] [options]
+               audit [PATH…] --fix [--write]
                audit --compare OLD.json NEW.json
 
         Reads the Swift and Objective-C sources below the paths (the current folder, if there are none), and says what
         there is to move to TaskOperations, by which recipe, and in what order.
 
-          --json                  writes the report as JSON (Documentation/Audit.md has its schema)
-          --sarif                 writes it as SARIF 2.1.0, for code-scanning sites and editors
+          --format FORMAT         table (the default), json (Documentation/Audit.md has its schema), sarif (2.1.0), or
+                                  a line for each finding: xcode, for a build phase, or github, for a workflow
+          --json, --sarif         the same as --format json, --format sarif
           --html FILE             writes one page to FILE, besides
-          --summary               the summary and the first wave only
+          --summary               only where to begin, and the counts
+          --exclude PATH          a file or folder that is not read, or the name of such; may be repeated
           --baseline FILE         fails only if there is something that FILE, an earlier --json, does not have
           --done                  fails if anything is left but what comments allow: // audit:allow(pattern) reason
-          --compare OLD NEW       what has gone and come between two --json reports
+          --compare OLD NEW       lists what has gone and come between two --json reports
+          --fix                   writes a diff of the changes that keep all behaviour, and names what it leaves
+          --write                 applies these changes, if git knows the files and has no changes in them
+          --force                 applies them anyway
           --index-store PATH      an index store of the compiler's (found in .build without this; Xcode's is in its
-                                  DerivedData, at Index.noindex/DataStore); can stand more than once
+                                  DerivedData, at Index.noindex/DataStore); may be repeated
           --index-library PATH    libIndexStore (that of the toolchain without this)
           --no-index              names alone
           --color, --no-color     colours or none (colours in a terminal without this)

@@ -63,13 +63,15 @@ public struct AuditCommand {
             try write(arguments.output == .json ? comparison.json() : comparison.table(isColored: isColored))
             return .success
         }
+        if arguments.fixes { return try fix(arguments) }
         let baseline = try arguments.baseline.map { try readReport(at: $0) }
         let report = audit(arguments)
-        if let path = arguments.html { try write(HTMLPage(report).text, to: path) }
+        if let path = arguments.html { try write(Array(HTMLPage(report).text.utf8), to: path) }
         let new = baseline.map { report.entries(notIn: $0) }
         switch arguments.output {
         case .json: try write(report.json())
         case .sarif: try write(SARIFLog(report, new: new).json())
+        case .xcode, .github: try write(FindingLines(report, new: new, isGitHub: arguments.output == .github).text)
         case .table: try write(Table(report, new: new, isSummary: arguments.isSummary, isColored: isColored).text)
         }
         let isMissing = report.notes.contains { $0.message == FileWalk.missing }
@@ -86,8 +88,36 @@ public struct AuditCommand {
         return .success
     }
 
-    private func audit(_ arguments: Arguments) -> Report {
+    private func audit(_ arguments: Arguments) -> Report { withAuditor(arguments) { $0.run() } }
+
+    /// Writes the changes as a diff, or applies them, and names what is left.
+    private func fix(_ arguments: Arguments) throws -> Status {
+        let fixes = withAuditor(arguments) { $0.fixes() }
+        if arguments.writesFixes {
+            let unsafe = arguments.writesUnsafely ? [] : WorkingCopy.unsafe(fixes.files.map(\.path))
+            guard unsafe.isEmpty else {
+                let names = unsafe.joined(separator: ", ")
+                throw FileFailure(message: "nothing is changed: git does not know, or has changes in \(names)")
+            }
+            for file in fixes.files {
+                try write(file.new, to: file.path)
+                try write("\(file.path)\n")
+            }
+        } else {
+            try write(fixes.diff)
+        }
+        for left in fixes.left {
+            let place = "\(left.finding.path):\(left.finding.line):\(left.finding.column)"
+            writeError("\(place): \(left.finding.pattern.id) is left: \(left.reason)\n")
+        }
+        let files = "\(fixes.files.count) \(fixes.files.count == 1 ? "file" : "files")"
+        writeError("\(fixes.rewritten.count) rewritten in \(files), \(fixes.left.count) left\n")
+        return .success
+    }
+
+    private func withAuditor<Result>(_ arguments: Arguments, _ run: (Auditor) -> Result) -> Result {
         var auditor = Auditor(paths: arguments.paths)
+        auditor.excluded = arguments.excluded
         auditor.indexStores = arguments.indexStores
         auditor.indexLibrary = arguments.indexLibrary
         auditor.usesIndex = arguments.usesIndex
@@ -102,9 +132,9 @@ public struct AuditCommand {
                 writeError("\r\(percent) %")
             }
             defer { if shown >= 0 { writeError("\r      \r") } }
-            return auditor.run()
+            return run(auditor)
         }
-        return auditor.run()
+        return run(auditor)
     }
 
     private func readReport(at path: String) throws -> Report {
@@ -117,9 +147,9 @@ public struct AuditCommand {
         return report
     }
 
-    private func write(_ text: String, to path: String) throws {
+    private func write(_ bytes: [UInt8], to path: String) throws {
         do {
-            try Data(text.utf8).write(to: URL(filePath: path))
+            try Data(bytes).write(to: URL(filePath: path))
         } catch {
             throw FileFailure(message: "\(path) cannot be written")
         }

@@ -4,6 +4,8 @@ import Foundation
 /// declarations alone, so that memory does not grow with the source.
 public struct Auditor {
     public var paths: [String]
+    /// Names or paths of files and folders that are not read.
+    public var excluded: [String] = []
     /// The index stores to use; empty to look for them in `.build`.
     public var indexStores: [String] = []
     public var usesIndex = true
@@ -32,8 +34,9 @@ public struct Auditor {
         return findings
     }
 
-    func result() -> AuditResult {
-        let walk = FileWalk(paths)
+    /// - Parameter visit: Called with each file that has been matched, and what comments left of its findings.
+    func result(visit: (FileMatcher, [Finding]) -> Void = { _, _ in }) -> AuditResult {
+        let walk = FileWalk(paths, excluded: excluded)
         let vocabulary = Vocabulary()
         let codeBase = CodeBase(vocabulary)
         var notes = walk.notes
@@ -69,6 +72,7 @@ public struct Auditor {
             allowances.apply(to: &findings, path: path)
             notes += allowances.notes
             result.findings += findings
+            visit(matcher, findings)
             (result.uses[number], result.typeUses[number]) = homes.uses(of: file)
             if let exact = index?.uses[number] { result.uses[number] = exact }
         }

@@ -27,7 +27,11 @@ struct FileWalk {
     private(set) var paths: [String] = []
     private(set) var notes: [Note] = []
 
-    init(_ roots: [String]) {
+    private let excluded: Set<String>
+
+    /// - Parameter excluded: Names, or paths as they are reached from the roots.
+    init(_ roots: [String], excluded: [String] = []) {
+        self.excluded = Set(excluded.map(Self.normalized))
         for root in roots { walk(root) }
         var seen: Set<String> = []
         paths = paths.filter { seen.insert($0).inserted }
@@ -56,6 +60,7 @@ struct FileWalk {
     }
 
     private mutating func look(at path: String, _ name: String, _ waiting: inout [(path: String, isFolder: Bool)]) {
+        guard !excluded.contains(name), !excluded.contains(path) else { return }
         let isSource = [".swift", ".m", ".mm", ".h"].contains { name.hasSuffix($0) }
         switch Self.type(of: path) {
         case .typeDirectory: waiting.append((path, true))

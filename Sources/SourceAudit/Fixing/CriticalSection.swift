@@ -1,0 +1,260 @@
+/// The statements between `lock()` and `unlock()`, which become the closure of `withLock`.
+struct CriticalSection {
+    private let rewriter: MutexRewriter
+    /// The token that names the lock before `lock()`.
+    private let use: Int
+    /// The tokens of the statements.
+    private let body: Range<Int>
+    /// The token that names the lock before an `unlock()` in the same scope; nil if a `defer` unlocks.
+    private let release: Int?
+    private let scope: Int
+
+    private var file: SourceFile { rewriter.file }
+    private var line: Int { file.line(use) }
+
+    /// The rest of a scope, behind a `defer` that ends with a brace at `end`.
+    init(_ rewriter: MutexRewriter, _ use: Int, behind end: Int) throws(Refusal) {
+        (self.rewriter, self.use, release) = (rewriter, use, nil)
+        let file = rewriter.file
+        let first = file[end + 1] == .semicolon ? end + 2 : end + 1
+        scope = file.outline.scope(of: use)
+        let close = file.outline.scopes[scope].close
+        guard first < close, close < file.tokens.count else {
+            throw Refusal("nothing is locked in line \(file.line(use))")
+        }
+        body = first..<close
+        guard file.isFirstOnLine(first), file.isFirstOnLine(close) else {
+            throw Refusal("statements share the lines of the lock() in line \(file.line(use))")
+        }
+    }
+
+    /// What is between `lock()` and `unlock()`.
+    init(_ rewriter: MutexRewriter, _ use: Int, upTo release: Int) throws(Refusal) {
+        (self.rewriter, self.use, self.release) = (rewriter, use, release)
+        let file = rewriter.file
+        scope = file.outline.scope(of: use)
+        body = use + 5..<rewriter.start(of: release)
+        let isAlone = file.isFirstOnLine(body.lowerBound) && file.isFirstOnLine(body.upperBound)
+        guard isAlone, !body.isEmpty, file.isFirstOnLine(release + 5) || file[release + 5] == .closeBrace else {
+            throw Refusal("statements share the lines of the lock() in line \(file.line(use))")
+        }
+    }
+
+    // MARK: Edits
+
+    func edits() throws(Refusal) -> [Edit] {
+        let call = try call()
+        let start = rewriter.start(of: use)
+        let receiver = file.joined(start..<use + 1)
+        let first = file.line(body.lowerBound)
+        let last = file.line(body.upperBound)
+        let head = Int(file.tokens[start].start)..<file.lineStart(first)
+        try checkText(of: start..<body.lowerBound)
+        let inner = file.indentation(ofLine: line)
+        var edits = [Edit(range: head, text: "\(call.prefix)\(receiver).withLock { _\(call.annotation) in\n")]
+        let unit = indentationUnit(inner)
+        for line in first..<last where file.lineStart(line + 1) - file.lineStart(line) > 1 {
+            edits.append(Edit(range: file.lineStart(line)..<file.lineStart(line), text: unit))
+        }
+        if let release {
+            try checkText(of: body.upperBound..<release + 5)
+            edits.append(Edit(range: file.range(body.upperBound...release + 4), text: "}"))
+        } else {
+            edits.append(Edit(range: file.lineStart(last)..<file.lineStart(last), text: "\(inner)}\n"))
+        }
+        return edits
+    }
+
+    /// A comment between tokens that are replaced would be lost.
+    private func checkText(of tokens: Range<Int>) throws(Refusal) {
+        let end = tokens.upperBound < file.tokens.count ? Int(file.tokens[tokens.upperBound].start) : file.bytes.count
+        let text = String(decoding: file.bytes[Int(file.tokens[tokens.lowerBound].start)..<end], as: UTF8.self)
+        guard text.filter({ !$0.isWhitespace }) == file.joined(tokens) else {
+            throw Refusal("a comment stands at line \(line)")
+        }
+    }
+
+    /// The blanks by which a closure's statements stand further in.
+    private func indentationUnit(_ inner: String) -> String {
+        let head = file.outline.scopes[scope].open
+        let outer = file.indentation(ofLine: file.line(head))
+        return inner.hasPrefix(outer) && inner != outer ? String(inner.dropFirst(outer.count)) : "    "
+    }
+
+    // MARK: Checks
+
+    private struct Call {
+        var prefix = ""
+        var annotation = ""
+    }
+
+    /// How `withLock` is called, so that control leaves it as it left the statements.
+    private func call() throws(Refusal) -> Call {
+        let executor = rewriter.matcher.executor(use)
+        guard file[file.outline.scopes[executor].head] != .initializer else {
+            throw Refusal("an initializer may not have set everything in line \(line)")
+        }
+        let exits = try exits(of: executor)
+        let scope = file.outline.scopes[self.scope]
+        var call = Call()
+        if exits.canThrow { call.prefix = "try " }
+        guard release == nil else {
+            guard exits.returns.isEmpty, !exits.canThrow else {
+                throw Refusal("control leaves between lock() and unlock(), behind line \(line)")
+            }
+            call.annotation = annotation
+            return call
+        }
+        switch scope.kind {
+        case .function:
+            let result = try checkedResult(exits.canThrow)
+            if result.isVoid {
+                call.annotation = annotation
+            } else {
+                guard !exits.returns.isEmpty else { throw Refusal("nothing is returned behind line \(line)") }
+                call.prefix = "return " + call.prefix
+            }
+        case .closure:
+            guard exits.returns.allSatisfy(isBare) else {
+                throw Refusal("the closure around line \(line) returns a value")
+            }
+            guard !(scope.open..<use).contains(where: { file[$0] == .weak || file[$0] == .unowned }) else {
+                throw Refusal("the closure around line \(line) holds self weakly")
+            }
+            call.annotation = annotation
+        case .block:
+            guard exits.returns.isEmpty, file[scope.head] != .switch, file[scope.head] != .do || !exits.canThrow else {
+                throw Refusal("control leaves the block around line \(line)")
+            }
+            call.annotation = annotation
+        case .file, .type, .deferred: throw Refusal("line \(line) is in no function")
+        }
+        return call
+    }
+
+    private func checkedResult(_ canThrow: Bool) throws(Refusal) -> ResultType {
+        let scope = file.outline.scopes[self.scope]
+        let result = ResultType(ofFunction: self.scope, in: file)
+        let head = scope.head..<scope.open
+        guard !head.contains(where: { file[$0] == .rethrows || file[$0] == .throws && file[$0 + 1] == .openParen }),
+            !canThrow || head.contains(where: { file[$0] == .throws })
+        else { throw Refusal("the errors of the function around line \(line) have no plain type") }
+        guard !(max(0, scope.head - 12)..<scope.head).contains(where: { file.text($0) == "inlinable" }) else {
+            throw Refusal("the function around line \(line) is inlinable")
+        }
+        guard !result.isOpaque(in: file) else { throw Refusal("the function around line \(line) has an opaque result") }
+        if rewriter.context.needsSendableResults, !result.isSendable(in: rewriter.context) {
+            throw Refusal("the compiler asks for a Sendable result behind line \(line)")
+        }
+        return result
+    }
+
+    private struct Exits {
+        var returns: [Int] = []
+        var canThrow = false
+    }
+
+    /// The ways in which control leaves the statements.
+    private func exits(of executor: Int) throws(Refusal) -> Exits {
+        try checkUnsetConstants()
+        var exits = Exits()
+        for index in body where file[index - 1] != .dot {
+            switch file[index] {
+            case .ifDirective: throw Refusal("#if stands behind line \(line)")
+            case .await, .yield: throw Refusal("the function suspends behind line \(line)")
+            default: break
+            }
+            guard rewriter.matcher.executor(index) == executor else { continue }
+            switch file[index] {
+            case .return: exits.returns.append(index)
+            case .break: try checkLoop(index, canBeSwitch: true)
+            case .throw: if try leavesDo(index) { exits.canThrow = true }
+            case .try:
+                if file[index + 1] == .question || file[index + 1] == .exclamation { continue }
+                if try leavesDo(index) { exits.canThrow = true }
+            case .let, .var, .func, .class, .struct, .enum, .defer, .case, .default:
+                if release != nil, file.outline.scope(of: index) == scope {
+                    throw Refusal("\(file.text(index)) stands between lock() and unlock(), behind line \(line)")
+                }
+            default:
+                if file.text(index) == "continue", file.isWord(index) { try checkLoop(index, canBeSwitch: false) }
+            }
+        }
+        return exits
+    }
+
+    /// A constant that the statements give its value cannot be captured before it has one.
+    private func checkUnsetConstants() throws(Refusal) {
+        for variable in rewriter.matcher.declarations.variables where variable.index < use && variable.index > 0 {
+            let isDeclared = file[variable.index - 1] == .let || file[variable.index - 1] == .var
+            let around = file.outline.scopes[variable.scope]
+            guard isDeclared, around.kind != .type, around.kind != .file, around.open < use, around.close > use,
+                file[variable.index + 1] == .colon, let end = file.type(at: variable.index + 2)?.end
+            else { continue }
+            var next = end
+            while file[next] == .question || file[next] == .closeSquare || file[next] == .greater { next += 1 }
+            if file[next] != .equal, file[next] != .openBrace, file.isFirstOnLine(next) {
+                throw Refusal("\(file.text(variable.index)) may have no value yet in line \(line)")
+            }
+        }
+    }
+
+    /// `break` and `continue` have to stay within the statements.
+    private func checkLoop(_ index: Int, canBeSwitch: Bool) throws(Refusal) {
+        let hasLabel = file.isWord(index + 1) && !file.isFirstOnLine(index + 1)
+        for place in file.outline.scopes(around: index) {
+            guard place != scope, !hasLabel else { break }
+            switch file[file.outline.scopes[place].head] {
+            case .for, .while, .repeat: return
+            case .switch: if canBeSwitch { return }
+            default: break
+            }
+        }
+        throw Refusal("control leaves the statements in line \(file.line(index))")
+    }
+
+    /// Whether an error that is thrown at an index leaves the statements.
+    private func leavesDo(_ index: Int) throws(Refusal) -> Bool {
+        for place in file.outline.scopes(around: index) where place != scope {
+            let around = file.outline.scopes[place]
+            guard around.open >= body.lowerBound else { return true }
+            guard around.kind == .block, file[around.head] == .do else { continue }
+            var end = around.close
+            while file[end + 1] == .catch {
+                if file[end + 2] == .openBrace { return false }
+                guard let open = (end + 2..<min(end + 40, file.tokens.count)).first(where: { file[$0] == .openBrace })
+                else {
+                    break
+                }
+                end = file.partner(open)
+            }
+            throw Refusal("some errors may leave the do block around line \(file.line(index))")
+        }
+        return true
+    }
+
+    private func isBare(_ index: Int) -> Bool {
+        file[index + 1] == .closeBrace || file[index + 1] == .semicolon || file.isFirstOnLine(index + 1)
+    }
+
+    /// A closure of one expression would give its value back, which nothing uses.
+    private var annotation: String {
+        var statements = 0
+        var isAssignment = false
+        var index = body.lowerBound
+        while index < body.upperBound {
+            let isContinued = file[index] == .dot || file[index] == .else || file[index] == .catch
+            if file.isFirstOnLine(index), !isContinued { statements += 1 }
+            if file[index] == .semicolon { statements += 1 }
+            if file[index] == .equal { isAssignment = true }
+            switch file[index] {
+            case .openParen, .openSquare, .openBrace: index = max(index, file.partner(index)) + 1
+            default: index += 1
+            }
+        }
+        switch file[body.lowerBound] {
+        case .for, .while, .repeat, .guard, .let, .var, .defer, .do: return ""
+        default: return statements == 1 && !isAssignment ? " -> Void" : ""
+        }
+    }
+}

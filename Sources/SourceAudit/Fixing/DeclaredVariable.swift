@@ -1,0 +1,89 @@
+/// A variable that is declared with the value that it keeps: `private let lock = NSLock()`.
+struct DeclaredVariable {
+    enum Place: Equatable {
+        case local, global
+        case member(of: Word, isStatic: Bool)
+    }
+
+    let name: Word
+    /// The token of its name.
+    let index: Int
+    /// The token of its type, nil if none is written.
+    let type: Int?
+    let isVariable: Bool
+    let modifiers: Set<String>
+    let isUnderCondition: Bool
+    let place: Place
+    let scope: Int
+
+    /// Whether other files cannot name it.
+    var isPrivate: Bool { place == .local || modifiers.contains("private") || modifiers.contains("fileprivate") }
+
+    /// Reads the declaration around a value that is made at an index.
+    init(madeAt made: Int, in file: SourceFile) throws(Refusal) {
+        let isTyped = file[made - 3] == .colon
+        let index = isTyped ? made - 4 : made - 2
+        guard file[made - 1] == .equal, file.isWord(index), file[index - 1] == .let || file[index - 1] == .var else {
+            throw Refusal("it is not the value of a declaration")
+        }
+        let next = file.partner(made + 1) + 1
+        let isWhole = !file.tokens.indices.contains(next) || file.isFirstOnLine(next) || file[next] == .closeBrace
+        guard file[made + 1] == .openParen, isWhole || file[next] == .semicolon else {
+            throw Refusal("it is part of an expression")
+        }
+        (name, self.index, type) = (file.word(index), index, isTyped ? made - 2 : nil)
+        isVariable = file[index - 1] == .var
+        isUnderCondition = file.outline.condition(of: index) != 0
+        var modifiers: Set<String> = []
+        var before = index - 2
+        while file.isWord(before), Self.isModifier(file.text(before)) {
+            modifiers.insert(file.text(before))
+            before -= 1
+        }
+        self.modifiers = modifiers
+        if file[before - 1] == .at || file[before] == .closeParen, file.line(before) == file.line(index) {
+            throw Refusal("it has an attribute")
+        }
+        scope = file.outline.scope(of: index)
+        switch file.outline.scopes[scope].kind {
+        case .file:
+            guard !file.path.hasSuffix("main.swift") else { throw Refusal("it is a variable of main.swift") }
+            place = .global
+        case .type: place = .member(of: file.outline.scopes[scope].name, isStatic: modifiers.contains("static"))
+        default: place = .local
+        }
+    }
+
+    private static func isModifier(_ text: String) -> Bool {
+        [
+            "private", "fileprivate", "internal", "package", "public", "open", "static", "class", "final", "lazy",
+            "weak", "unowned", "override", "dynamic", "nonisolated",
+        ].contains(text)
+    }
+}
+
+extension SourceFile {
+    /// The bytes of tokens whose texts are as they are written: words without backticks, and marks.
+    func range(_ tokens: ClosedRange<Int>) -> Range<Int> {
+        Int(self.tokens[tokens.lowerBound].start)..<Int(self.tokens[tokens.upperBound].start)
+            + text(tokens.upperBound).utf8.count
+    }
+
+    /// The texts of tokens, without what is between them.
+    func joined(_ tokens: Range<Int>) -> String { tokens.map { text($0) }.joined() }
+
+    func lineStart(_ line: Int) -> Int { Int(lineStarts[line - 1]) }
+
+    /// The blanks that a line begins with.
+    func indentation(ofLine line: Int) -> String {
+        String(
+            decoding: bytes[lineStart(line)...].prefix { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") },
+            as: UTF8.self)
+    }
+
+    /// The kind of the type whose body or extension is a scope.
+    func kind(ofTypeScope scope: Int) -> Term? {
+        let head = outline.scopes[scope].head
+        return self[head]
+    }
+}

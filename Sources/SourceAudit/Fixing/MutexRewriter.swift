@@ -1,0 +1,216 @@
+/// Replaces a lock by a `Mutex`, if each use of it has one of the forms that a `Mutex` has too.
+struct MutexRewriter {
+    /// How a type is used as a lock.
+    struct Form {
+        let type: String
+        /// The methods that begin and end a critical section.
+        let acquire: String?
+        let release: String?
+        /// The method that is given a closure.
+        let scoped: String?
+    }
+
+    let context: FixContext
+    let form: Form
+
+    var file: SourceFile { context.file }
+    var matcher: FileMatcher { context.matcher }
+
+    func change(_ made: Int) throws(Refusal) -> Rewrite.Change {
+        let variable = try DeclaredVariable(madeAt: made, in: file)
+        try check(variable, made)
+        let type = variable.type.map { file.range($0...$0) }
+        let end = Int(file.tokens[file.partner(made + 1)].start) + 1
+        var edits = [Edit(range: Int(file.tokens[made].start)..<end, text: "Mutex(())")]
+        if let type { edits.append(Edit(range: type, text: "Mutex<Void>")) }
+        if variable.isVariable {
+            edits.append(Edit(range: file.range(variable.index - 1...variable.index - 1), text: "let"))
+        }
+        edits += try usesEdits(try uses(of: variable))
+        return Rewrite.Change(edits: edits, visibleName: variable.isPrivate ? nil : variable.name)
+    }
+
+    private func check(_ variable: DeclaredVariable, _ made: Int) throws(Refusal) {
+        guard file.text(made) == form.type else { throw Refusal("it is made as \(file.text(made))") }
+        if let type = variable.type, file.text(type) != form.type {
+            throw Refusal("it is declared as \(file.text(type))")
+        }
+        guard !variable.isUnderCondition else { throw Refusal("it is declared under #if") }
+        let kept: Set<String> = ["private", "fileprivate", "internal", "static", "final"]
+        if let other = variable.modifiers.subtracting(kept).sorted().first { throw Refusal("it is \(other)") }
+        guard !file.bytes.contains(Byte.return) else { throw Refusal("lines of the file end with carriage returns") }
+        let codeBase = matcher.codeBase
+        guard codeBase.types[file.vocabulary["Mutex"]] == nil else {
+            throw Refusal("the code base has a Mutex of its own")
+        }
+        let key = Declarations.Key(scope: variable.scope, name: variable.name)
+        guard matcher.declarations.variablesByKey[key]?.count == 1 else { throw Refusal("it is declared twice") }
+        guard case .member(let owner, let isStatic) = variable.place else { return }
+        let declarations = (file.typeScopes[owner] ?? []).filter { file.kind(ofTypeScope: $0) != .extension }
+        guard declarations.count <= 1 else { throw Refusal("several types of the file have the name of its type") }
+        guard isStatic || [.class, .actor].contains(file.kind(ofTypeScope: variable.scope)) else {
+            throw Refusal("a structure that holds a Mutex cannot be copied")
+        }
+    }
+
+    // MARK: Uses
+
+    /// The tokens that name the variable, besides that of its declaration.
+    private func uses(of variable: DeclaredVariable) throws(Refusal) -> [Int] {
+        var uses: [Int] = []
+        for index in file.tokens.indices
+        where file.isWord(index) && file.word(index) == variable.name && index != variable.index {
+            if try isUse(index, of: variable) { uses.append(index) }
+        }
+        return uses
+    }
+
+    private func isUse(_ index: Int, of variable: DeclaredVariable) throws(Refusal) -> Bool {
+        if file[index - 1] == .dot { return try isMemberUse(index, of: variable) }
+        switch file[index - 1] {
+        case .let, .var, .func, .case: return false
+        default: break
+        }
+        if file[index + 1] == .colon {
+            let before = file[index - 1]
+            if before == .openParen || before == .comma || file.isWord(index - 1) { return false }
+        }
+        if let local = matcher.declarations.local(variable.name, at: index, in: file) {
+            return local.index == variable.index
+        }
+        guard case .member(let owner, _) = variable.place else { return false }
+        return try isOwned(index, by: owner, variable)
+    }
+
+    private func isMemberUse(_ index: Int, of variable: DeclaredVariable) throws(Refusal) -> Bool {
+        // A lock is no function: `.lock(` is a method of something.
+        if file[index + 1] == .openParen { return false }
+        guard case .member(let owner, _) = variable.place else { return false }
+        let base = index - 2
+        if file[base - 1] != .dot {
+            if file[base] == .selfValue || file[base] == .selfType { return try isOwned(index, by: owner, variable) }
+            if file.word(base) == owner, file.isWord(base) { return true }
+        }
+        if let type = matcher.typer.receiver(ofDot: index - 1)?.type.name {
+            guard type == owner else { return false }
+            throw Refusal("it is used through another value, in line \(file.line(index))")
+        }
+        let isValue =
+            file.isWord(base)
+            || [.closeParen, .closeSquare, .closeBrace, .question, .exclamation, .backslash].contains(file[base])
+        guard isValue else { return false }
+        throw Refusal("line \(file.line(index)) may use it")
+    }
+
+    /// Whether a member that is named without another value is the owner's.
+    private func isOwned(_ index: Int, by owner: Word, _ variable: DeclaredVariable) throws(Refusal) -> Bool {
+        let type = file.typeName(around: index)
+        if type == owner { return true }
+        if type == Vocabulary.none || matcher.codeBase.declares(variable.name, in: type) { return false }
+        throw Refusal("line \(file.line(index)) may use it")
+    }
+
+    // MARK: Edits
+
+    private func usesEdits(_ uses: [Int]) throws(Refusal) -> [Edit] {
+        var edits: [Edit] = []
+        var released: Set<Int> = []
+        for use in uses {
+            let member = file.text(use + 2)
+            guard file[use + 1] == .dot else { throw Refusal("it is passed on, in line \(file.line(use))") }
+            if member == form.acquire, isCallWithoutArguments(use + 2) {
+                edits += try section(from: use, uses, &released)
+            } else if member == form.scoped {
+                edits += try closure(of: use)
+            } else if member != form.release || !isCallWithoutArguments(use + 2) {
+                throw Refusal("\(member) has no counterpart, in line \(file.line(use))")
+            }
+        }
+        for use in uses where file.text(use + 2) == form.release && !released.contains(use) {
+            throw Refusal("it is released elsewhere, in line \(file.line(use))")
+        }
+        return edits
+    }
+
+    private func isCallWithoutArguments(_ index: Int) -> Bool {
+        file[index + 1] == .openParen && file[index + 2] == .closeParen && file[index + 3] != .dot
+    }
+
+    /// The first token of the expression that names the lock: `self` of `self.lock`.
+    func start(of use: Int) -> Int { file[use - 1] == .dot ? use - 2 : use }
+
+    /// `lock.lock()`, and what gives it back: a `defer` behind it, or an `unlock()` in the same scope.
+    private func section(from use: Int, _ uses: [Int], _ released: inout Set<Int>) throws(Refusal) -> [Edit] {
+        let line = file.line(use)
+        guard file.isFirstOnLine(start(of: use)) else { throw Refusal("line \(line) has more than its lock()") }
+        var next = use + 5
+        if file[next] == .semicolon { next += 1 }
+        if file[next] == .defer {
+            guard let release = uses.first(where: { $0 > next && start(of: $0) == next + 2 }),
+                file.text(release + 2) == form.release, file.partner(next + 1) == release + 5
+            else { throw Refusal("the defer of line \(line) does more than unlock") }
+            released.insert(release)
+            return try CriticalSection(self, use, behind: release + 5).edits()
+        }
+        let scope = file.outline.scope(of: use)
+        let following = uses.first { $0 > use && file.outline.scope(of: $0) == scope }
+        guard let release = following, file.text(release + 2) == form.release else {
+            throw Refusal("no unlock() follows in the scope of line \(line)")
+        }
+        released.insert(release)
+        return try CriticalSection(self, use, upTo: release).edits()
+    }
+
+    /// `lock.withLock { … }`, whose closure takes the state of a `Mutex`.
+    private func closure(of use: Int) throws(Refusal) -> [Edit] {
+        let (open, line) = (use + 3, file.line(use))
+        guard file[open] == .openBrace else { throw Refusal("line \(line) passes no closure of its own") }
+        let close = file.partner(open)
+        let result = try ResultType(ofCallFrom: start(of: use), to: close, in: file)
+        if context.needsSendableResults, !result.isSendable(in: context) {
+            throw Refusal("the compiler asks for a Sendable result in line \(line)")
+        }
+        var edits = [Edit(range: file.range(use + 2...use + 2), text: "withLock")]
+        if form.scoped == "withLock" { edits.removeAll() }
+        var annotation = ""
+        if context.codeBase.hasDiscardableWithLock, result.isDiscarded {
+            guard !returns(from: open, to: close) else { throw Refusal("line \(line) discards a result") }
+            annotation = " -> Void"
+        }
+        return edits + [try parameter(ofClosure: open, annotation)]
+    }
+
+    private func returns(from open: Int, to close: Int) -> Bool {
+        (open..<close).contains {
+            file[$0] == .return && file[$0 - 1] != .dot && matcher.executor($0) == matcher.executor(open)
+        }
+    }
+
+    /// Gives a closure that takes nothing a parameter.
+    private func parameter(ofClosure open: Int, _ annotation: String) throws(Refusal) -> Edit {
+        var first = open + 1
+        if file[first] == .openSquare,
+            file[file.partner(first) + 1] == .in || file[file.partner(first) + 1] == .openParen
+        {
+            first = file.partner(first) + 1
+        }
+        if file[first] == .in {
+            let start = Int(file.tokens[first].start)
+            return Edit(range: start..<start, text: "_\(annotation) ")
+        }
+        if file[first] == .openParen, file[first + 1] == .closeParen,
+            [.arrow, .in, .throws].contains(file[first + 2])
+        {
+            return Edit(range: file.range(first...first + 1), text: "(_)")
+        }
+        let head = first..<min(first + 8, file.tokens.count)
+        let hasSignature = head.contains { file[$0] == .in && file.line($0) == file.line(open) && file[$0 - 1] != .dot }
+        guard !hasSignature || head.contains(where: { file[$0] == .for }) else {
+            throw Refusal("the closure of line \(file.line(open)) has parameters")
+        }
+        let end = Int(file.tokens[open].start) + 1
+        let isSpaced =
+            end < file.bytes.count && (file.bytes[end] == UInt8(ascii: " ") || Byte.isNewline(file.bytes[end]))
+        return Edit(range: end..<end, text: " _\(annotation) in" + (isSpaced ? "" : " "))
+    }
+}

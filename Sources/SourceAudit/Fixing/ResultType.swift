@@ -1,0 +1,80 @@
+/// What a call or a function gives back, as far as names tell.
+struct ResultType {
+    /// The tokens of the type, nil if there is none or it is not known.
+    let tokens: Range<Int>?
+    let isVoid: Bool
+    /// Whether a call is a statement of its own, whatever it gives back.
+    private(set) var isDiscarded = false
+
+    /// The result of the function or accessor whose body is a scope.
+    init(ofFunction place: Int, in file: SourceFile) {
+        let scope = file.outline.scopes[place]
+        var tokens: Range<Int>?
+        switch file[scope.head] {
+        case .func, .subscript: tokens = Self.behindArrow(scope.head, scope.open, file)
+        case .var: if file[scope.head + 2] == .colon { tokens = scope.head + 3..<scope.open }
+        case .get:
+            self = ResultType(ofFunction: scope.parent, in: file)
+            return
+        default: break
+        }
+        let text = tokens.map { file.joined($0) } ?? ""
+        isVoid = ["", "Void", "()"].contains(text)
+        self.tokens = isVoid ? nil : tokens
+    }
+
+    /// The result of a call, by the place where it stands: alone as the body of a function, behind `return`, or alone
+    /// on its line.
+    init(ofCallFrom start: Int, to end: Int, in file: SourceFile) throws(Refusal) {
+        let place = file.outline.scope(of: start)
+        let scope = file.outline.scopes[place]
+        var first = start
+        while file[first - 1] == .try || file[first - 1] == .return { first -= 1 }
+        let isAlone = first == scope.open + 1 && end + 1 == scope.close
+        let isReturned = file[first] == .return || isAlone
+        if isReturned, scope.kind == .function {
+            self = ResultType(ofFunction: place, in: file)
+            return
+        }
+        (tokens, isVoid) = (nil, false)
+        isDiscarded =
+            file.isFirstOnLine(first) && !isReturned && scope.kind != .type
+            && ![.equal, .comma, .openParen, .colon].contains(file[first - 1])
+    }
+
+    private static func behindArrow(_ head: Int, _ open: Int, _ file: SourceFile) -> Range<Int>? {
+        var index = head
+        while index < open {
+            switch file[index] {
+            case .openParen, .openSquare: index = max(index, file.partner(index))
+            case .arrow:
+                let end = (index..<open).first { file[$0] == .where } ?? open
+                return index + 1..<end
+            default: break
+            }
+            index += 1
+        }
+        return nil
+    }
+
+    private static let sendable: Set<String> = [
+        "Void", "Bool", "Int", "Int8", "Int16", "Int32", "Int64", "UInt", "UInt8", "UInt16", "UInt32", "UInt64",
+        "Double", "Float", "String", "Substring", "Character", "Data", "Date", "URL", "UUID", "TimeInterval",
+        "Duration", "Array", "Set", "Dictionary", "Optional", "Swift", "Foundation",
+    ]
+
+    /// Whether nothing but values that any thread may have are given back.
+    func isSendable(in context: FixContext) -> Bool {
+        if isVoid || isDiscarded { return true }
+        guard let tokens else { return false }
+        return tokens.allSatisfy { index in
+            guard context.file.isWord(index) else { return true }
+            if Self.sendable.contains(context.file.text(index)) { return true }
+            let types = context.matcher.codeBase.types[context.file.word(index)] ?? []
+            return types.contains { $0.supers.contains { $0.name == Word(.sendableType) } || $0.kind == .actor }
+        }
+    }
+
+    /// Whether the function has an opaque result, whose type a closure does not take over.
+    func isOpaque(in file: SourceFile) -> Bool { tokens?.contains { file[$0] == .someType } ?? false }
+}

@@ -1,0 +1,37 @@
+extension Rewrite {
+    /// `OperationQueue()` becomes `BridgedOperationQueue()`, unless the code base uses what differs between the two.
+    static let operationQueue = Rewrite(patterns: ["queue-made"], module: "TaskOperationsBridge") {
+        finding, context throws(Refusal) in
+        let file = context.file
+        for (pattern, use) in [
+            ("queue-current", "OperationQueue.current"), ("operation-quality", "qualityOfService of operations"),
+        ] where context.codeBase.patterns.contains(pattern) {
+            throw Refusal("the code base uses \(use), which differs")
+        }
+        let variable = try DeclaredVariable(madeAt: finding.token, in: file)
+        guard file.text(finding.token) == "OperationQueue", file.partner(finding.token + 1) == finding.token + 2 else {
+            throw Refusal("it is no plain OperationQueue()")
+        }
+        let declarations = context.matcher.declarations
+        for index in file.tokens.indices where file.word(index) == variable.name && file.isWord(index) {
+            let local = file[index - 1] == .dot ? nil : declarations.local(variable.name, at: index, in: file)
+            if variable.place == .local, local?.index != variable.index { continue }
+            let member = file.text(index + 2)
+            if file[index + 1] == .dot, ["operations", "operationCount", "underlyingQueue"].contains(member) {
+                throw Refusal("\(member) differs, in line \(file.line(index))")
+            }
+            let label = file[index - 2] == .selfValue ? index - 4 : index - 2
+            if file[label + 1] == .colon, ["delegateQueue", "queue"].contains(file.text(label)) {
+                throw Refusal("another API is given the queue, in line \(file.line(index))")
+            }
+        }
+        let made = file.range(finding.token...finding.token)
+        var edits = [Edit(range: made, text: "BridgedOperationQueue")]
+        // The type that other code sees stays the same.
+        if variable.type == nil, variable.place != .local || variable.isVariable {
+            let end = Int(file.tokens[variable.index].start) + file.text(variable.index).utf8.count
+            edits.append(Edit(range: end..<end, text: ": OperationQueue"))
+        }
+        return Change(edits: edits, visibleName: nil)
+    }
+}

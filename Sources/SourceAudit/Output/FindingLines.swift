@@ -1,0 +1,35 @@
+/// A line for each finding, as Xcode shows it beside the source, or a workflow of GitHub in a pull request.
+struct FindingLines {
+    let text: String
+
+    /// - Parameter new: Findings that a baseline does not have, nil without one: then all are written.
+    init(_ report: Report, new: [Report.Entry]?, isGitHub: Bool) {
+        let entries = new ?? report.findings.filter { $0.allowance == nil }
+        text = entries.map { isGitHub ? Self.gitHubLine($0) : Self.xcodeLine($0) }.joined()
+    }
+
+    private static func message(_ entry: Report.Entry) -> String {
+        guard let pattern = Patterns.byID[entry.pattern] else { return entry.pattern }
+        let recipe = pattern.recipe.map { " (\(GuideText.path(of: $0)))" } ?? ""
+        return "\(pattern.title): \(pattern.meaning)\(recipe)"
+    }
+
+    private static func xcodeLine(_ entry: Report.Entry) -> String {
+        "\(entry.file):\(entry.line):\(entry.column): warning: \(message(entry)) [\(entry.pattern)]\n"
+    }
+
+    /// A workflow command, in whose properties and message some characters are escaped.
+    private static func gitHubLine(_ entry: Report.Entry) -> String {
+        let properties =
+            "file=\(escapedProperty(entry.file)),line=\(entry.line),col=\(entry.column),title=\(entry.pattern)"
+        return "::warning \(properties)::\(escaped(message(entry)))\n"
+    }
+
+    private static func escaped(_ text: String) -> String {
+        text.replacing("%", with: "%25").replacing("\r", with: "%0D").replacing("\n", with: "%0A")
+    }
+
+    private static func escapedProperty(_ text: String) -> String {
+        escaped(text).replacing(":", with: "%3A").replacing(",", with: "%2C")
+    }
+}
