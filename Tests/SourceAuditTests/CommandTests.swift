@@ -45,7 +45,7 @@ struct CommandTests {
         #expect(status == .success)
         #expect(output.hasPrefix("1 site to move in 1 file"))
         #expect(output.contains("1:9       OperationQueue()  Operations/maxConcurrentOperationCount"))
-        #expect(output.contains("wave 1  1 site, effort 1"))
+        #expect(output.contains("wave 1  1 site, 0.25 h"))
         #expect(!output.contains("\u{1B}"))
         #expect(run(folder.path, "--color").output.contains("\u{1B}[1m"))
     }
@@ -61,15 +61,16 @@ struct CommandTests {
     @Test("What strict checking asks for is a wave of its own, when all else has moved")
     func lastWave() throws {
         let folder = try Folder([
-            "A.swift": "enum A { static var count = 1 }\n", "B.swift": "enum B { static let lock = NSLock() }\n",
-            "C.swift": "let c = (A.count, B.lock)\n" + Self.queue,
+            "A.swift": "enum A { static var count = 1 }\n",
+            "B.swift": "class B: Operation { override func main() {} }\n",
+            "C.swift": "let c = (A.count, B())\n" + Self.queue,
         ])
         let report = try report(run(folder.path, "--json").output)
         let waves = report.waves.map { $0.files.map { ($0.path as NSString).lastPathComponent } }
         #expect(waves == [["C.swift"], ["B.swift"], ["A.swift"]])
-        #expect(run(folder.path).output.contains("wave 3  1 site, effort 3, when all else has moved"))
-        try folder.write("let c = (A.count, B.lock)\n", to: "C.swift")
-        try folder.write("enum B { static let lock = 1 }\n", to: "B.swift")
+        #expect(run(folder.path).output.contains("wave 3  1 site, 0.75 h, when all else has moved"))
+        try folder.write("let c = (A.count, B())\n", to: "C.swift")
+        try folder.write("enum B { init() {} }\n", to: "B.swift")
         #expect(try self.report(run(folder.path, "--json").output).waves.map(\.number) == [1])
     }
 
@@ -134,16 +135,88 @@ struct CommandTests {
         #expect(output.contains("lock-condition"))
     }
 
-    @Test("SARIF names its version, its rules and the places")
+    @Test("A baseline holds from any folder, and one of something else is warned of")
+    func baselineFolders() throws {
+        let folder = try Folder(["App/.git/HEAD": "", "App/Sources/A.swift": Self.queue, "Other/B.swift": Self.queue])
+        let baseline = folder.path + "/old.json"
+        try Data(run(folder.path + "/App/Sources/../Sources", "--json").output.utf8).write(to: URL(filePath: baseline))
+        let (status, _, errors) = run(folder.path + "/App", "--baseline", baseline)
+        #expect(status == .success && errors.isEmpty)
+        let other = run(folder.path + "/Other", "--baseline", baseline)
+        #expect(other.status == .found && other.errors.contains("no path in common"))
+        try Data(run(folder.path + "/Other", "--json").output.utf8).write(to: URL(filePath: folder.path + "/new.json"))
+        #expect(run("--compare", baseline, folder.path + "/new.json").errors.contains("no path in common"))
+    }
+
+    @Test("SARIF has rules with addresses and levels, paths below a root, columns in UTF-16, and ranks")
     func sarif() throws {
-        let folder = try Folder(["A b.swift": Self.queue])
+        let folder = try Folder(["App/.git/HEAD": "", "App/A b.swift": "/* é */ " + Self.queue])
         let output = run(folder.path, "--sarif").output
         let log = try #require(JSONSerialization.jsonObject(with: Data(output.utf8)) as? [String: Any])
         #expect(log["version"] as? String == "2.1.0")
-        let runs = try #require(log["runs"] as? [[String: Any]])
-        let results = try #require(runs.first?["results"] as? [[String: Any]])
-        #expect(results.first?["ruleId"] as? String == "queue-made")
-        #expect(output.contains("A%20b.swift") && output.contains("\"startColumn\" : 9"))
+        let run = try #require((log["runs"] as? [[String: Any]])?.first)
+        let result = try #require((run["results"] as? [[String: Any]])?.first)
+        #expect(result["ruleId"] as? String == "queue-made" && result["rank"] as? Double == 99)
+        let bases = try #require(run["originalUriBaseIds"] as? [String: [String: String]])
+        #expect(bases["SRCROOT"]?["uri"]?.hasSuffix("/App/") == true)
+        #expect(output.contains("\"uri\" : \"A%20b.swift\"") && output.contains("\"uriBaseId\" : \"SRCROOT\""))
+        #expect(output.contains("\"startColumn\" : 17"))
+        let driver = try #require((run["tool"] as? [String: [String: Any]])?["driver"])
+        let rule = try #require((driver["rules"] as? [[String: Any]])?.first)
+        #expect((rule["helpUri"] as? String)?.hasPrefix("file:///") == true)
+        #expect(rule["fullDescription"] != nil)
+        #expect((rule["defaultConfiguration"] as? [String: String])?["level"] == "note")
+    }
+
+    @Test("A line for each finding has the form that Xcode or a workflow reads")
+    func lines() throws {
+        let folder = try Folder(["App/.git/HEAD": "", "App/Sources/A,b.swift": Self.queue])
+        let xcode = run(folder.path, "--format", "xcode").output
+        #expect(xcode.hasPrefix("\(folder.path)/App/Sources/A,b.swift:1:9: warning: OperationQueue(): "))
+        #expect(xcode.hasSuffix(" [queue-made]\n"))
+        let gitHub = run(folder.path, "--format", "github").output
+        #expect(gitHub.hasPrefix("::warning file=Sources/A%2Cb.swift,line=1,col=9,title=queue-made::OperationQueue()"))
+    }
+
+    @Test("The first screen has hot spots with reasons, quick wins, a line for each other pattern, and folders")
+    func firstScreen() throws {
+        let resize = "class Resize: Operation { override func main() { gate.wait() } let gate = DispatchGroup() }\n"
+        let folder = try Folder([
+            "Sources/App/Resize.swift": resize, "Sources/App/Use.swift": "let r = Resize()\n" + Self.queue,
+            "Sources/Kit/Quick.swift": "func f() { DispatchQueue.main.async {}; DispatchQueue.main.async {} }\n",
+            "Tests/AppTests/AppTests.swift": Self.queue + "let l = NSLock()\n",
+        ])
+        let output = run(folder.path, "--summary").output
+        let parts = [
+            "sites to move in 4 files", "hours", "2 of the sites and 1 of the hours in tests",
+            "hours are estimated for each site",
+            "Subclasses of Operation", "Sources/App/Resize.swift:1", "used by 1", "Blocking waits", "Quick wins",
+            "1 site for audit --fix", "Quick.swift  2 sites by rote", "everything else", "DispatchQueue.main.async",
+            "target or folder", "Sources/App", "Sources/Kit", "Tests/AppTests", "tests",
+        ]
+        var rest = output[...]
+        for part in parts {
+            let range = try #require(rest.range(of: part), "\(part) is not there, or not in its place: \(output)")
+            rest = rest[range.upperBound...]
+        }
+        let report = try report(run(folder.path, "--json").output)
+        #expect(report.summary.testSites == 2 && report.summary.testHours == 1)
+        #expect(report.folders?.map(\.isTest) == [false, false, true])
+    }
+
+    @Test("Excluded files and folders are not read")
+    func excluded() throws {
+        let folder = try Folder(["A/A.swift": Self.queue, "B/B.swift": Self.queue, "B/C.swift": Self.queue])
+        func files(_ arguments: String...) throws -> Int {
+            var output = ""
+            let command = AuditCommand(
+                isTerminal: false, showsProgress: false, write: { output += $0 }, writeError: { _ in })
+            _ = command.run(["--no-index", "--json", folder.path] + arguments)
+            return try report(output).files
+        }
+        #expect(try files() == 3)
+        #expect(try files("--exclude", "A", "--exclude", "C.swift") == 1)
+        #expect(try files("--exclude", folder.path + "/B/") == 1)
     }
 
     @Test("The page has all that it needs in itself, and no text of a source can end its script")
@@ -170,6 +243,12 @@ struct CommandTests {
             #expect(status == .wrongUsage && errors.contains("\(option) needs a value"), "\(option)")
         }
         #expect(run("--compare", "old.json").status == .wrongUsage)
+        for options in [
+            ["--json", "--sarif"], ["--format", "yaml"], ["--fix", "--json"], ["--write"], ["--fix", "--force"],
+        ] {
+            let command = AuditCommand(isTerminal: false, showsProgress: false, write: { _ in }, writeError: { _ in })
+            #expect(command.run([folder.path] + options) == .wrongUsage, "\(options)")
+        }
         #expect(run(folder.path, "--html").status == .wrongUsage)
         #expect(run(folder.path + "/none").status == .failure)
         #expect(run(folder.path, folder.path + "/none").status == .failure)

@@ -1,3 +1,4 @@
+import Foundation
 import TaskOperationsExpectations
 import Testing
 
@@ -25,7 +26,57 @@ struct WavesTests {
         let waves = Waves(edges: [[1: 5], [2: 1, 3: 9], [0: 7], [:]], counts: [true, true, true, true])
         #expect(waves.wave == [1, 1, 1, 2])
         #expect(waves.rings.map(\.members) == [[0, 1, 2]])
-        #expect(waves.rings.first?.cut == Waves.Edge(from: 1, to: 2, count: 1))
+        #expect(waves.rings.first?.cuts == [Waves.Edge(from: 1, to: 2, count: 1)])
+    }
+
+    @Test("The cuts of a ring open it")
+    func cuts() {
+        // Two rings that share a node, and edges in all directions.
+        let edges = [[1: 3, 2: 1], [0: 1, 3: 4], [0: 5], [4: 2], [1: 1, 0: 9]]
+        let waves = Waves(edges: edges, counts: [Bool](repeating: true, count: 5))
+        let cuts = waves.rings.first?.cuts ?? []
+        #expect(waves.rings.map(\.members) == [[0, 1, 2, 3, 4]] && cuts.count <= 3)
+        let open = edges.enumerated().map { node, targets in
+            targets.filter { target in !cuts.contains { $0.from == node && $0.to == target.key } }
+        }
+        #expect(Waves(edges: open, counts: [Bool](repeating: true, count: 5)).rings.isEmpty)
+    }
+
+    @Test("A file comes after another only if a move changes what it sees of that")
+    func signatures() throws {
+        func report(_ sources: [String: String]) -> [[String]] {
+            let folder = FileManager.default.temporaryDirectory.appending(path: "audit-\(UUID().uuidString)")
+            defer { try? FileManager.default.removeItem(at: folder) }
+            for (name, text) in sources {
+                let file = folder.appending(path: name)
+                try? FileManager.default.createDirectory(
+                    at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+                try? Data(text.utf8).write(to: file)
+            }
+            var auditor = Auditor(paths: [folder.path])
+            auditor.usesIndex = false
+            return auditor.run().waves.map { $0.files.map { ($0.path as NSString).lastPathComponent }.sorted() }
+        }
+        let user = "class B { let a = A(); let queue = OperationQueue() }\n"
+        // A lock is inside; a class that becomes a body is not.
+        #expect(
+            report(["A.swift": "class A { private let lock = NSLock() }\n", "B.swift": user]) == [
+                ["A.swift", "B.swift"]
+            ])
+        #expect(
+            report(["A.swift": "class A: Operation { override func main() {} }\n", "B.swift": user])
+                == [["B.swift"], ["A.swift"]])
+        // A package does not see what it does not depend on.
+        let manifest = "// swift-tools-version: 6.0\nlet package = Package(name: \"P\", dependencies: [])\n"
+        let apart = [
+            "P/Package.swift": manifest, "Q/Package.swift": manifest, "P/B.swift": user,
+            "Q/A.swift": "class A: Operation { override func main() {} }\n",
+        ]
+        #expect(report(apart) == [["A.swift", "B.swift"]])
+        let joined = apart.merging(["P/Package.swift": manifest.replacing("[]", with: "[.package(path: \"../Q\")]")]) {
+            $1
+        }
+        #expect(report(joined) == [["B.swift"], ["A.swift"]])
     }
 
     @Test("A chain of 100,000 files is put into order")

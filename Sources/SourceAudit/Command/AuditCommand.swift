@@ -59,13 +59,16 @@ public struct AuditCommand {
         }
         let isColored = arguments.isColored ?? isTerminal
         if let (old, new) = arguments.compared {
-            let comparison = Comparison(old: try readReport(at: old), new: try readReport(at: new))
+            let (old, new) = (try readReport(at: old), try readReport(at: new))
+            warn(of: old, new)
+            let comparison = Comparison(old: old, new: new)
             try write(arguments.output == .json ? comparison.json() : comparison.table(isColored: isColored))
             return .success
         }
         if arguments.fixes { return try fix(arguments) }
         let baseline = try arguments.baseline.map { try readReport(at: $0) }
         let report = audit(arguments)
+        if let baseline { warn(of: baseline, report) }
         if let path = arguments.html { try write(Array(HTMLPage(report).text.utf8), to: path) }
         let new = baseline.map { report.entries(notIn: $0) }
         switch arguments.output {
@@ -89,6 +92,11 @@ public struct AuditCommand {
     }
 
     private func audit(_ arguments: Arguments) -> Report { withAuditor(arguments) { $0.run() } }
+
+    private func warn(of old: Report, _ new: Report) {
+        guard Comparison.areUnrelated(old, new) else { return }
+        writeError("audit: warning: the old report and the new one have no path in common\n")
+    }
 
     /// Writes the changes as a diff, or applies them, and names what is left.
     private func fix(_ arguments: Arguments) throws -> Status {

@@ -10,15 +10,15 @@ struct Homes {
         }
     }
 
-    /// The files that a file uses and how often, and for each of its types the others that it uses.
-    func uses(of file: SourceFile) -> ([Int: Int], [String: Set<String>]) {
-        var uses: [Int: Int] = [:]
+    /// The types of other files that a file names and how often, and for each of its own types the others that it names.
+    func uses(of file: SourceFile) -> ([Word: Int], [String: Set<String>]) {
+        var uses: [Word: Int] = [:]
         var types: [String: Set<String>] = [:]
         for index in file.tokens.indices where file.tokens[index].kind == .word {
             guard let home = files[file.tokens[index].word] else { continue }
             if file[index - 1] == .dot, !file.beginsUpper(index) { continue }
             if home != file.number {
-                uses[home, default: 0] += 1
+                uses[file.word(index), default: 0] += 1
             } else {
                 let owner = file.outermostType(around: index)
                 if owner != Vocabulary.none, owner != file.word(index) {
@@ -27,6 +27,16 @@ struct Homes {
             }
         }
         return (uses, types)
+    }
+
+    /// The file that declares a type, and whether a move changes what others see of it.
+    func edges(_ uses: [Word: Int], changing: [Int: Set<Word>]) -> [Int: Int] {
+        var edges: [Int: Int] = [:]
+        for (type, count) in uses {
+            guard let home = files[type], changing[home]?.contains(type) == true else { continue }
+            edges[home, default: 0] += count
+        }
+        return edges
     }
 }
 

@@ -32,12 +32,44 @@ struct Waves {
         findLevels()
     }
 
-    /// The rings: components of more than one node that counts, each with the edge that is cheapest to cut.
-    var rings: [(members: [Int], cut: Edge)] {
+    /// The rings: components of more than one node that counts, each with the edges whose removal opens it.
+    var rings: [(members: [Int], cuts: [Edge])] {
         components.compactMap { members in
-            guard members.filter({ counts[$0] }).count > 1, let cut = cheapestEdge(in: members) else { return nil }
-            return (members.sorted(), cut)
+            guard members.filter({ counts[$0] }).count > 1 else { return nil }
+            let cuts =
+                members.count > Self.largestOrdered ? cheapestEdge(in: members).map { [$0] } ?? [] : cuts(of: members)
+            return (members.sorted(), cuts)
         }
+    }
+
+    /// A component with more nodes is described by one edge: finding the others takes quadratic time.
+    private static let largestOrdered = 512
+
+    /// Few edges, named seldom, without which no ring is left: those that point backwards in an order of the nodes, found
+    /// by the heuristic of Eades, Lin and Smyth (1993).
+    private func cuts(of members: [Int]) -> [Edge] {
+        var rest = Set(members)
+        var (first, last): ([Int], [Int]) = ([], [])
+        func outgoing(_ node: Int) -> Int { edges[node].reduce(0) { $0 + (rest.contains($1.key) ? $1.value : 0) } }
+        func incoming(_ node: Int) -> Int { rest.reduce(0) { $0 + (edges[$1][node] ?? 0) } }
+        while !rest.isEmpty {
+            let weights = rest.sorted().map { (node: $0, out: outgoing($0), in: incoming($0)) }
+            if let sink = weights.first(where: { $0.out == 0 }) {
+                last.append(sink.node)
+                rest.remove(sink.node)
+            } else {
+                let next = weights.first { $0.in == 0 } ?? weights.max { $0.out - $0.in < $1.out - $1.in }!
+                first.append(next.node)
+                rest.remove(next.node)
+            }
+        }
+        let places = Dictionary(uniqueKeysWithValues: (first + last.reversed()).enumerated().map { ($1, $0) })
+        return members.flatMap { member in
+            edges[member].compactMap { target, count in
+                guard let place = places[target], place < places[member]! else { return nil }
+                return Edge(from: member, to: target, count: count)
+            }
+        }.sorted { ($0.count, $0.from, $0.to) < ($1.count, $1.from, $1.to) }
     }
 
     /// The edge within a component that is named least often.

@@ -34,12 +34,20 @@ struct Comparison: Codable {
         finishedFiles = Set(oldLeft.map(\.file)).subtracting(newLeft.map(\.file)).sorted()
     }
 
+    /// Whether two reports have findings, but none in the same file: then one of them is of something else.
+    static func areUnrelated(_ old: Report, _ new: Report) -> Bool {
+        guard !old.findings.isEmpty, !new.findings.isEmpty else { return false }
+        let prints = Set(old.findings.map(\.fingerprint))
+        return Set(old.findings.map(\.file)).isDisjoint(with: new.findings.map(\.file))
+            && prints.isDisjoint(with: new.findings.map(\.fingerprint))
+    }
+
     func json() throws -> String { try JSONText.of(self) }
 
     func table(isColored: Bool) -> String {
         var lines = [
             "sites   \(oldSites) → \(newSites)   \(share(oldSites, newSites))",
-            "effort  \(oldEffort) → \(newEffort)   \(share(oldEffort, newEffort))",
+            "hours   \(hours(oldEffort)) → \(hours(newEffort))   \(share(oldEffort, newEffort))",
             "\(gone) gone, \(come.count) new, \(finishedFiles.count) \(finishedFiles.count == 1 ? "file" : "files") finished",
             "",
         ]
@@ -50,6 +58,8 @@ struct Comparison: Codable {
         }
         return lines.joined(separator: "\n") + "\n"
     }
+
+    private func hours(_ effort: Int) -> String { Table.text(Double(effort) / 4) }
 
     /// How much of the old is done.
     private func share(_ old: Int, _ new: Int) -> String {

@@ -1,11 +1,16 @@
-/// A line for each finding, as Xcode shows it beside the source, or a workflow of GitHub in a pull request.
+/// A line for each finding, as Xcode shows it beside the source, or a workflow of GitHub in a pull request. Xcode wants
+/// whole paths, a workflow those from the root of the repository.
 struct FindingLines {
     let text: String
 
     /// - Parameter new: Findings that a baseline does not have, nil without one: then all are written.
     init(_ report: Report, new: [Report.Entry]?, isGitHub: Bool) {
         let entries = new ?? report.findings.filter { $0.allowance == nil }
-        text = entries.map { isGitHub ? Self.gitHubLine($0) : Self.xcodeLine($0) }.joined()
+        var paths = RepositoryPaths()
+        text = entries.map { entry in
+            isGitHub
+                ? Self.gitHubLine(entry, paths.relative(entry.file)) : Self.xcodeLine(entry, paths.absolute(entry.file))
+        }.joined()
     }
 
     private static func message(_ entry: Report.Entry) -> String {
@@ -14,14 +19,14 @@ struct FindingLines {
         return "\(pattern.title): \(pattern.meaning)\(recipe)"
     }
 
-    private static func xcodeLine(_ entry: Report.Entry) -> String {
-        "\(entry.file):\(entry.line):\(entry.column): warning: \(message(entry)) [\(entry.pattern)]\n"
+    private static func xcodeLine(_ entry: Report.Entry, _ path: String) -> String {
+        "\(path):\(entry.line):\(entry.column): warning: \(message(entry)) [\(entry.pattern)]\n"
     }
 
     /// A workflow command, in whose properties and message some characters are escaped.
-    private static func gitHubLine(_ entry: Report.Entry) -> String {
+    private static func gitHubLine(_ entry: Report.Entry, _ path: String) -> String {
         let properties =
-            "file=\(escapedProperty(entry.file)),line=\(entry.line),col=\(entry.column),title=\(entry.pattern)"
+            "file=\(escapedProperty(path)),line=\(entry.line),col=\(entry.column),title=\(entry.pattern)"
         return "::warning \(properties)::\(escaped(message(entry)))\n"
     }
 

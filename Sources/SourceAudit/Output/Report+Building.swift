@@ -19,7 +19,8 @@ extension Report {
         self.init(
             files: result.files, lines: result.lines, index: result.index,
             summary: builder.summary(), patterns: builder.patternRows(), findings: builder.entries(),
-            waves: builder.waves(), rings: builder.rings(), notes: result.notes)
+            waves: builder.waves(), rings: builder.rings(), notes: result.notes, start: builder.start(),
+            folders: builder.folderRows())
     }
 }
 
@@ -36,6 +37,7 @@ private struct ReportBuilder {
     private let last: Int
     /// For each file those with findings that use it.
     private let users: [[Int]]
+    private var repositoryPaths = RepositoryPaths()
     /// How often a line has been seen: the second one of a kind has a fingerprint of its own.
     private var ordinals: [String: Int] = [:]
 
@@ -51,21 +53,16 @@ private struct ReportBuilder {
         self.users = users
         // A test is used by nothing, and uses everything: it moves with what it tests, and holds nothing up.
         let edges = result.uses.enumerated().map { number, uses in
-            ReportBuilder.isTest(result.paths[number]) ? [:] : uses
+            Place.isTest(result.paths[number]) ? [:] : uses
         }
         let isLeft = result.paths.indices.map { number in
-            !ReportBuilder.isTest(result.paths[number]) && files[number] != nil
+            !Place.isTest(result.paths[number]) && files[number] != nil
         }
         all = Waves(edges: edges, counts: isLeft)
         order = Waves(
             edges: edges,
             counts: isLeft.enumerated().map { $1 && files[$0]!.contains { !$0.pattern.step.isAfterMoves } })
         last = (order.wave.max() ?? 0) + 1
-    }
-
-    static func isTest(_ path: String) -> Bool {
-        path.hasPrefix("Tests/") || path.contains("/Tests/") || path.hasSuffix("Tests.swift")
-            || path.hasSuffix("Tests.m")
     }
 
     func summary() -> Report.Summary {
@@ -80,8 +77,28 @@ private struct ReportBuilder {
         summary.files = Set(left.map(\.file)).count
         summary.effort = left.reduce(0) { $0 + $1.pattern.effort.weight }
         summary.withoutRecipe = left.filter { $0.pattern.recipe == nil }.count
+        let tests = left.filter { Place.isTest($0.path) }
+        summary.hours = hours(left)
+        summary.testSites = tests.count
+        summary.testHours = hours(tests)
         for finding in left { summary.families[finding.pattern.family.rawValue, default: 0] += 1 }
         return summary
+    }
+
+    private func hours(_ findings: [Finding]) -> Double { findings.reduce(0) { $0 + $1.pattern.effort.hours } }
+
+    func start() -> Report.Start {
+        let users = Dictionary(uniqueKeysWithValues: byFile.keys.map { ($0, self.users[$0].count) })
+        return Report.Start(left.filter { !Place.isTest($0.path) }, users: users)
+    }
+
+    func folderRows() -> [Report.FolderRow] {
+        let shared = Place.sharedFolders(left.map(\.path))
+        return Dictionary(grouping: left) { Place.folder(of: $0.path, shared: shared) }.map { path, findings in
+            Report.FolderRow(
+                path: path, isTest: findings.allSatisfy { Place.isTest($0.path) },
+                files: Set(findings.map(\.file)).count, sites: findings.count, hours: hours(findings))
+        }.sorted { ($0.isTest ? 1 : 0, $1.sites, $0.path) < ($1.isTest ? 1 : 0, $0.sites, $1.path) }
     }
 
     func patternRows() -> [Report.PatternRow] {
@@ -90,13 +107,15 @@ private struct ReportBuilder {
             return Report.PatternRow(
                 id: pattern.id, family: pattern.family.rawValue, title: pattern.title, recipe: pattern.recipe,
                 effort: pattern.effort.rawValue, step: pattern.step.rawValue, meaning: pattern.meaning,
-                sites: findings.count, files: Set(findings.map(\.file)).count)
+                sites: findings.count, files: Set(findings.map(\.file)).count,
+                testSites: findings.count { Place.isTest($0.path) })
         }.sorted { ($1.sites, $0.id) < ($0.sites, $1.id) }
     }
 
     mutating func entries() -> [Report.Entry] {
         result.findings.map { finding in
-            let text = "\(finding.pattern.id)\n\(finding.path)\n\(finding.source)"
+            let path = repositoryPaths.relative(finding.path)
+            let text = "\(finding.pattern.id)\n\(path)\n\(finding.source)"
             ordinals[text, default: 0] += 1
             return Report.Entry(
                 pattern: finding.pattern.id, file: finding.path, line: finding.line, column: finding.column,
@@ -118,7 +137,7 @@ private struct ReportBuilder {
 
     private func row(_ number: Int, _ findings: [Finding]) -> Report.FileRow {
         let used = result.uses[number].keys.filter { byFile[$0] != nil }.sorted()
-        let isTest = Self.isTest(result.paths[number])
+        let isTest = Place.isTest(result.paths[number])
         let hardest = findings.max { $0.pattern.effort.rawValue < $1.pattern.effort.rawValue }!
         return Report.FileRow(
             path: result.paths[number], sites: findings.count,
@@ -132,7 +151,7 @@ private struct ReportBuilder {
 
     private func wave(_ number: Int, _ findings: [Finding], _ used: [Int]) -> Int {
         if findings.allSatisfy({ $0.pattern.step.isAfterMoves }) { return last }
-        if !Self.isTest(result.paths[number]) { return order.wave[number] }
+        if !Place.isTest(result.paths[number]) { return order.wave[number] }
         return max(1, used.map { order.wave[$0] }.filter { $0 > 0 }.min() ?? 1)
     }
 
@@ -154,10 +173,12 @@ private struct ReportBuilder {
     }
 
     func rings() -> [Report.Ring] {
-        order.rings.map { members, cut in
-            Report.Ring(
-                files: members.filter { byFile[$0] != nil }.map { result.paths[$0] },
-                cutFrom: result.paths[cut.from], cutTo: result.paths[cut.to], cutCount: cut.count)
+        order.rings.compactMap { members, cuts in
+            let cuts = cuts.map { Report.Cut(from: result.paths[$0.from], to: result.paths[$0.to], count: $0.count) }
+            guard let first = cuts.first else { return nil }
+            return Report.Ring(
+                files: members.filter { byFile[$0] != nil }.map { result.paths[$0] }, cutFrom: first.from,
+                cutTo: first.to, cutCount: first.count, cuts: cuts)
         }
     }
 }

@@ -18,6 +18,9 @@ public struct Report: Codable, Sendable {
     public var rings: [Ring]
     /// What could not be read, and what is wrong with comments that speak to the audit.
     public var notes: [Note]
+    /// Where to begin, and counts by target or folder. Reports of older versions have none.
+    public var start: Start?
+    public var folders: [FolderRow]?
 
     public struct IndexUse: Codable, Sendable {
         public var stores: [String]
@@ -38,6 +41,10 @@ public struct Report: Codable, Sendable {
         public var effort = 0
         public var withoutRecipe = 0
         public var families: [String: Int] = [:]
+        /// The effort in hours, estimated for each site, and the part of sites and hours that is in tests.
+        public var hours: Double?
+        public var testSites: Int?
+        public var testHours: Double?
     }
 
     public struct PatternRow: Codable, Sendable {
@@ -50,6 +57,8 @@ public struct Report: Codable, Sendable {
         public var meaning: String
         public var sites: Int
         public var files: Int
+        /// The part of the sites that is in tests.
+        public var testSites: Int?
     }
 
     public struct Entry: Codable, Sendable {
@@ -109,5 +118,13 @@ public struct Report: Codable, Sendable {
         public var cutTo: String
         /// How often it is named.
         public var cutCount: Int
+        /// All uses whose removal opens the ring, the cheapest first.
+        public var cuts: [Cut]?
+    }
+
+    public struct Cut: Codable, Sendable {
+        public var from: String
+        public var to: String
+        public var count: Int
     }
 }

@@ -17,7 +17,7 @@ struct Table {
     }
 
     var text: String {
-        var parts = [summary]
+        var parts = [summary, start, patternTable, folderTable]
         if let new {
             parts.append(
                 new.isEmpty ? "Nothing is new since the baseline.\n" : "New since the baseline:\n" + files(new))
@@ -27,8 +27,6 @@ struct Table {
             parts.append(
                 files(report.findings.filter { isCounted || Patterns.byID[$0.pattern]?.family != .checking }))
             parts.append(waves(report.waves))
-        } else {
-            parts.append(waves(Array(report.waves.prefix(1))))
         }
         if !report.notes.isEmpty, !isSummary { parts.append(notes) }
         return parts.filter { !$0.isEmpty }.joined(separator: "\n")
@@ -41,7 +39,9 @@ struct Table {
         var lines = [
             bold("\(count(summary.sites, "site")) to move in \(count(summary.files, "file"))")
                 + ", of \(count(report.files, "file")) with \(count(report.lines, "line"))",
-            "effort \(summary.effort), \(summary.certain) certain, \(summary.likely) likely, "
+            "about \(Self.text(summary.hours ?? 0)) hours; \(summary.testSites ?? 0) of the sites and "
+                + "\(Self.text(summary.testHours ?? 0)) of the hours in tests",
+            "\(summary.certain) certain, \(summary.likely) likely, "
                 + "\(summary.withoutRecipe) without a recipe, \(summary.allowed) allowed by comments",
         ]
         if let index = report.index {
@@ -50,24 +50,77 @@ struct Table {
         } else {
             lines.append("by names alone: there is no index of the compiler's")
         }
-        let families = summary.families.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
-        lines.append(families.map { "\($0.key) \($0.value)" }.joined(separator: ", "))
+        lines.append("hours are \(Pattern.Effort.measure)")
         if let folder = GuideText.folder, report.summary.sites > 0 { lines.append("recipes: \(folder)") }
-        if let first = report.waves.first {
-            let names = first.files.prefix(5).map(\.path).joined(separator: ", ")
-            let more = first.files.count > 5 ? " and \(first.files.count - 5) more" : ""
-            lines.append("first: \(names)\(more)")
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    /// Hot spots with their reasons, then quick wins, then a line for each other pattern.
+    private var start: String {
+        guard let start = report.start else { return "" }
+        var text = ""
+        for kind in start.hotSpots {
+            text += bold(kind.title) + "  \(count(kind.sites, "site")): \(kind.reason)\n"
+            text +=
+                rows(
+                    kind.spots.prefix(Self.spots).map { spot in
+                        [
+                            "  \(spot.file):\(spot.line)", count(spot.sites, "site"), "used by \(spot.usedBy)",
+                            spot.recipe ?? "no recipe",
+                        ]
+                    }, hasHead: false
+                ).joined(separator: "\n") + "\n"
+            if kind.spots.count > Self.spots { text += "  and \(kind.spots.count - Self.spots) more files\n" }
         }
-        lines.append("")
-        lines += rows(
-            [["pattern", "sites", "files", "effort", "recipe"]]
-                + report.patterns.map { row in
-                    [
-                        row.title, "\(row.sites)", "\(row.files)", effort(row.effort),
-                        row.recipe ?? "no recipe",
+        if start.fixable > 0 || !start.quickWins.isEmpty {
+            text += bold("Quick wins") + "\n"
+            if start.fixable > 0 {
+                text += "  \(count(start.fixable, "site")) for audit --fix, which rewrites or names each\n"
+            }
+            for win in start.quickWins.prefix(Self.spots) {
+                text += "  \(win.file)  \(count(win.sites, "site")) by rote, and nothing that is left uses it\n"
+            }
+            if start.quickWins.count > Self.spots { text += "  and \(start.quickWins.count - Self.spots) more files\n" }
+        }
+        return text
+    }
+
+    /// The most files of a kind that the first screen shows.
+    private static let spots = 5
+
+    private var patternTable: String {
+        let hot = Set(HotKind.all.flatMap(\.patterns))
+        let others = report.patterns.filter { !hot.contains($0.id) }
+        guard !others.isEmpty else { return "" }
+        return rows(
+            [["everything else", "sites", "in tests", "files", "hours", "effort", "recipe"]]
+                + others.map { row in
+                    let hours = Double(row.sites) * (Pattern.Effort(rawValue: row.effort)?.hours ?? 0)
+                    return [
+                        row.title, "\(row.sites)", "\(row.testSites ?? 0)", "\(row.files)", Self.text(hours),
+                        effort(row.effort), row.recipe ?? "no recipe",
                     ]
-                })
-        return lines.filter { !$0.isEmpty || report.summary.sites > 0 }.joined(separator: "\n") + "\n"
+                }
+        ).joined(separator: "\n") + "\n"
+    }
+
+    private var folderTable: String {
+        guard let folders = report.folders, folders.count > 1 else { return "" }
+        return rows(
+            [["target or folder", "sites", "files", "hours"]]
+                + folders.map { row in
+                    [
+                        row.path.isEmpty ? "." : row.path, "\(row.sites)", "\(row.files)",
+                        Self.text(row.hours) + (row.isTest ? "  tests" : ""),
+                    ]
+                }
+        ).joined(separator: "\n") + "\n"
+    }
+
+    /// Hours, to a quarter if they are few.
+    static func text(_ hours: Double) -> String {
+        let rounded = hours < 10 ? hours : hours.rounded()
+        return rounded == rounded.rounded() ? "\(Int(rounded))" : "\(rounded)"
     }
 
     private func effort(_ effort: Int) -> String {
@@ -124,11 +177,14 @@ struct Table {
         var text = "In waves: nothing that is left uses wave 1. A layer uses only the layers before it.\n"
         for wave in waves {
             let isLast = wave.files.allSatisfy { $0.steps.allSatisfy { $0 >= Pattern.Step.checking.rawValue } }
-            text += "\n" + bold("wave \(wave.number)") + "  \(count(wave.sites, "site")), effort \(wave.effort)"
+            text +=
+                "\n" + bold("wave \(wave.number)")
+                + "  \(count(wave.sites, "site")), \(Self.text(Double(wave.effort) / 4)) h"
             text += isLast ? ", when all else has moved\n" : "\n"
             let table = wave.files.map { file in
                 [
-                    "  " + file.path, count(file.sites, "site"), "effort \(file.effort)", "layer \(file.layer)",
+                    "  " + file.path, count(file.sites, "site"), "\(Self.text(Double(file.effort) / 4)) h",
+                    "layer \(file.layer)",
                     "used by \(file.usedBy.count)", "steps " + file.steps.map(String.init).joined(separator: ", "),
                 ]
             }
@@ -140,7 +196,9 @@ struct Table {
         }
         for ring in report.rings {
             text += "\nA ring, which moves together: \(ring.files.joined(separator: ", "))\n"
-            text += "  cheapest to cut: \(ring.cutFrom) uses \(ring.cutTo), \(count(ring.cutCount, "time"))\n"
+            for cut in ring.cuts ?? [] {
+                text += "  to cut: \(cut.from) uses \(cut.to), \(count(cut.count, "time"))\n"
+            }
         }
         return text
     }

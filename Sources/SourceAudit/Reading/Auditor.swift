@@ -60,6 +60,7 @@ public struct Auditor {
         let homes = Homes(codeBase)
         let targets = Targets(walk.paths)
         var lost: [Note] = []
+        var uses = [[Word: Int]](repeating: [:], count: walk.paths.count)
         for (number, path) in walk.paths.enumerated() {
             progress(walk.paths.count + number, walk.paths.count * 2)
             guard let bytes = Self.read(path, &lost) else { continue }
@@ -73,8 +74,14 @@ public struct Auditor {
             notes += allowances.notes
             result.findings += findings
             visit(matcher, findings)
-            (result.uses[number], result.typeUses[number]) = homes.uses(of: file)
-            if let exact = index?.uses[number] { result.uses[number] = exact }
+            (uses[number], result.typeUses[number]) = homes.uses(of: file)
+        }
+        let changing = SignatureChanges(result.findings, vocabulary).types
+        let packages = PackageBounds(walk.paths)
+        for number in walk.paths.indices {
+            let named = homes.edges(uses[number], changing: changing)
+            let exact = index?.uses[number]?.filter { changing[$0.key] != nil }
+            result.uses[number] = (exact ?? named).filter { packages.allow(number, toUse: $0.key) }
         }
         notes += lost.filter { !notes.contains($0) }
         result.notes = notes

@@ -1,0 +1,29 @@
+/// The types of which a move changes what other files see: a class becomes a body, a function becomes async.
+struct SignatureChanges {
+    /// The types by the file that declares them.
+    private(set) var types: [Int: Set<Word>] = [:]
+
+    init(_ findings: [Finding], _ vocabulary: Vocabulary) {
+        for finding in findings where finding.allowance == nil && Self.changes(finding) {
+            // The context of a class is where it is declared: its own name stands in its line.
+            types[finding.file, default: []].insert(vocabulary[String(finding.context.prefix { $0 != "." })])
+            guard finding.pattern.id.contains("subclass") || finding.pattern.id == "operation-state-machine" else {
+                continue
+            }
+            let words = finding.source.split { !$0.isLetter && !$0.isNumber && $0 != "_" }
+            if let keyword = words.firstIndex(of: "class"), keyword + 1 < words.endIndex {
+                types[finding.file, default: []].insert(vocabulary[String(words[keyword + 1])])
+            }
+        }
+    }
+
+    /// State that moves behind a lock, and a queue that is swapped, keep the functions around them as they are.
+    private static func changes(_ finding: Finding) -> Bool {
+        guard finding.pattern.effort != .rote else { return false }
+        switch finding.pattern.step {
+        case .leaves, .graphs, .callers: break
+        case .queues, .state, .checking, .bridge: return false
+        }
+        return !finding.source.hasPrefix("private ") && !finding.source.hasPrefix("fileprivate ")
+    }
+}

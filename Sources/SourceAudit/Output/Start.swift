@@ -1,0 +1,143 @@
+/// Where to begin: what a move is for, and what can be done at once.
+extension Report {
+    public struct Start: Codable, Sendable {
+        public var hotSpots: [HotSpots]
+        /// Files in which everything is by rote, and that nothing that is left uses.
+        public var quickWins: [QuickWin]
+        /// Findings that `--fix` rewrites, unless it finds a use without a counterpart.
+        public var fixable: Int
+    }
+
+    /// Places of one kind, by file, those first whose files are used most.
+    public struct HotSpots: Codable, Sendable {
+        public var title: String
+        public var reason: String
+        public var sites: Int
+        public var spots: [HotSpot]
+    }
+
+    public struct HotSpot: Codable, Sendable {
+        public var file: String
+        public var line: Int
+        public var source: String
+        public var recipe: String?
+        /// The sites of its kind in the file, and the files with findings that use it.
+        public var sites: Int
+        public var usedBy: Int
+    }
+
+    public struct QuickWin: Codable, Sendable {
+        public var file: String
+        public var sites: Int
+    }
+
+    /// A target or folder: the folder below `Sources` or `Tests`, or the first below what all files share.
+    public struct FolderRow: Codable, Sendable {
+        public var path: String
+        public var isTest: Bool
+        public var files: Int
+        public var sites: Int
+        public var hours: Double
+    }
+}
+
+/// A kind of pattern for which this package exists.
+struct HotKind {
+    let title: String
+    let reason: String
+    let patterns: Set<String>
+
+    /// In the order in which they are shown.
+    static let all = [
+        HotKind(
+            title: "Subclasses of Operation and OperationQueue", reason: "each becomes a body with a result",
+            patterns: [
+                "operation-subclass", "operation-subclass-asynchronous", "operation-state-machine",
+                "operation-subclass-derived", "operation-subclass-generic", "queue-subclass",
+            ]),
+        HotKind(
+            title: "Graphs", reason: "operations order others here, or pass values on",
+            patterns: [
+                "operation-graph", "operation-dependency", "operation-dependency-cycle", "operation-input-property",
+                "operation-dependencies-across-queues", "operation-overrides-ready", "operation-last",
+                "system-downloader", "system-manager",
+            ]),
+        HotKind(
+            title: "Blocking waits", reason: "each holds a thread; its callers become async",
+            patterns: [
+                "operation-wait", "queue-wait", "queue-add-and-wait", "queue-add-batches", "group-wait",
+                "dispatch-main-sync", "dispatch-sync-own-queue", "semaphore-wait", "lock-condition",
+                "lock-condition-order", "thread-worker",
+            ]),
+        HotKind(
+            title: "Semaphores", reason: "a lock, a limit or a signal: each goes another way",
+            patterns: [
+                "semaphore-signal", "semaphore-limit", "semaphore-producer", "semaphore-unknown", "semaphore-c",
+                "semaphore-lock",
+            ]),
+    ]
+}
+
+extension Report.Start {
+    /// - Parameters:
+    ///   - left: The findings that are left, without those of tests.
+    ///   - users: How many files with findings use each file.
+    init(_ left: [Finding], users: [Int: Int]) {
+        let byFile = Dictionary(grouping: left, by: \.file)
+        hotSpots = HotKind.all.compactMap { kind in
+            let findings = left.filter { kind.patterns.contains($0.pattern.id) }
+            guard !findings.isEmpty else { return nil }
+            let spots = Dictionary(grouping: findings, by: \.file).map { file, findings in
+                Report.HotSpot(
+                    file: findings[0].path, line: findings[0].line, source: findings[0].source,
+                    recipe: findings[0].pattern.recipe, sites: findings.count, usedBy: users[file] ?? 0)
+            }
+            return Report.HotSpots(
+                title: kind.title, reason: kind.reason, sites: findings.count,
+                spots: spots.sorted { ($1.usedBy, $1.sites, $0.file) < ($0.usedBy, $0.sites, $1.file) })
+        }
+        quickWins = byFile.compactMap { file, findings in
+            let isQuick = findings.allSatisfy { $0.pattern.effort == .rote && !$0.pattern.step.isAfterMoves }
+            guard isQuick, users[file] ?? 0 == 0 else { return nil }
+            return Report.QuickWin(file: findings[0].path, sites: findings.count)
+        }.sorted { ($1.sites, $0.file) < ($0.sites, $1.file) }
+        fixable = left.count { Fixer.rewrite(for: $0) != nil && $0.path.hasSuffix(".swift") }
+    }
+}
+
+/// Which files are tests, and which target or folder a file belongs to.
+enum Place {
+    static func isTest(_ path: String) -> Bool {
+        let parts = path.split(separator: "/")
+        let isInTests = parts.dropLast().contains { part in
+            ["Tests", "Test", "Specs", "Spec"].contains(part) || part.hasSuffix("Tests") || part.hasSuffix("UITest")
+        }
+        let name = parts.last?.prefix { $0 != "." } ?? ""
+        return isInTests || ["Tests", "Test", "Spec", "TestCase"].contains { name.hasSuffix($0) }
+    }
+
+    /// - Parameter shared: The folders that all files are in.
+    static func folder(of path: String, shared: Int) -> String {
+        let folders = path.split(separator: "/").dropLast()
+        if let place = folders.lastIndex(where: { ["Sources", "Source", "Tests"].contains($0) }) {
+            return folders[...min(place + 1, folders.count - 1)].joined(separator: "/")
+        }
+        return folders.prefix(shared + 1).joined(separator: "/")
+    }
+
+    /// How many folders all paths begin with.
+    static func sharedFolders(_ paths: [String]) -> Int {
+        guard var shared = paths.first.map({ Array($0.split(separator: "/").dropLast()) }) else { return 0 }
+        for path in paths { shared = zip(shared, path.split(separator: "/").dropLast()).prefix { $0 == $1 }.map(\.0) }
+        return shared.count
+    }
+}
+
+extension Pattern.Effort {
+    /// The hours that a site is estimated at.
+    var hours: Double { Double(weight) / 4 }
+
+    /// What hours rest on, for reports.
+    static let measure =
+        "estimated for each site: 0.25 h by rote, 0.75 h where callers change, 2 h where it has to be thought about"
+}
