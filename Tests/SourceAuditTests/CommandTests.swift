@@ -232,6 +232,9 @@ struct CommandTests {
         #expect(text.components(separatedBy: "</script>").count == 3)
         #expect(text.contains("prefers-color-scheme: dark"))
         #expect(text.contains("a `Mutex`") || text.contains("Mutex"))
+        // What the script asks for by its identifier is there.
+        let named = Set(text.matches(of: /byId\("(\w+)"\)/).map { String($0.1) })
+        for name in named { #expect(text.contains("id=\"\(name)\""), "\(name)") }
     }
 
     @Test("Wrong options end with 2, and what cannot be read or written with 3")

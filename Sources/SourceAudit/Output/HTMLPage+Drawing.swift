@@ -26,7 +26,7 @@ extension HTMLPage {
           const most = Math.max(...rows.map(f => f.effort));
           columns.forEach((column, number) => {
             const x = number * (width + gap) + 4;
-            const head = `wave ${column.wave.number} · ${count(column.wave.files.length, "file")} · effort ${column.wave.effort}`;
+            const head = `wave ${column.wave.number} · ${count(column.wave.files.length, "file")} · ${column.wave.effort / 4} h`;
             boxes.append(node("text", { x, y: 18, class: "head" }, head));
             column.files.forEach((file, index) => {
               const y = top + index * step;
@@ -35,7 +35,7 @@ extension HTMLPage {
               const effort = patterns.get(file.hardest)?.effort || 1;
               const part = 30 + (width - 30) * Math.sqrt(file.effort / most);
               const name = file.path.split("/").pop();
-              group.append(node("title", {}, `${short(file.path)}\n${count(file.sites, "site")}, effort ${file.effort}, ` +
+              group.append(node("title", {}, `${short(file.path)}\n${count(file.sites, "site")}, ${file.effort / 4} h, ` +
                 `used by ${file.usedBy.length}, uses ${file.uses.length}`),
                 node("rect", { x, y, width, height, rx: 5, class: "back" }),
                 node("rect", { x, y, width: part, height, rx: 5, class: `e${effort}` }),
@@ -73,18 +73,55 @@ extension HTMLPage {
             line.classList.toggle("uses", !!path && (line.dataset.from === path || line.dataset.to === path)));
         }
 
+        function markFile() {
+          document.querySelectorAll("#picture .file").forEach(file =>
+            file.classList.toggle("chosen", file.dataset.path === chosenFile));
+          mark(chosenFile);
+        }
+
         function chooseFile(path) {
           chosenFile = path;
-          document.querySelectorAll("#picture .file").forEach(file =>
-            file.classList.toggle("chosen", file.dataset.path === path));
-          mark(path);
-          fillList();
+          markFile();
+          update();
+        }
+
+        /** Hot spots and quick wins, each of which lists its file. */
+        function fillStart() {
+          if (!report.start) return;
+          const file = (path, line, text) => {
+            const button = make("button", { class: "link", type: "button" }, short(path) + (line ? `:${line}` : ""));
+            button.onclick = () => {
+              const opener = byId("opener").value;
+              byId("filters").reset();
+              byId("opener").value = opener;
+              chooseFile(path);
+              byId("filters").scrollIntoView();
+            };
+            return make("li", {}, button, " ", make("small", {}, text));
+          };
+          const part = (title, reason, items) => {
+            const list = make("ul", {}, ...items.slice(0, 5));
+            const block = make("div", { class: "ring" }, make("b", {}, title), " ", make("small", {}, reason), list);
+            if (items.length > 5) {
+              const more = make("button", { type: "button" }, `${items.length - 5} more`);
+              more.onclick = () => { more.remove(); list.append(...items.slice(5)); };
+              block.append(more);
+            }
+            return block;
+          };
+          byId("start").append(...report.start.hotSpots.map(kind => part(kind.title,
+            `${count(kind.sites, "site")}: ${kind.reason}`,
+            kind.spots.map(s => file(s.file, s.line, `${count(s.sites, "site")}, used by ${s.usedBy}`)))));
+          const wins = report.start.quickWins.map(w => file(w.file, 0, `${count(w.sites, "site")} by rote, unused by the rest`));
+          const fixable = report.start.fixable ? `${count(report.start.fixable, "site")} for audit --fix` : "";
+          if (wins.length || fixable) byId("start").append(part("Quick wins", fixable, wins));
         }
 
         function fillRest() {
           byId("rings").append(...report.rings.map(ring => make("div", { class: "ring" },
-            make("b", {}, "A ring, which moves together: "), ring.files.map(short).join(", "), make("br"),
-            `Cheapest to cut: ${short(ring.cutFrom)} uses ${short(ring.cutTo)}, ${count(ring.cutCount, "time")}.`)));
+            make("b", {}, "A ring, which moves together: "), ring.files.map(short).join(", "),
+            ...(ring.cuts || [{ from: ring.cutFrom, to: ring.cutTo, count: ring.cutCount }]).flatMap(cut =>
+              [make("br"), `To cut: ${short(cut.from)} uses ${short(cut.to)}, ${count(cut.count, "time")}.`]))));
           if (!report.notes.length) return;
           byId("notes").append(make("h2", {}, "Notes"), make("ul", {},
             ...report.notes.map(n => make("li", {}, make("code", {}, short(n.path)), " ", n.message))));
@@ -92,9 +129,14 @@ extension HTMLPage {
 
         fillHeader();
         draw();
+        fillStart();
         fillRest();
-        fillList();
-        for (const id of ["search", "family", "effort", "wave", "kind"]) byId(id).oninput = fillList;
+        readAddress();
+        onhashchange = readAddress;
+        for (const id of fields) byId(id).oninput = () => update();
+        byId("opener").oninput = () => { writeAddress(); readAddress(); };
+        byId("before").onclick = () => update(page - 1);
+        byId("after").onclick = () => update(page + 1);
         byId("clear").onclick = () => { byId("filters").reset(); chooseFile(""); };
         """#
 }

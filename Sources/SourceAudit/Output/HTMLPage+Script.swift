@@ -2,7 +2,7 @@ extension HTMLPage {
     /// Lists what was found, and shows what is chosen. Texts go into the page as texts, never as markup.
     static let script = #"""
         "use strict";
-        const { report, recipes } = JSON.parse(document.getElementById("data").textContent);
+        const { report, recipes, tests, folder } = JSON.parse(document.getElementById("data").textContent);
         const byId = id => document.getElementById(id);
         const patterns = new Map(report.patterns.map(p => [p.id, p]));
         const rows = report.waves.flatMap(w => w.files);
@@ -11,7 +11,11 @@ extension HTMLPage {
         const steps = { 2: "Swap queues", 3: "Move operations, the leaves first", 4: "Go up towards the roots",
           5: "Make the callers async", 6: "Take the shared state out", 7: "Turn strict checking on",
           8: "Delete the bridge" };
-        let chosenFile = "";
+        const testFiles = new Set(tests);
+        const fields = ["search", "family", "effort", "wave", "kind", "opener"];
+        const perPage = 200;
+        /** What the address has besides the fields: a file, a page, and the fingerprint of a line. */
+        let [chosenFile, page, chosenLine] = ["", 1, ""];
 
         /** The folder that all files are in stands in none of their names. */
         const common = (() => {
@@ -38,7 +42,8 @@ extension HTMLPage {
           const s = report.summary;
           byId("source").textContent = `${count(report.files, "file")}, ${count(report.lines, "line")}` +
             (report.index ? `; the compiler's index knows ${report.index.files} of the files` : "; by names alone");
-          const tiles = [[s.sites, "sites to move"], [s.files, "files with them"], [s.effort, "effort"],
+          const tiles = [[s.sites, "sites to move"], [s.testSites || 0, "of them in tests"],
+            [Math.round(s.hours || s.effort / 4), "hours, estimated"], [s.files, "files with them"],
             [report.waves.length, "waves"], [s.certain, "certain"], [s.likely, "likely"],
             [s.withoutRecipe, "without a recipe"], [s.allowed, "allowed"]];
           byId("tiles").append(...tiles.map(([n, name]) =>
@@ -61,32 +66,89 @@ extension HTMLPage {
           if (value("wave") && String(waveOf.get(entry.file)) !== value("wave")) return false;
           if ((kind === "certain" || kind === "likely") && entry.certainty !== kind) return false;
           if (kind === "none" && pattern?.recipe) return false;
+          if (kind === "tests" ? !testFiles.has(entry.file) : kind === "product" && testFiles.has(entry.file)) return false;
           return !text || [entry.file, entry.source, entry.pattern, pattern?.title].join("\n").toLowerCase().includes(text);
         }
 
-        const most = 2000;
         function fillList() {
           const found = report.findings.filter(matches);
-          byId("count").textContent = count(found.length, "site") + (chosenFile ? ` in ${short(chosenFile)}` : "") +
-            (found.length > most ? `, the first ${most} shown` : "");
+          const pages = Math.max(1, Math.ceil(found.length / perPage));
+          if (chosenLine) {
+            const place = found.findIndex(e => e.fingerprint === chosenLine);
+            if (place >= 0) page = Math.floor(place / perPage) + 1;
+          }
+          page = Math.min(Math.max(1, page), pages);
+          const shown = found.slice((page - 1) * perPage, page * perPage);
+          byId("count").textContent = count(found.length, "site") + (chosenFile ? ` in ${short(chosenFile)}` : "");
+          byId("pages").hidden = pages === 1;
+          byId("page").textContent = `page ${page} of ${pages}`;
+          byId("before").disabled = page === 1;
+          byId("after").disabled = page === pages;
           const groups = new Map();
-          for (const entry of found.slice(0, most)) {
+          for (const entry of shown) {
             if (!groups.has(entry.file)) groups.set(entry.file, []);
             groups.get(entry.file).push(entry);
           }
           const isShort = groups.size <= 8;
           byId("list").replaceChildren(...[...groups].map(([file, entries], number) => {
             const row = rows.find(f => f.path === file);
-            const facts = row ? `wave ${row.wave}, layer ${row.layer}, effort ${row.effort}` : "";
+            const facts = (row ? `wave ${row.wave}, layer ${row.layer}, ${row.effort / 4} h` : "") +
+              (testFiles.has(file) ? ", tests" : "");
             const head = make("summary", {}, make("b", {}, short(file)), " ", make("small", {}, `${entries.length} · ${facts}`));
             const group = make("details", isShort || number < 3 ? { open: "" } : {}, head);
             group.append(...entries.map(line));
+            if (entries.some(e => e.fingerprint === chosenLine)) group.open = true;
             return group;
           }));
         }
 
+        /** Lists again what the fields say, from the first page on unless one is given, and puts it into the address. */
+        function update(newPage = 1) {
+          page = newPage;
+          chosenLine = "";
+          fillList();
+          writeAddress();
+        }
+
+        function writeAddress() {
+          const parts = new URLSearchParams();
+          for (const id of fields) if (byId(id).value) parts.set(id, byId(id).value);
+          if (chosenFile) parts.set("file", chosenFile);
+          if (page > 1) parts.set("page", page);
+          if (chosenLine) parts.set("line", chosenLine);
+          const hash = "#" + parts;
+          if (hash !== location.hash) history.replaceState(null, "", hash);
+        }
+
+        function readAddress() {
+          const parts = new URLSearchParams(location.hash.slice(1));
+          for (const id of fields) byId(id).value = parts.get(id) || "";
+          for (const id of fields) if (byId(id).selectedIndex === -1) byId(id).selectedIndex = 0;
+          [chosenFile, page, chosenLine] = [parts.get("file") || "", Number(parts.get("page")) || 1, parts.get("line") || ""];
+          markFile();
+          fillList();
+          const entry = report.findings.find(e => e.fingerprint === chosenLine);
+          if (!entry) return;
+          show(entry, patternOf(entry));
+          document.querySelector(".row.chosen")?.scrollIntoView({ block: "center" });
+        }
+
+        const patternOf = entry => patterns.get(entry.pattern) || { title: entry.pattern, effort: 1 };
+
+        /** A link that opens a line: with the scheme of an editor, otherwise the file alone. */
+        function address(entry) {
+          const path = encodeURI(entry.file.startsWith("/") ? entry.file : `${folder}/${entry.file}`);
+          const place = `${entry.line}:${entry.column}`;
+          switch (byId("opener").value) {
+          case "vscode": return `vscode://file${path}:${place}`;
+          case "idea": return `idea://open?file=${path}&line=${entry.line}`;
+          case "txmt": return `txmt://open?url=file://${path}&line=${entry.line}&column=${entry.column}`;
+          default: return `file://${path}#L${entry.line}`;
+          }
+        }
+
         function line(entry) {
-          const pattern = patterns.get(entry.pattern) || { title: entry.pattern, effort: 1 };
+          const pattern = patternOf(entry);
           const tags = [make("span", { class: `tag e${pattern.effort}` }, pattern.title)];
           if (!pattern.recipe) tags.push(" ", make("span", { class: "tag plain" }, "no recipe"));
           if (entry.certainty === "likely") tags.push(" ", make("span", { class: "tag plain" }, "likely"));
@@ -94,9 +156,12 @@ extension HTMLPage {
           if (entry.allowance) tags.push(" ", make("span", { class: "tag plain" }, "allowed: " + entry.allowance));
           const button = make("button", { class: "row", type: "button", title: entry.source },
             make("span", { class: "place" }, `${entry.line}:${entry.column} `), ...tags, make("code", {}, entry.source));
+          if (entry.fingerprint === chosenLine) button.classList.add("chosen");
           button.onclick = () => {
             document.querySelectorAll(".row.chosen").forEach(r => r.classList.remove("chosen"));
             button.classList.add("chosen");
+            chosenLine = entry.fingerprint;
+            writeAddress();
             show(entry, pattern);
           };
           return button;
@@ -104,7 +169,8 @@ extension HTMLPage {
 
         function show(entry, pattern) {
           const parts = [make("h3", {}, pattern.title),
-            make("p", { class: "hint" }, `${short(entry.file)}:${entry.line}` + (entry.context ? ` in ${entry.context}` : "")),
+            make("p", { class: "hint" }, make("a", { href: address(entry) }, `${short(entry.file)}:${entry.line}`),
+              entry.context ? ` in ${entry.context}` : ""),
             make("pre", {}, entry.source), make("p", {}, pattern.meaning || ""),
             make("p", {}, make("span", { class: `tag e${pattern.effort}` }, efforts[pattern.effort]), " ",
               `step ${pattern.step}: ${steps[pattern.step] || ""}`)];

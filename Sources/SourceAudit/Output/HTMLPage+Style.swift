@@ -38,7 +38,11 @@ extension HTMLPage {
         .e2 { fill: var(--two); background: var(--two); color: var(--two-ink); }
         .e3 { fill: var(--three); background: var(--three); color: var(--three-ink); }
         .ring { background: var(--card); border: 1px solid var(--line); border-radius: .5rem; padding: .5rem .8rem;
-          margin-top: .6rem; }
+          margin-top: .6rem; overflow-wrap: anywhere; }
+        .ring ul { margin: .2rem 0; padding-left: 1.2rem; } .ring small { color: var(--soft); }
+        .link { border: 0; padding: 0; background: none; color: var(--mark); text-align: left; cursor: pointer;
+          overflow-wrap: anywhere; vertical-align: top; }
+        h3, .hint, #count { overflow-wrap: anywhere; }
         #filters { display: flex; flex-wrap: wrap; gap: .5rem; align-items: center; margin: .6rem 0; }
         input, select, button { font: inherit; color: inherit; background: var(--card); border: 1px solid var(--line);
           border-radius: .4rem; padding: .3rem .5rem; }

@@ -5,7 +5,10 @@ struct HTMLPage {
     let text: String
 
     init(_ report: Report) {
-        let data = Contents(report: report, recipes: GuideText.sections(Set(report.patterns.compactMap(\.recipe))))
+        let data = Contents(
+            report: report, recipes: GuideText.sections(Set(report.patterns.compactMap(\.recipe))),
+            tests: Set(report.findings.map(\.file)).filter(Place.isTest).sorted(),
+            folder: FileManager.default.currentDirectoryPath)
         text = Self.document
             .replacing("/*STYLE*/", with: Self.style)
             .replacing("/*SCRIPT*/", with: Self.script + Self.drawing)
@@ -15,6 +18,10 @@ struct HTMLPage {
     private struct Contents: Encodable {
         let report: Report
         let recipes: [String: String]
+        /// The files with findings that are tests.
+        let tests: [String]
+        /// The folder from which paths are told.
+        let folder: String
     }
 
     /// JSON that can stand in a script: nothing in it ends one.
@@ -44,6 +51,10 @@ struct HTMLPage {
           <div id="tiles"></div>
         </header>
         <section>
+          <h2>Where to begin</h2>
+          <div id="start"></div>
+        </section>
+        <section>
           <h2>Waves</h2>
           <p class="hint">Nothing that is left uses wave 1: begin there. Each box is a file, as broad as its effort;
             choose one to see what it uses and what is found in it.</p>
@@ -64,12 +75,21 @@ struct HTMLPage {
               <option value="">all</option><option value="certain">certain</option>
               <option value="likely">likely</option><option value="none">without a recipe</option>
               <option value="allowed">allowed by comments</option>
+              <option value="product">not in tests</option><option value="tests">in tests</option>
+            </select>
+            <select id="opener" aria-label="what links open">
+              <option value="">links open files</option><option value="vscode">links open VS Code</option>
+              <option value="idea">links open IDEA</option><option value="txmt">links open TextMate, BBEdit</option>
             </select>
             <button type="button" id="clear">clear</button>
             <span id="count" role="status"></span>
           </form>
           <div id="columns">
-            <div id="list"></div>
+            <div>
+              <div id="list"></div>
+              <p id="pages"><button type="button" id="before">before</button> <span id="page"></span>
+                <button type="button" id="after">after</button></p>
+            </div>
             <aside id="detail"><p class="hint">Choose a line to see its recipe.</p></aside>
           </div>
         </section>
