@@ -142,6 +142,12 @@ struct RewriteTests {
         ("statements share the lines", lockClass("lock.lock()\ndefer { lock.unlock() }; x = 1\nx = 2")),
         ("a comment stands", lockClass("lock.lock()\n// why\ndefer { lock.unlock() }\nx = 2")),
         ("#if stands behind", lockClass("lock.lock()\ndefer { lock.unlock() }\n#if DEBUG\nx = 2\n#endif\nx = 3")),
+        ("#if stands behind", lockClass("#if DEBUG\nlock.lock()\ndefer { lock.unlock() }\nx = 2\n#endif\nx = 3")),
+        ("another Atomic", lockClass("lock.withLock { Atomic(x).store(1) }")),
+        (
+            "a protocol asks for it",
+            "protocol Locked { var lock: NSLock { get } }\n" + lockClass("", in: "class A: Locked")
+        ),
         ("may have no value yet", lockClass("let y: Int\nlock.lock()\ndefer { lock.unlock() }\ny = x\nprint(y)")),
         (
             "control leaves the statements",
@@ -195,6 +201,12 @@ struct RewriteTests {
         let other = "func f(_ a: A) { a.lock.lock() }\n"
         let fixes = try Package(["A.swift": own, "B.swift": other]).fixes()
         #expect(fixes.files.isEmpty && fixes.left.map(\.reason).first?.contains("B.swift:1 may use it") == true)
+        let global = [
+            "A.swift": "import Foundation\nlet lock = NSLock()\n", "B.swift": "class B { func f() { lock.lock() } }\n",
+        ]
+        #expect(try Package(global).fixes().files.isEmpty)
+        let required = ["A.swift": own, "B.swift": "protocol P { var lock: NSLock { get } }\n"]
+        #expect(try Package(required).fixes().files.isEmpty)
         #expect(try Package(["A.swift": own, "B.swift": "func f(_ l: L) { l.lock() }\n"]).fixes().files.count == 2)
     }
 

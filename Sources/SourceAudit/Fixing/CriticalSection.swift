@@ -160,7 +160,8 @@ struct CriticalSection {
         var exits = Exits()
         for index in body where file[index - 1] != .dot {
             switch file[index] {
-            case .ifDirective: throw Refusal("#if stands behind line \(line)")
+            case .ifDirective, .elseifDirective, .elseDirective, .endifDirective:
+                throw Refusal("#if stands behind line \(line)")
             case .await, .yield: throw Refusal("the function suspends behind line \(line)")
             default: break
             }

@@ -81,6 +81,10 @@ extension SourceFile {
             as: UTF8.self)
     }
 
+    func isInProtocol(_ index: Int) -> Bool {
+        outline.enclosing(.type, of: index).map { kind(ofTypeScope: $0) == .protocol } ?? false
+    }
+
     /// The kind of the type whose body or extension is a scope.
     func kind(ofTypeScope scope: Int) -> Term? {
         let head = outline.scopes[scope].head

@@ -74,7 +74,9 @@ struct Fixer {
                     let manifests = try manifests(for: number)
                     let needsBridge = Self.rewrite(for: finding)!.module == "TaskOperationsBridge"
                     for manifest in manifests { _ = try manifest.edits(bridgeFor: needsBridge ? [paths[number]] : []) }
-                    let change = try change(finding, matcher(number, bytes), manifests)
+                    let matcher = matcher(number, bytes)
+                    if !needsBridge { try checkNames(matcher) }
+                    let change = try change(finding, matcher, manifests)
                     accepted[number, default: []].append(finding)
                     if let word = change.visibleName { visible[word, default: []].append(finding) }
                 } catch {
@@ -96,6 +98,18 @@ struct Fixer {
         }
         fixes.left.sort { ($0.finding.path, $0.finding.token) < ($1.finding.path, $1.finding.token) }
         fixes.files.sort { $0.path < $1.path }
+    }
+
+    /// A type of another module would be ambiguous beside that of Synchronization.
+    private func checkNames(_ matcher: FileMatcher) throws(Refusal) {
+        let file = matcher.file
+        guard !matcher.declarations.imports.contains(file.vocabulary["Synchronization"]) else { return }
+        for name in ["Mutex", "Atomic", "AtomicLazyReference", "AtomicRepresentable", "WordPair"] {
+            let word = file.vocabulary[name]
+            guard !file.tokens.contains(where: { $0.kind == .word && $0.word == word }) else {
+                throw Refusal("the file uses another \(name)")
+            }
+        }
     }
 
     private func read(_ number: Int) -> [UInt8]? {
@@ -140,8 +154,10 @@ struct Fixer {
                     let owner = codeBase.vocabulary[String(finding.context.split(separator: ".").last ?? "")]
                     let type = file.typeName(around: index)
                     let extends =
-                        type == owner || codeBase.chain(from: type).contains { $0.supers.contains { $0.name == owner } }
-                    guard isMember || isInherited && extends else { continue }
+                        owner == Vocabulary.none || type == owner
+                        || codeBase.chain(from: type).contains { $0.supers.contains { $0.name == owner } }
+                    let isRequired = file[index - 1] == .var && file.isInProtocol(index)
+                    guard isMember || isRequired || isInherited && extends else { continue }
                     guard accepted[finding.file]?.contains(where: { $0.token == finding.token }) == true else {
                         continue
                     }

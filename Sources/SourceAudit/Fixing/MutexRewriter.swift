@@ -39,8 +39,7 @@ struct MutexRewriter {
         let kept: Set<String> = ["private", "fileprivate", "internal", "static", "final"]
         if let other = variable.modifiers.subtracting(kept).sorted().first { throw Refusal("it is \(other)") }
         guard !file.bytes.contains(Byte.return) else { throw Refusal("lines of the file end with carriage returns") }
-        let codeBase = matcher.codeBase
-        guard codeBase.types[file.vocabulary["Mutex"]] == nil else {
+        guard matcher.codeBase.types[file.vocabulary["Mutex"]] == nil else {
             throw Refusal("the code base has a Mutex of its own")
         }
         let key = Declarations.Key(scope: variable.scope, name: variable.name)
@@ -68,6 +67,7 @@ struct MutexRewriter {
     private func isUse(_ index: Int, of variable: DeclaredVariable) throws(Refusal) -> Bool {
         if file[index - 1] == .dot { return try isMemberUse(index, of: variable) }
         switch file[index - 1] {
+        case .var where file.isInProtocol(index): throw Refusal("a protocol asks for it in line \(file.line(index))")
         case .let, .var, .func, .case: return false
         default: break
         }
