@@ -173,7 +173,7 @@ struct RewriteTests {
         ("it is public", "import Foundation\npublic let lock = NSLock()"),
         ("it is lazy", "import Foundation\nclass A {\nlazy var lock = NSLock()\n}"),
         ("it has an attribute", "import Foundation\nclass A {\n@objc let lock = NSLock()\n}"),
-        ("Mutex of its own", "import Foundation\nlet lock = NSLock()\nstruct Mutex {}"),
+        ("another Mutex", "import Foundation\nlet lock = NSLock()\nstruct Mutex {}"),
         (
             "more than a label",
             "import Foundation\nclass A {\nprivate let q = DispatchQueue(label: \"\", qos: .utility)\nvar x: Int { q.sync { 1 } }\n}"
