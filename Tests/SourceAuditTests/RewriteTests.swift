@@ -280,6 +280,11 @@ struct RewriteTests {
             with: "dependencies: [.package(url: \"https://example.com/TaskOperations.git\", from: \"1.0.0\")], targets:"
         )
         #expect(try manifest(known).contains("package: \"TaskOperations\")"))
+        // The plugin runs in a package that depends on this one, whatever its folder is called.
+        let checkout = Guide.package.standardizedFileURL.path
+        let depends = Self.manifest.replacing(
+            "targets:", with: "dependencies: [.package(path: \"\(checkout)\")], targets:")
+        #expect(try manifest(depends).components(separatedBy: ".package(").count == 2)
         let lock = try manifest(Self.manifest, source: "import Foundation\nprivate let lock = NSLock()\n")
         #expect(!lock.contains("Bridge") && lock.contains("platforms:"))
     }

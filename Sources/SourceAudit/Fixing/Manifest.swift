@@ -146,22 +146,20 @@ struct Manifest {
 
     /// Adds the package, and returns the name by which targets refer to it.
     private func addPackage(_ edits: inout [Edit]) throws(Refusal) -> String {
-        let known = file.tokens.indices.first { index in
-            file.isString(index) && ["url", "path"].contains(file.text(index - 2))
-                && file.text(index).contains("TaskOperations")
-        }
-        if let known {
-            let last = file.text(known).split(separator: "/").last.map(String.init) ?? ""
-            return last.hasSuffix(".git") ? String(last.dropLast(4)) : last
-        }
         let package = GuideText.package.standardizedFileURL.path
+        let own = package.split(separator: "/").last.map(String.init) ?? ""
+        for index in file.tokens.indices where file.isString(index) && ["url", "path"].contains(file.text(index - 2)) {
+            let last = file.text(index).split(separator: "/").last.map(String.init) ?? ""
+            let name = last.hasSuffix(".git") ? String(last.dropLast(4)) : last
+            if name == own || name == "TaskOperations" { return name }
+        }
         let entry = ".package(path: \"\(Self.relative(package, to: folder))\")"
         if let list = labels["dependencies"] {
             edits.append(try insertion(of: entry, intoListAt: list + 2))
         } else {
             edits.append(try insertion(ofArgument: "dependencies: [\(entry)]", before: ["targets"]))
         }
-        return String(package.split(separator: "/").last ?? "")
+        return own
     }
 
     private static func relative(_ path: String, to folder: String) -> String {
