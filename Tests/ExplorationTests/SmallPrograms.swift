@@ -45,7 +45,7 @@ enum SmallPrograms {
         addAndCancel, addLimited, addTwo, addTwice, refusedAdd, removedEdge, raised, suspended, released, lent, awaited,
         givenUp,
         awaitedTwice, observed, limited, callback, scope, capacity, shutDown, key, lazyValue, group, semaphore, thread,
-        threads, timeLimit, crossing, awaitedBarrier,
+        threads, timeLimit, crossing, awaitedBarrier, keptLimit,
     ]
 
     static let addAndCancel = ExploredProgram("add / cancel") { schedule in
@@ -510,6 +510,29 @@ enum SmallPrograms {
 }
 
 extension SmallPrograms {
+    /// A body keeps a limit. One child task is refused a wait for an operation that needs the limit. Another child task
+    /// opens a scope meanwhile.
+    static let keptLimit = ExploredProgram("refused wait for a limit / scope") { schedule in
+        let (queue, semaphore, tally) = (TaskOperationQueue(), AsyncSemaphore(capacity: 1), Tally())
+        let needing = TaskOperation(name: "needing") {}
+        let keeping = TaskOperation(name: "keeping") {
+            await withTaskGroup { group in
+                group.addTask { do { try await needing.waitUntilFinished() } catch { tally.count("refused") } }
+                group.addTask { await withTaskOperationQueue { _ in tally.count("scope") } }
+            }
+        }
+        for operation in [needing, keeping] { try? operation.setLimits([semaphore]) }
+        schedule.thread("adder") {
+            try? queue.addOperation(keeping)
+            try? queue.addOperation(needing)
+        }
+        schedule.runToEnd()
+        schedule.expectEnd(of: keeping, needing)
+        schedule.expectOnce(tally)
+        schedule.expect(tally["scope"] == 1, "the scope has not ended")
+        schedule.expectEmpty(queue)
+    }
+
     /// Two bodies await a barrier that is added at the same time. The body before the barrier is refused, or the barrier.
     static let awaitedBarrier = ExploredProgram("add a barrier / wait for it / wait for it") { schedule in
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)

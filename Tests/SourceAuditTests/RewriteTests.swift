@@ -182,7 +182,7 @@ struct RewriteTests {
         ("operations differs", "import Foundation\nlet q = OperationQueue()\nlet c = q.operations"),
         (
             "another API is given",
-            "import Foundation\nlet q = OperationQueue()\nlet c = Other(workQueue: q)"
+            "import Foundation\nlet q = OperationQueue()\nlet c = Other(queue: q)"
         ),
         ("not the value of a declaration", "import Foundation\nfunc f(_ q: OperationQueue = OperationQueue()) {}"),
     ]

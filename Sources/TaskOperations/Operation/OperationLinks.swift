@@ -25,6 +25,7 @@ final class OperationLinks: @unchecked Sendable {
         @exclusivity(unchecked) var bindings: [TaskLocalBinding] = []
         @exclusivity(unchecked) var limits: [AsyncSemaphore] = []
         @exclusivity(unchecked) var limitUse = LimitUse.held
+        @exclusivity(unchecked) var beginningWaitCount = 0
         @exclusivity(unchecked) var addedBodies: AddedBodies?
         @exclusivity(unchecked) var progress: ProgressUnit?
     }
@@ -122,6 +123,12 @@ extension OperationLinks {
     var limitUse: LimitUse {
         get { extras?.limitUse ?? .held }
         _modify { yield &madeExtras().limitUse }
+    }
+
+    /// The number of waits of a body with limits whose edges are being made.
+    var beginningWaitCount: Int {
+        get { extras?.beginningWaitCount ?? 0 }
+        _modify { yield &madeExtras().beginningWaitCount }
     }
 
     /// What runs beside the first body.

@@ -88,13 +88,7 @@ extension AnyTaskOperation {
     private func begin(_ wait: OperationLinks.Wait, _ permit: PermitPolicy) async throws(TaskOperationError) -> Bool {
         takePlaceInHost()
         wait.target.willBeAwaited()
-        var hasEnded = false
-        while let cycle = insert(wait, &hasEnded) {
-            if Self.lendPermit(on: cycle) { continue }
-            wait.target.isNoLongerAwaited()
-            throw .waitCycle(Self.labels(of: cycle))
-        }
-        if hasEnded {
+        guard try insertKeepingLimits(wait) else {
             wait.target.isNoLongerAwaited()
             return false
         }
@@ -108,7 +102,6 @@ extension AnyTaskOperation {
             case .kept: break
             case .lent: try lendOwnPermit()
             }
-            try keepLimits()
         } catch {
             // Another task of the body may have lent the permit just now, and this wait is counted.
             await end(wait)
@@ -123,6 +116,32 @@ extension AnyTaskOperation {
         guard let host = record.withLock({ $0.host }), rank.value >= host.endRank else { return }
         // It closes no cycle: the operation waits for nothing yet.
         try? host.putInOrder(self)
+    }
+
+    /// Makes the edge of a wait. Returns false, and does nothing, if the body has ended.
+    ///
+    /// The body keeps its limits before that. A cycle through a limit is therefore found where the edge of the wait would
+    /// close it, and not by another wait of the body, which is innocent of it.
+    private func insertKeepingLimits(_ wait: OperationLinks.Wait) throws(TaskOperationError) -> Bool {
+        let limits = limits
+        if !limits.isEmpty { record.withLock { $0.links?.beginningWaitCount += 1 } }
+        defer {
+            if !limits.isEmpty {
+                record.withLock { $0.links?.beginningWaitCount -= 1 }
+                for limit in limits { limit.permit.remove(self) }
+            }
+        }
+        do throws(TaskOperationError) {
+            try keepLimits()
+            var hasEnded = false
+            while let cycle = insert(wait, &hasEnded) {
+                if !Self.lendPermit(on: cycle) { throw .waitCycle(Self.labels(of: cycle)) }
+            }
+            return !hasEnded
+        } catch {
+            wait.target.isNoLongerAwaited()
+            throw error
+        }
     }
 
     /// Makes the edge of a wait, or returns the cycle that it would close.

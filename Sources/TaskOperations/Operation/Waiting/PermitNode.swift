@@ -63,7 +63,7 @@ final class PermitNode: Sendable {
         state.withLock { state in
             let (isInOrder, isNew) = holder.record.withLock { record in
                 guard let links = record.links,
-                    isLimit ? !links.waits.isEmpty : links.suspendedCount > 0 && links.permit == .held
+                    isLimit ? links.keepsLimits : links.suspendedCount > 0 && links.permit == .held
                 else { return (true, false) }
                 if holder.rank.value >= rank.value { return (false, false) }
                 if !isLimit { links.permit = .kept }
@@ -90,11 +90,17 @@ extension OperationRecord {
     /// Whether the body keeps its permit of its queue, or those of its limits, while it awaits.
     fileprivate func keepsPermit(ofLimit isLimit: Bool) -> Bool {
         guard hasBody, let links else { return false }
-        // The body of an open scope, which will await its end, keeps its limits from the beginning: so an operation that
-        // needs one is refused where it is added to the scope.
-        if isLimit { return links.limitUse == .held && (!links.waits.isEmpty || links.permit == .lent) }
+        if isLimit { return links.limitUse == .held && (links.keepsLimits || links.permit == .lent) }
         return links.permit == .kept
     }
+}
+
+extension OperationLinks {
+    /// Whether the body awaits something, or is about to, and so keeps its limits.
+    ///
+    /// The body of an open scope, which will await its end, keeps its limits from the beginning: so an operation that
+    /// needs one is refused where it is added to the scope.
+    fileprivate var keepsLimits: Bool { !waits.isEmpty || beginningWaitCount > 0 }
 }
 
 // MARK: - Permits that are kept free

@@ -86,9 +86,9 @@ extension AnyTaskOperation {
     }
 
     fileprivate func lowerRank(to value: Int) -> Bool {
-        // The host compares ranks when it takes the operation in. Until then no barrier holds the operation back.
+        // A host says that it has barriers before it compares ranks and takes the operation in.
         let (isLow, host) = record.withLock { record -> (Bool, (any OperationHost)?) in
-            if record.phase == .submitted, let host = record.settledHost, host.hasBarriers { return (false, host) }
+            if record.phase == .submitted, let host = record.host, host.hasBarriers { return (false, host) }
             return (lowerRank(to: value, record), nil)
         }
         guard let host else { return isLow }
