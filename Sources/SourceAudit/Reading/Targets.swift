@@ -29,23 +29,23 @@ struct Targets {
         guard let names = try? FileManager.default.contentsOfDirectory(atPath: folder) else { return }
         for name in names where name.hasSuffix(".xcodeproj") {
             guard let text = Self.text("\(folder)/\(name)/project.pbxproj") else { continue }
-            let versions = text.matches(of: /SWIFT_VERSION = ([\d.]+);/).map { $0.1 }
+            let versions = text.matches(of: #/SWIFT_VERSION = ([\d.]+);/#).map { $0.1 }
             folders.append((folder, !versions.isEmpty && versions.allSatisfy { $0.hasPrefix("6") }))
         }
     }
 
     private mutating func read(manifest text: String, _ folder: String) {
-        let major = text.firstMatch(of: /swift-tools-version:\s*(\d+)/).flatMap { Int($0.1) } ?? 5
-        let isOld = text.contains(/(?:swiftLanguageModes|swiftLanguageVersions):\s*\[\s*\.(?:v4|v5|version\("[45])/)
-        let isNew = text.contains(/swiftLanguage(?:Modes|Versions):\s*\[\s*\.(?:v6|version\("6)/)
+        let major = text.firstMatch(of: #/swift-tools-version:\s*(\d+)/#).flatMap { Int($0.1) } ?? 5
+        let isOld = text.contains(#/(?:swiftLanguageModes|swiftLanguageVersions):\s*\[\s*\.(?:v4|v5|version\("[45])/#)
+        let isNew = text.contains(#/swiftLanguage(?:Modes|Versions):\s*\[\s*\.(?:v6|version\("6)/#)
         let isChecked = isNew || major >= 6 && !isOld
         folders.append((folder, isChecked))
         // A target may say otherwise by itself.
-        for part in text.split(separator: /\.(?:target|executableTarget|testTarget|macro)\(/).dropFirst() {
-            guard let name = part.firstMatch(of: /name:\s*"([^"]+)"/)?.1 else { continue }
-            let mode = part.firstMatch(of: /swiftLanguageMode\(\s*\.v(\d)/)?.1
+        for part in text.split(separator: #/\.(?:target|executableTarget|testTarget|macro)\(/#).dropFirst() {
+            guard let name = part.firstMatch(of: #/name:\s*"([^"]+)"/#)?.1 else { continue }
+            let mode = part.firstMatch(of: #/swiftLanguageMode\(\s*\.v(\d)/#)?.1
             guard mode != nil || part.contains("defaultIsolation(MainActor") else { continue }
-            let path = part.firstMatch(of: /path:\s*"([^"]+)"/).map { String($0.1) }
+            let path = part.firstMatch(of: #/path:\s*"([^"]+)"/#).map { String($0.1) }
             let isOwn = mode.map { $0 == "6" } ?? true
             for place in path.map({ [$0] }) ?? ["Sources/\(name)", "Tests/\(name)"] {
                 folders.append(("\(folder)/\(place)", isOwn))
