@@ -63,6 +63,8 @@ enum Deadlines {
             switch table.withLock({ $0.next(for: sleeper, at: now) }) {
             case .tell(let targets):
                 for target in targets { target.deadlinePassed() }
+                // A target may add a deadline by the clock, which may show less than the moment that counted as passed.
+                now = face.now
             case .sleep(let moment):
                 await DeadlineSleep.$isCurrent.withValue(true) { await face.sleep(until: moment) }
                 now = max(face.now, moment)
