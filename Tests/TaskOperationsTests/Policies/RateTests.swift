@@ -1,3 +1,4 @@
+import Synchronization
 import TaskOperations
 import TaskOperationsExpectations
 import TaskOperationsTesting
@@ -95,6 +96,16 @@ struct RateTests {
         await until { clock.sleeperCount == 1 }
         clock.advance(by: .seconds(2))
         #expect(try await closed[2].value == 2)
+    }
+
+    @Test("A clock whose sleeps end early holds up nothing: its time is read before each sleep")
+    func earlySleeps() async throws {
+        let clock = EarlySleepClock(earlyCount: 2)
+        let queue = TaskOperationQueue(rate: .one(per: .seconds(10)), clock: clock)
+        let operations = (0..<2).map { number in queue.addOperation { number } }
+        #expect(await eventually { operations[1].isFinished })
+        clock.jump(by: .seconds(10))
+        try await queue.waitUntilAllOperationsAreFinished()
     }
 
     @Test("A clock that leaps on does no more than fill the burst; one that goes back starts nothing early")
@@ -225,6 +236,29 @@ struct AgeingTests {
             _ = TaskOperationQueue(order: .lastInFirstOut, ageing: .raise(after: .seconds(1)))
         }
         #expect(order.errorText.contains("it must be firstInFirstOut"))
+    }
+}
+
+/// A clock whose first sleeps end at once, and whose later sleeps move its time to their end.
+private final class EarlySleepClock: Clock {
+    typealias Instant = ManualClock.Instant
+
+    private let state: Mutex<(now: Instant, earlyCount: Int)>
+
+    init(earlyCount: Int) {
+        state = Mutex((Instant(), earlyCount))
+    }
+
+    var now: Instant { state.withLock { $0.now } }
+    var minimumResolution: Duration { .zero }
+
+    func jump(by duration: Duration) { state.withLock { $0.now = $0.now.advanced(by: duration) } }
+
+    func sleep(until deadline: Instant, tolerance: Duration?) async throws {
+        state.withLock { state in
+            state.earlyCount -= 1
+            if state.earlyCount < 0 { state.now = max(state.now, deadline) }
+        }
     }
 }
 
