@@ -25,7 +25,7 @@ extension Program.Queue: CustomStringConvertible {
         var parts = ["width \(width)"]
         if order == .lastInFirstOut { parts.append("newest first") }
         if pendingLimit != .max { parts.append("\(pendingLimit) pending") }
-        if overflow != .refuse { parts.append("\(overflow)") }
+        if overflow != .reject { parts.append("\(overflow)") }
         if let rate { parts.append("one per \(rate.interval) s, \(rate.burst) at once") }
         if let ageing { parts.append("a level higher each \(ageing) s") }
         if isSuspended { parts.append("suspended") }

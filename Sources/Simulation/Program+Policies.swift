@@ -76,7 +76,7 @@ extension Program {
         for queue in queues.indices where choices.picks(percent: 70) {
             queues[queue].pendingLimit = 1 + choices.number(below: 3)
             queues[queue].overflow = choices.pick([
-                (1, { _ in .refuse }), (1, { _ in .dropOldest }), (1, { _ in .dropNewest }),
+                (1, { _ in .reject }), (1, { _ in .dropOldest }), (1, { _ in .dropNewest }),
             ])
         }
         if choices.picks(percent: 50) { waitForRoom(from: &choices) }

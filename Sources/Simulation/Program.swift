@@ -12,7 +12,7 @@ public struct Program: Hashable, Sendable {
         public var order = OperationOrder.firstInFirstOut
         /// How many operations may be pending.
         public var pendingLimit = Int.max
-        public var overflow = QueueOverflow.refuse
+        public var overflow = QueueOverflow.reject
         public var rate: Rate?
         /// After how many seconds an operation comes one level higher.
         public var ageing: Int?

@@ -7,7 +7,7 @@ public import Testing
 ///
 /// ```swift
 /// @Test(.seeds(200)) func nothingIsLost() async throws {
-///     let queue = TaskOperationQueue(maxConcurrentOperationCount: 2, executor: .seeded)
+///     let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 2, executor: .seeded))
 ///     …
 /// }
 /// ```

@@ -6,7 +6,7 @@
 /// ```swift
 /// let executor = SeededExecutor(seed: 17)
 /// let sum = try executor.run {
-///     let queue = TaskOperationQueue(maxConcurrentOperationCount: 2, executor: executor)
+///     let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 2, executor: executor))
 ///     let one = queue.addOperation { 1 }
 ///     return try await queue.addOperation(after: one) { $0 + 1 }.value
 /// }

@@ -45,7 +45,7 @@ struct DefaultIsolationTests {
 
     @Test("scopes and groups take closures that use the state of the main actor")
     func scopes() async throws {
-        let total = await withTaskOperationQueue(maxConcurrentOperationCount: 2) { queue in
+        let total = try await withTaskOperationQueue(maxConcurrentOperationCount: 2) { queue in
             for number in 0..<3 { queue.addOperation { @MainActor in self.model.titles.append("\(number)") } }
             try? await queue.waitUntilAllOperationsAreFinished()
             return model.titles.count

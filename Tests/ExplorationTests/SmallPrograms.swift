@@ -66,7 +66,7 @@ enum SmallPrograms {
     static let addLimited = ExploredProgram("add with a limit / cancel") { schedule in
         let (queue, semaphore) = (TaskOperationQueue(maxConcurrentOperationCount: 1), AsyncSemaphore(capacity: 1))
         let operation = TaskOperation(name: "a") {}
-        try? operation.setLimits([semaphore])
+        try? operation.addOptions(.limited(by: semaphore))
         schedule.thread("adder") { try? queue.addOperation(operation) }
         schedule.thread("canceller") { operation.cancel() }
         schedule.runToEnd()
@@ -98,7 +98,7 @@ enum SmallPrograms {
     static let addTwice = ExploredProgram("refused add / add to another queue") { schedule in
         let (queue, other) = (TaskOperationQueue(), TaskOperationQueue())
         let operation = TaskOperation(name: "a") {}
-        let barrier = queue.addBarrier(dependencies: [operation]) {}
+        let barrier = queue.addBarrier(.dependencies([operation])) {}
         let refusals = Holder<[TaskOperationError]>([])
         for queue in [queue, other] {
             schedule.thread("adder") {
@@ -173,7 +173,7 @@ enum SmallPrograms {
     }
 
     static let suspended = ExploredProgram("suspend / take from the ring") { schedule in
-        let (queue, tally) = (TaskOperationQueue(maxConcurrentOperationCount: 1, isSuspended: true), Tally())
+        let (queue, tally) = (TaskOperationQueue(.init(maxConcurrentOperationCount: 1, isSuspended: true)), Tally())
         let operations = (0..<6).map { number in TaskOperation(name: "\(number)") { tally.count("\(number)") } }
         for operation in operations { try? queue.addOperation(operation) }
         schedule.thread("resumer") { queue.isSuspended = false }
@@ -300,8 +300,8 @@ enum SmallPrograms {
                 tally.leave()
             }
         }
-        try? operations[0].setLimits([one, two])
-        try? operations[1].setLimits([two, one])
+        try? operations[0].addOptions(.limited(by: one, two))
+        try? operations[1].addOptions(.limited(by: two, one))
         for number in 0..<2 { schedule.thread("adder") { try? queues[number].addOperation(operations[number]) } }
         schedule.runToEnd()
         for operation in operations { schedule.expectEnd(of: operation) }
@@ -312,7 +312,7 @@ enum SmallPrograms {
 
     static let callback = ExploredProgram("a callback / its cancellation") { schedule in
         let (queue, tally) = (TaskOperationQueue(maxConcurrentOperationCount: 1), Tally())
-        let operation = queue.addOperation(name: "a") { (completion: CompletionHandler<Int>) in
+        let operation = queue.addOperation(.name("a")) { (completion: CompletionHandler<Int>) in
             completion.onCancel {
                 tally.count("cancelled")
                 $0(throwing: CancellationError())
@@ -330,7 +330,7 @@ enum SmallPrograms {
         let tally = Tally()
         schedule.thread("main task") {
             let task = Task {
-                await withTaskOperationQueue(maxConcurrentOperationCount: 1) { queue in
+                try await withTaskOperationQueue(maxConcurrentOperationCount: 1) { queue in
                     queue.addOperation { tally.count("a") }
                     queue.addOperation { tally.count("b") }
                 }
@@ -346,7 +346,7 @@ enum SmallPrograms {
 
     static let capacity = ExploredProgram("add / add to a full queue") { schedule in
         let queue = TaskOperationQueue(
-            maxConcurrentOperationCount: 1, maxPendingOperationCount: 1, overflow: .dropOldest, isSuspended: true)
+            .init(maxConcurrentOperationCount: 1, maxQueuedOperationCount: 1, overflow: .dropOldest, isSuspended: true))
         let operations = (0..<2).map { TaskOperation(name: "\($0)") {} }
         for operation in operations { schedule.thread("adder") { try? queue.addOperation(operation) } }
         schedule.thread("waiter") {
@@ -365,7 +365,7 @@ enum SmallPrograms {
         let (queue, tally) = (TaskOperationQueue(maxConcurrentOperationCount: 1), Tally())
         let operation = TaskOperation(name: "a") { tally.count("a") }
         schedule.thread("adder") { try? queue.addOperation(operation) }
-        schedule.thread("closer") { queue.shutDown(.cancelling) }
+        schedule.thread("closer") { queue.shutDown(.cancel) }
         schedule.runToEnd()
         schedule.expectEnd(of: operation)
         schedule.expectOnce(tally)
@@ -480,7 +480,7 @@ enum SmallPrograms {
     static let timeLimit = ExploredProgram("time limit / end") { schedule in
         let (queue, tally) = (TaskOperationQueue(maxConcurrentOperationCount: 1), Tally())
         let operation = TaskOperation(name: "a") { tally.count("a") }
-        try? operation.setPolicies(timeLimit: .seconds(1))
+        try? operation.addOptions(.timeLimit(.seconds(1)))
         operation.addCompletionHandler { _ in tally.count("handler") }
         schedule.thread("adder") { try? queue.addOperation(operation) }
         schedule.runToEnd()
@@ -518,10 +518,10 @@ extension SmallPrograms {
         let keeping = TaskOperation(name: "keeping") {
             await withTaskGroup { group in
                 group.addTask { do { try await needing.waitUntilFinished() } catch { tally.count("refused") } }
-                group.addTask { await withTaskOperationQueue { _ in tally.count("scope") } }
+                group.addTask { try? await withTaskOperationQueue { _ in tally.count("scope") } }
             }
         }
-        for operation in [needing, keeping] { try? operation.setLimits([semaphore]) }
+        for operation in [needing, keeping] { try? operation.addOptions(.limited(by: semaphore)) }
         schedule.thread("adder") {
             try? queue.addOperation(keeping)
             try? queue.addOperation(needing)

@@ -95,9 +95,10 @@ final class ThreadedWorld: @unchecked Sendable {
             queue.isScope
                 ? nil
                 : TaskOperationQueue(
-                    name: "\(number)", maxConcurrentOperationCount: queue.width, order: queue.order,
-                    maxPendingOperationCount: queue.pendingLimit, overflow: queue.overflow, rate: queue.operationRate,
-                    ageing: queue.operationAgeing, isSuspended: queue.isSuspended)
+                    .init(
+                        name: "\(number)", maxConcurrentOperationCount: queue.width, order: queue.order,
+                        maxQueuedOperationCount: queue.pendingLimit, overflow: queue.overflow,
+                        rate: queue.operationRate, ageing: queue.operationAgeing, isSuspended: queue.isSuspended))
         }
         for number in program.operations.indices { operations.append(makeOperation(number)) }
     }
@@ -108,7 +109,9 @@ final class ThreadedWorld: @unchecked Sendable {
         let dependencies = made.dependencies.map { operations[$0] as AnyTaskOperation }
         let operation =
             if let input = made.input {
-                TaskOperation(name: name, priority: priority, after: operations[input], dependencies: dependencies) {
+                TaskOperation(
+                    [.name(name), .priority(priority), .dependencies(dependencies)], after: operations[input]
+                ) {
                     _ in
                     try await self.run(number)
                 }
@@ -117,8 +120,8 @@ final class ThreadedWorld: @unchecked Sendable {
                     try await self.run(number)
                 }
             }
-        if made.weight != 1 { try? operation.setWeight(made.weight) }
-        if !made.limits.isEmpty { try? operation.setLimits(made.limits.map { semaphores[$0] }) }
+        if made.weight != 1 { try? operation.addOptions(.weight(made.weight)) }
+        if !made.limits.isEmpty { try? operation.addOptions(.limited(by: made.limits.map { semaphores[$0] })) }
         if made.hasHandler { operation.addCompletionHandler { _ in self.handlers[number] += 1 } }
         return operation
     }
@@ -174,7 +177,9 @@ extension ThreadedWorld {
             }
         case .scope(let queue, let steps):
             if queues[queue] != nil { return }
-            try? await withTaskOperationQueue(maxConcurrentOperationCount: max(1, program.queues[queue].width)) {
+            try? await withTaskOperationQueue(
+                maxConcurrentOperationCount: max(1, program.queues[queue].width), failures: .ignore
+            ) {
                 real in
                 queues[queue] = real
                 defer { queues[queue] = nil }
@@ -215,14 +220,14 @@ extension ThreadedWorld {
         case .cancelAll(let queue): queues[queue]?.cancelAllOperations()
         case .setSuspended(let queue, let isSuspended): queues[queue]?.isSuspended = isSuspended
         case .setWidth(let queue, let width): queues[queue]?.maxConcurrentOperationCount = width
-        case .setPendingLimit(let queue, let limit): queues[queue]?.maxPendingOperationCount = limit
+        case .setPendingLimit(let queue, let limit): queues[queue]?.maxQueuedOperationCount = limit
         case .setCap(let queue, let level, let count):
             queues[queue]?.setMaxConcurrentOperationCount(count, for: TaskPriority.levels[level])
         case .setLevel(let number, let level): operations[number].priority = TaskPriority.levels[level]
         case .advance: break
         case .depend(let number, let other): try operations[number].addDependency(operations[other])
         case .undepend(let number, let other): try operations[number].removeDependency(operations[other])
-        case .shutDown(let queue, let isCancelling): queues[queue]?.shutDown(isCancelling ? .cancelling : .draining)
+        case .shutDown(let queue, let isCancelling): queues[queue]?.shutDown(isCancelling ? .cancel : .drain)
         }
     }
 }

@@ -76,7 +76,7 @@ struct GuideStatementTests {
     @Test("The members name what the recipes use")
     func members() throws {
         let members = try MigrationDocument("Documentation/Members.md").text.split(separator: "\n")
-        #expect(try #require(members.first { $0.hasPrefix("| `setTarget") }).contains("`limits:`"))
+        #expect(try #require(members.first { $0.hasPrefix("| `setTarget") }).contains("`.limited(by:)`"))
         #expect(try #require(members.first { $0.hasPrefix("| `progress`") }).contains("`progressUpdates`"))
         #expect(try #require(members.first { $0.contains("flags: .barrier") }).contains("no effect"))
     }
@@ -123,6 +123,6 @@ struct NamedCall: CustomTestStringConvertible {
 
     static let all = [
         NamedCall(page: "Operations/BatchedOperations", name: "addOperationWaitingForRoom"),
-        NamedCall(page: "Dispatch/setTarget", name: "limits:"),
+        NamedCall(page: "Dispatch/setTarget", name: ".limited(by:"),
     ]
 }

@@ -24,7 +24,7 @@ struct DifferenceTests {
     /// is not the first of the queue, Foundation treats it right but does not count it in `operationCount`.
     @Test("A barrier on an empty suspended queue waits to be resumed, and is counted and waited for")
     func barrierOnSuspendedQueue() async throws {
-        let queue = TaskOperationQueue(isSuspended: true)
+        let queue = TaskOperationQueue(.init(isSuspended: true))
         let said = Recorder<String>()
         let barrier = queue.addBarrier { said.record("barrier") }
         queue.addOperation { said.record("after") }
@@ -78,7 +78,7 @@ struct DifferenceTests {
     /// (Rule 15, which is new.)
     @Test("What an urgent operation depends on starts before others of its own priority")
     func urgentDependent() async throws {
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, isSuspended: true)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, isSuspended: true))
         let said = Recorder<String>()
         queue.addOperation(priority: .high) { said.record("high") }
         let dependency = queue.addOperation(priority: .low) { said.record("dependency") }
@@ -92,7 +92,7 @@ struct DifferenceTests {
     /// while the width is used up. (Rule 7, which is new.)
     @Test("A cancelled operation is finished at once, also on a suspended queue")
     func cancelledOnSuspendedQueue() async throws {
-        let queue = TaskOperationQueue(isSuspended: true)
+        let queue = TaskOperationQueue(.init(isSuspended: true))
         let operation = queue.addOperation {}
         operation.cancel()
         #expect(operation.isFinished)
@@ -103,7 +103,7 @@ struct DifferenceTests {
     /// Foundation never finishes what a queue holds that is released while suspended: nobody can resume it.
     @Test("A suspended queue that is released finishes what it holds")
     func releasedSuspendedQueue() async throws {
-        var queue: TaskOperationQueue? = TaskOperationQueue(isSuspended: true)
+        var queue: TaskOperationQueue? = TaskOperationQueue(.init(isSuspended: true))
         let operation = queue!.addOperation { "ran" }
         queue = nil
         #expect(try await operation.value == "ran")

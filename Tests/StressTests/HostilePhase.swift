@@ -49,7 +49,7 @@ enum HostilePhase: CaseIterable {
         case .refusedTwice: try? queue.addOperations([other, operation, other])
         case .refusedCycle: try? operation.addDependency(other)
         default:
-            let closed = TaskOperationQueue(executor: scene.executor)
+            let closed = TaskOperationQueue(.init(executor: scene.executor))
             closed.shutDown()
             try? closed.addOperation(operation)
         }
@@ -78,7 +78,7 @@ enum HostilePhase: CaseIterable {
         }
         if self == .scope {
             let task = Task { [executor = scene.executor] in
-                await withTaskOperationQueue(executor: executor) { scope in
+                try await withTaskOperationQueue(.init(executor: executor)) { scope in
                     scope.addOperation { withExtendedLifetime(capture) {} }
                 }
             }
@@ -109,7 +109,7 @@ enum HostilePhase: CaseIterable {
             operation.cancel()
         default:
             // The queue goes before its operations.
-            let short = TaskOperationQueue(isSuspended: true, executor: scene.executor)
+            let short = TaskOperationQueue(.init(isSuspended: true, executor: scene.executor))
             for _ in 0..<3 { short.addOperation { withExtendedLifetime(capture) {} } }
         }
     }

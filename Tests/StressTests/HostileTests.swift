@@ -45,7 +45,7 @@ final class HostileScene: Sendable {
     init(executor: (any TaskExecutor)?) {
         self.executor = executor
         queues = (1...3).map {
-            TaskOperationQueue(maxConcurrentOperationCount: $0, isSuspended: $0 == 3, executor: executor)
+            TaskOperationQueue(.init(maxConcurrentOperationCount: $0, isSuspended: $0 == 3, executor: executor))
         }
     }
 

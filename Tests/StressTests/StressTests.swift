@@ -110,7 +110,8 @@ struct StressTests {
         let queues = Recorder<WeakQueue>()
         await onThreads(Self.threads) { thread in
             for index in 0..<50 {
-                let queue = TaskOperationQueue(maxConcurrentOperationCount: 1 + index % 3, isSuspended: index % 2 == 0)
+                let queue = TaskOperationQueue(
+                    .init(maxConcurrentOperationCount: 1 + index % 3, isSuspended: index % 2 == 0))
                 for _ in 0..<10 { queue.addOperation { ran.enter() } }
                 queues.record(WeakQueue(queue))
             }
@@ -126,7 +127,7 @@ struct StressTests {
         await withTaskGroup { group in
             for index in 0..<100 {
                 group.addTask {
-                    await withTaskOperationQueue(maxConcurrentOperationCount: 2) { queue in
+                    try? await withTaskOperationQueue(maxConcurrentOperationCount: 2) { queue in
                         for _ in 0..<20 { queue.addOperation { await meter.measure { await Task.yield() } } }
                     }
                 }

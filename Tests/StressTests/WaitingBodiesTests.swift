@@ -46,7 +46,7 @@ private final class WaitingScene: Sendable {
         let (number, steps) = (random.number(below: queues.count), random.next())
         let priority = [TaskPriority.low, .medium, .high][random.number(below: 3)]
         let timeLimit: Duration = random.happens(percent: 10) ? .microseconds(200) : .seconds(600)
-        let operation = queues[number].addOperation(priority: priority, timeLimit: timeLimit, overrun: .abandon) {
+        let operation = queues[number].addOperation([.priority(priority), .timeLimit(timeLimit), .overrun(.abandon)]) {
             [self] in
             var random = SeededGenerator(seed: steps)
             for _ in 0..<random.number(below: 4) {
@@ -79,7 +79,7 @@ private final class WaitingScene: Sendable {
         case 2: await withPermitLent { try? await target.waitUntilFinished() }
         case 3: await withPermitLent { await Task.yield() }
         case 4:
-            await withTaskOperationQueue(maxConcurrentOperationCount: 1) { scope in
+            try? await withTaskOperationQueue(maxConcurrentOperationCount: 1) { scope in
                 _ = scope.addOperation { try? await target.waitUntilFinished() }
             }
         case 5: try? await queues[random.number(below: queues.count)].waitUntilAllOperationsAreFinished()

@@ -47,7 +47,7 @@ struct Rule01Tests {
         failed.cancel()
         succeeded.cancel()
         queue.cancelAllOperations()
-        queue.shutDown(.cancelling)
+        queue.shutDown(.cancel)
         refusal { try queue.addOperation(failed) }
         #expect(failed.failure as? WorkFailed == WorkFailed(number: 7))
         #expect(try await succeeded.value == 7)

@@ -9,7 +9,7 @@ struct Rule03Tests {
 
     @Test("Rule 3: the higher priority starts first, and equal ones in the order of adding")
     func priorityThenArrival() async throws {
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, isSuspended: true)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, isSuspended: true))
         let starts = Recorder<Int>()
         for number in 0..<500 {
             queue.addOperation(priority: Self.levels[number * 7 % 5]) { starts.record(number) }
@@ -37,7 +37,7 @@ struct Rule03Tests {
 
     @Test("Rule 3: operations from many threads start in the order in which they were added")
     func manyThreads() async throws {
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, isSuspended: true)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, isSuspended: true))
         let starts = Recorder<AnyTaskOperation>()
         await withTaskGroup { group in
             for thread in 0..<8 {
@@ -60,7 +60,7 @@ struct Rule03Tests {
 
     @Test("Rule 3: what becomes ready late starts by when it was added, not by when it became ready")
     func arrivalIsTheTimeOfAdding() async throws {
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, isSuspended: true)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, isSuspended: true))
         let starts = Recorder<Int>()
         let held = (0..<4).map { _ in TaskOperation {} }
         for number in 0..<8 {
@@ -79,7 +79,7 @@ struct Rule03Tests {
 
     @Test("Rule 3: a width above 1 starts by the same order")
     func orderAtAnyWidth() async throws {
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 2, isSuspended: true)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 2, isSuspended: true))
         let gates = (0..<6).map { _ in Gate() }
         for (number, gate) in gates.enumerated() {
             queue.addOperation(priority: number < 3 ? .low : .high) { await gate.pass() }

@@ -22,7 +22,7 @@ struct Rule05Tests {
 
     @Test("Rule 5: a dependent runs whether the other succeeded, failed or was cancelled")
     func whateverTheOutcome() async throws {
-        let queue = TaskOperationQueue(isSuspended: true)
+        let queue = TaskOperationQueue(.init(isSuspended: true))
         let succeeded = queue.addOperation {}
         let failed = queue.addOperation { throw WorkFailed() }
         let cancelled = queue.addOperation {}
@@ -36,7 +36,7 @@ struct Rule05Tests {
 
     @Test("Rule 5: a dependency may be on another queue, or on none")
     func whateverTheQueue() async throws {
-        let (first, second) = (TaskOperationQueue(isSuspended: true), TaskOperationQueue())
+        let (first, second) = (TaskOperationQueue(.init(isSuspended: true)), TaskOperationQueue())
         let elsewhere = first.addOperation {}
         let onNone = TaskOperation {}
         let dependent = second.addOperation(dependencies: [elsewhere, onNone]) {
@@ -57,7 +57,7 @@ struct Rule05Tests {
         try await dependency.value
         let created = TaskOperation(dependencies: [dependency]) { 1 }
         #expect(created.isReady)
-        let pending = TaskOperationQueue(isSuspended: true)
+        let pending = TaskOperationQueue(.init(isSuspended: true))
         let submitted = pending.addOperation { 2 }
         try submitted.addDependency(dependency)
         try queue.addOperation(created)
@@ -68,7 +68,7 @@ struct Rule05Tests {
 
     @Test("Rule 5: a dependency can be added while the dependent waits for its start, and removed again")
     func dependenciesOfSubmittedOperations() async throws {
-        let queue = TaskOperationQueue(isSuspended: true)
+        let queue = TaskOperationQueue(.init(isSuspended: true))
         let dependency = TaskOperation {}
         let other = TaskOperation {}
         let dependent = queue.addOperation { dependency.isFinished && !other.isFinished }
@@ -112,8 +112,8 @@ struct Rule05Tests {
 
     @Test("Rule 5: a dependency that comes when the operation is about to start is waited for")
     func dependencyAtTheStart() async throws {
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, isSuspended: true)
-        let other = TaskOperationQueue(isSuspended: true)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, isSuspended: true))
+        let other = TaskOperationQueue(.init(isSuspended: true))
         let tooEarly = Recorder<Bool>()
         let dependency = other.addOperation(priority: .low) {}
         let operation = queue.addOperation(priority: .high) { tooEarly.record(!dependency.isFinished) }

@@ -8,7 +8,7 @@ import Testing
 struct Rule06Tests {
     @Test("Rule 6: cancelled before the start, the body never runs")
     func beforeTheStart() async throws {
-        let queue = TaskOperationQueue(isSuspended: true)
+        let queue = TaskOperationQueue(.init(isSuspended: true))
         let runs = Recorder<String>()
         let added = queue.addOperation { runs.record("added") }
         let notAdded = TaskOperation { runs.record("not added") }
@@ -99,7 +99,7 @@ struct Rule06Tests {
 
     @Test("Rule 6: cancelling twice, or after the end, changes nothing")
     func twiceOrTooLate() async throws {
-        let queue = TaskOperationQueue(isSuspended: true)
+        let queue = TaskOperationQueue(.init(isSuspended: true))
         let calls = Recorder<String>()
         let pending = queue.addOperation {}
         pending.addCompletionHandler { calls.record("pending") }
@@ -159,7 +159,7 @@ struct Rule06Tests {
             let queue = TaskOperationQueue(maxConcurrentOperationCount: 2)
             let neverStarted = TaskOperation {}
             let first = queue.addOperation(dependencies: [neverStarted]) { runs.enter() }
-            let barrier = queue.addBarrier(dependencies: [first]) { runs.enter() }
+            let barrier = queue.addBarrier(.dependencies([first])) { runs.enter() }
             for _ in 0..<20 { queue.addOperation(dependencies: [first, barrier]) { runs.enter() } }
             queue.cancelAllOperations()
             #expect(queue.operationCount == 0)

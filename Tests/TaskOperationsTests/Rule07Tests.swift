@@ -7,7 +7,7 @@ import Testing
 struct Rule07Tests {
     @Test("Rule 7: it is finished when cancel() returns, on a suspended queue too")
     func finishedAtOnce() {
-        let queue = TaskOperationQueue(isSuspended: true)
+        let queue = TaskOperationQueue(.init(isSuspended: true))
         let operation = queue.addOperation {}
         operation.cancel()
         #expect(operation.isFinished)
@@ -18,7 +18,7 @@ struct Rule07Tests {
 
     @Test("Rule 7: it is finished when cancel() returns, though its dependencies are not")
     func finishedBeforeItsDependencies() async throws {
-        let queue = TaskOperationQueue(isSuspended: true)
+        let queue = TaskOperationQueue(.init(isSuspended: true))
         let dependency = queue.addOperation { 1 }
         let operation = queue.addOperation(after: dependency) { @concurrent in $0 }
         let next = TaskOperationQueue().addOperation(dependencies: [operation]) { !dependency.isFinished }
@@ -50,7 +50,7 @@ struct Rule07Tests {
 
     @Test("Rule 7: its dependents go on, and those that needed its value fail by name")
     func dependentsGoOn() async throws {
-        let queue = TaskOperationQueue(isSuspended: true)
+        let queue = TaskOperationQueue(.init(isSuspended: true))
         let other = TaskOperationQueue()
         let operation = queue.addOperation(name: "cancelled") { 1 }
         let ordered = other.addOperation(dependencies: [operation]) { "ran" }
@@ -65,7 +65,7 @@ struct Rule07Tests {
 
     @Test("Rule 7: those who await it go on")
     func waitersGoOn() async throws {
-        let queue = TaskOperationQueue(isSuspended: true)
+        let queue = TaskOperationQueue(.init(isSuspended: true))
         let operation = queue.addOperation {}
         await withTaskGroup { group in
             for _ in 0..<10 {

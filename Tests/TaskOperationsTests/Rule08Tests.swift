@@ -7,7 +7,7 @@ import Testing
 struct Rule08Tests {
     @Test("Rule 8: a suspended queue starts nothing, and when resumed starts in order")
     func startsNothing() async throws {
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, isSuspended: true)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, isSuspended: true))
         let starts = Recorder<Int>()
         for number in 0..<100 {
             queue.addOperation(priority: number < 50 ? .low : .high) { starts.record(number) }
@@ -58,7 +58,7 @@ struct Rule08Tests {
 
     @Test("Rule 8: what becomes ready on a suspended queue waits too, by dependency or by barrier")
     func becomingReady() async throws {
-        let queue = TaskOperationQueue(isSuspended: true)
+        let queue = TaskOperationQueue(.init(isSuspended: true))
         let dependency = TaskOperation {}
         let dependent = queue.addOperation(dependencies: [dependency]) {}
         let barrier = queue.addBarrier {}

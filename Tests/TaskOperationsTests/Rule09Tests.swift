@@ -22,7 +22,7 @@ struct Rule09Tests {
     func holdsBackWhatFollows() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 4)
         let gate = Gate()
-        let barrier = queue.addBarrier(priority: .low) { await gate.pass() }
+        let barrier = queue.addBarrier(.priority(.low)) { await gate.pass() }
         await gate.waitForArrivals(1)
         let after = (0..<4).map { _ in queue.addOperation(priority: .high) { barrier.isFinished } }
         await letOthersRun()
@@ -56,12 +56,12 @@ struct Rule09Tests {
 
     @Test("Rule 9: barriers cut the order, so that priorities count only between two of them")
     func barriersCutTheOrder() async throws {
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, isSuspended: true)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, isSuspended: true))
         let starts = Recorder<String>()
         for stretch in 0..<3 {
             queue.addOperation(priority: .low) { starts.record("low \(stretch)") }
             queue.addOperation(priority: .high) { starts.record("high \(stretch)") }
-            queue.addBarrier(priority: .background) { starts.record("barrier \(stretch)") }
+            queue.addBarrier(.priority(.background)) { starts.record("barrier \(stretch)") }
         }
         queue.isSuspended = false
         try await queue.waitUntilAllOperationsAreFinished()

@@ -27,7 +27,7 @@ struct Rule10Tests {
     @Test("Rule 10: one that is suspended finishes what is pending, as nobody can resume it")
     func suspendedQueue() async throws {
         let operations = {
-            let queue = TaskOperationQueue(isSuspended: true)
+            let queue = TaskOperationQueue(.init(isSuspended: true))
             return (0..<10).map { number in queue.addOperation { number } }
         }()
         for (number, operation) in operations.enumerated() { #expect(try await operation.value == number) }
@@ -56,7 +56,7 @@ struct Rule10Tests {
         let freed = Gate()
         weak var engine: Scheduler?
         do {
-            let queue = TaskOperationQueue(executor: SingleThreadExecutor(Witness(freed)))
+            let queue = TaskOperationQueue(.init(executor: SingleThreadExecutor(Witness(freed))))
             engine = queue.scheduler
             let operations = (0..<100).map { number in queue.addOperation { number } }
             try await queue.waitUntilAllOperationsAreFinished()
@@ -70,7 +70,7 @@ struct Rule10Tests {
     @Test("Rule 10: the last reference may be dropped within a body")
     func lastReferenceDroppedInABody() async throws {
         let freed = Gate()
-        let holder = QueueHolder(TaskOperationQueue(executor: SingleThreadExecutor(Witness(freed))))
+        let holder = QueueHolder(TaskOperationQueue(.init(executor: SingleThreadExecutor(Witness(freed)))))
         let dropping = holder.queue!.addOperation { holder.drop() }
         try await dropping.value
         await freed.pass()

@@ -28,7 +28,7 @@ struct Rule11Tests {
         "Rule 11: what depends on the operations on other queues is ready when it returns",
         arguments: [false, true], [false, true])
     func dependentsAreReady(isCancelled: Bool, hasHandler: Bool) async throws {
-        let (queue, other) = (TaskOperationQueue(), TaskOperationQueue(isSuspended: true))
+        let (queue, other) = (TaskOperationQueue(), TaskOperationQueue(.init(isSuspended: true)))
         let gate = Gate()
         let last = queue.addOperation(dependencies: isCancelled ? [TaskOperation {}] : []) { await gate.pass() }
         if hasHandler, !isCancelled { last.addCompletionHandler {} }

@@ -31,7 +31,7 @@ struct Rule13Tests {
 
     @Test("Rule 13: the same among operations that are added, on several queues")
     func cycleOverQueues() async throws {
-        let queues = (0..<3).map { _ in TaskOperationQueue(isSuspended: true) }
+        let queues = (0..<3).map { _ in TaskOperationQueue(.init(isSuspended: true)) }
         let operations = queues.enumerated().map { number, queue in queue.addOperation(name: "\(number)") {} }
         try operations[1].addDependency(operations[0])
         try operations[2].addDependency(operations[1])
@@ -70,7 +70,7 @@ struct Rule13Tests {
 
     @Test("Rule 13: a body that awaits what depends on it is refused by name")
     func awaitingADependent() async throws {
-        let queue = TaskOperationQueue(isSuspended: true)
+        let queue = TaskOperationQueue(.init(isSuspended: true))
         let end = TaskOperation(name: "end") {}
         let waiter = TaskOperation(name: "waiter") { try await end.value }
         let middle = TaskOperation(name: "middle", dependencies: [waiter]) {}

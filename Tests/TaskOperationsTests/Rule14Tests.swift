@@ -7,18 +7,18 @@ import Testing
 struct Rule14Tests {
     @Test("Rule 14: a weight or limits that are set after adding are refused, and nothing changes")
     func permitsSetTooLate() async throws {
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 2, isSuspended: true)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 2, isSuspended: true))
         let (operation, other) = (TaskOperation(name: "late") {}, TaskOperation {})
         let limit = AsyncSemaphore(capacity: 1)
-        try operation.setWeight(2)
-        try operation.setLimits([limit])
+        try operation.addOptions(.weight(2))
+        try operation.addOptions(.limited(by: limit))
         try queue.addOperation(operation)
-        #expect(refusal { try operation.setWeight(1) }?.alreadyAdded == "late")
-        #expect(refusal { try operation.setLimits([]) }?.alreadyAdded == "late")
+        #expect(refusal { try operation.addOptions(.weight(1)) }?.alreadyAdded == "late")
+        #expect(refusal { try operation.addOptions([]) }?.alreadyAdded == "late")
         #expect(operation.weight == 2 && operation.limits.count == 1)
         queue.isSuspended = false
         try await operation.value
-        #expect(refusal { try operation.setWeight(1) }?.alreadyAdded == "late")
+        #expect(refusal { try operation.addOptions(.weight(1)) }?.alreadyAdded == "late")
         #expect(operation.weight == 2)
         try queue.addOperation(other)
         try await other.value
@@ -26,7 +26,7 @@ struct Rule14Tests {
 
     @Test("Rule 14: adding an operation twice is refused, to the same queue, to another, and after its end")
     func addingTwice() async throws {
-        let queue = TaskOperationQueue(isSuspended: true)
+        let queue = TaskOperationQueue(.init(isSuspended: true))
         let other = TaskOperationQueue()
         let runs = Recorder<String>()
         let operation = queue.addOperation(name: "once") { runs.record("ran") }

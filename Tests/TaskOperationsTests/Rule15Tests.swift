@@ -7,7 +7,7 @@ import Testing
 struct Rule15Tests {
     @Test("Rule 15: awaiting from higher priority escalates a pending operation, which then starts first")
     func awaitingEscalatesPending() async throws {
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, isSuspended: true)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, isSuspended: true))
         let starts = Recorder<String>()
         queue.addOperation { starts.record("first") }
         let awaited = queue.addOperation(priority: .low) { starts.record("awaited") }
@@ -38,7 +38,7 @@ struct Rule15Tests {
 
     @Test("Rule 15: all that the awaited one waits for rises at once, over chains and queues, started or not")
     func escalationIsTransitive() async throws {
-        let queues = (0..<3).map { TaskOperationQueue(maxConcurrentOperationCount: 1, isSuspended: $0 > 0) }
+        let queues = (0..<3).map { TaskOperationQueue(.init(maxConcurrentOperationCount: 1, isSuspended: $0 > 0)) }
         let gate = Gate()
         let first = queues[0].addOperation(priority: .background) {
             await gate.pass()
@@ -62,7 +62,7 @@ struct Rule15Tests {
 
     @Test("Rule 15: depending on it from higher priority escalates it and all it depends on")
     func dependingEscalates() async throws {
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, isSuspended: true)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, isSuspended: true))
         let first = queue.addOperation(priority: .background) {}
         let second = queue.addOperation(priority: .low, dependencies: [first]) {}
         #expect(first.effectivePriority == .low)
@@ -77,7 +77,7 @@ struct Rule15Tests {
 
     @Test("Rule 15: lowering the priority of an operation leaves it as urgent as what waits for it")
     func loweringKeepsWhatWaits() async throws {
-        let queue = TaskOperationQueue(isSuspended: true)
+        let queue = TaskOperationQueue(.init(isSuspended: true))
         let first = queue.addOperation {}
         let second = queue.addOperation(dependencies: [first]) {}
         first.priority = .low

@@ -19,7 +19,7 @@ struct Rule16Tests {
     @Test("Rule 16: a body that never runs is released by the cancellation")
     func cancelledBodyIsReleased() {
         let freed = Gate()
-        let queue = TaskOperationQueue(isSuspended: true)
+        let queue = TaskOperationQueue(.init(isSuspended: true))
         let operation = { [witness = Witness(freed)] in
             queue.addOperation { withExtendedLifetime(witness) {} }
         }()

@@ -9,7 +9,7 @@ import Testing
 struct Rule17Tests {
     @Test("Rule 17: a handler runs exactly once, after the state is finished, whatever the outcome")
     func onceAfterTheEnd() async throws {
-        let queue = TaskOperationQueue(isSuspended: true)
+        let queue = TaskOperationQueue(.init(isSuspended: true))
         let succeeding = queue.addOperation {}
         let failing = queue.addOperation { throw WorkFailed() }
         let cancelled = queue.addOperation {}
@@ -43,7 +43,7 @@ struct Rule17Tests {
 
     @Test("Rule 17: handlers have been called before a dependent starts")
     func beforeDependents() async throws {
-        let queue = TaskOperationQueue(isSuspended: true)
+        let queue = TaskOperationQueue(.init(isSuspended: true))
         let calls = Recorder<Int>()
         let operation = queue.addOperation {}
         operation.addCompletionHandler { calls.record(1) }
@@ -69,7 +69,7 @@ struct Rule17Tests {
     @Test("Rule 17: a handler gets the outcome, typed")
     func handlerGetsTheOutcome() async throws {
         let outcomes = Recorder<Result<Int, any Error>>()
-        let queue = TaskOperationQueue(isSuspended: true)
+        let queue = TaskOperationQueue(.init(isSuspended: true))
         let operations = [
             queue.addOperation { 1 }, queue.addOperation { throw WorkFailed() }, queue.addOperation { 3 },
         ]
@@ -97,7 +97,7 @@ struct Rule17Tests {
 
     @Test("Rule 17: the handler of what was cancelled before its start does not wait for an executor that is busy")
     func busyExecutor() async throws {
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, executor: SingleThreadExecutor())
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, executor: SingleThreadExecutor()))
         let release = DispatchSemaphore(value: 0)
         let busy = queue.addOperation { block(on: release) }
         let cancelled = queue.addOperation {}

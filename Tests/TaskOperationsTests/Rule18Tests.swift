@@ -6,9 +6,9 @@ import Testing
 @Suite("Rule 18: nothing outlives withTaskOperationQueue", .inTurns, .timeLimit(.minutes(10)))
 struct Rule18Tests {
     @Test("Rule 18: leaving the scope waits for all that was added")
-    func leavingWaits() async {
+    func leavingWaits() async throws {
         let ends = ConcurrencyMeter()
-        let operations = await withTaskOperationQueue(maxConcurrentOperationCount: 4) { queue in
+        let operations = try await withTaskOperationQueue(maxConcurrentOperationCount: 4) { queue in
             (0..<200).map { _ in queue.addOperation { await ends.measure { await Task.yield() } } }
         }
         #expect(ends.total == 200)
@@ -16,9 +16,9 @@ struct Rule18Tests {
     }
 
     @Test("Rule 18: leaving the scope waits for what operations add meanwhile")
-    func waitsForWhatIsAdded() async {
+    func waitsForWhatIsAdded() async throws {
         let ends = ConcurrencyMeter()
-        _ = await withTaskOperationQueue(maxConcurrentOperationCount: 2) { queue in
+        _ = try await withTaskOperationQueue(maxConcurrentOperationCount: 2) { queue in
             queue.addOperation {
                 for _ in 0..<10 {
                     queue.addOperation {
@@ -60,7 +60,7 @@ struct Rule18Tests {
     func cancellingTheTaskAround() async throws {
         let (arrived, released) = (Gate(), Gate())
         let task = Task {
-            await withTaskOperationQueue(maxConcurrentOperationCount: 1) { queue in
+            try await withTaskOperationQueue(maxConcurrentOperationCount: 1) { queue in
                 let executing = queue.addOperation {
                     await withTaskCancellationHandler {
                         await arrived.pass()
@@ -77,29 +77,29 @@ struct Rule18Tests {
         await arrived.waitForArrivals(1)
         task.cancel()
         released.open()
-        let (executing, pending, later) = await task.value
+        let (executing, pending, later) = try await task.value
         #expect(try await executing.value)
         #expect(pending.failure is CancellationError)
         #expect(later.failure is CancellationError)
     }
 
     @Test("Rule 18: a scope that is left while its task is being cancelled still waits for all", arguments: 0..<50)
-    func cancellingWhileLeaving(_: Int) async {
+    func cancellingWhileLeaving(_: Int) async throws {
         let meter = ConcurrencyMeter()
         let task = Task {
-            await withTaskOperationQueue(maxConcurrentOperationCount: 2) { queue in
+            try await withTaskOperationQueue(maxConcurrentOperationCount: 2) { queue in
                 for _ in 0..<50 { queue.addOperation { await meter.measure { await Task.yield() } } }
             }
             return meter.now
         }
         await Task.yield()
         task.cancel()
-        #expect(await task.value == 0)
+        #expect(try await task.value == 0)
     }
 
     @Test("Rule 18: a queue that was suspended in its scope is resumed at the end")
     func suspendedInItsScope() async throws {
-        let operation = await withTaskOperationQueue { queue in
+        let operation = try await withTaskOperationQueue { queue in
             queue.isSuspended = true
             return queue.addOperation { 1 }
         }
@@ -107,8 +107,8 @@ struct Rule18Tests {
     }
 
     @Test("Rule 18: a queue that left its scope takes nothing any more")
-    func afterTheScope() async {
-        let queue = await withTaskOperationQueue { $0 }
+    func afterTheScope() async throws {
+        let queue = try await withTaskOperationQueue { $0 }
         let operation = queue.addOperation(name: "late") {}
         #expect(operation.isFinished)
         #expect(operation.refusal?.queueShutDown == "late")

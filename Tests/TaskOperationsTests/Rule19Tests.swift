@@ -28,13 +28,13 @@ struct Rule19Tests {
 
     @Test("Rule 19: what was added before is drained, pending, suspended and behind barriers")
     func draining() async throws {
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, isSuspended: true)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, isSuspended: true))
         let dependency = TaskOperation {}
         let operations = [
             queue.addOperation { 0 }, queue.addOperation(dependencies: [dependency]) { 1 }, queue.addBarrier { 2 },
             queue.addOperation { 3 },
         ]
-        queue.shutDown(.draining)
+        queue.shutDown(.drain)
         #expect(queue.operationCount == 4)
         queue.isSuspended = false
         try dependency.start()
@@ -52,7 +52,7 @@ struct Rule19Tests {
         await gate.waitForArrivals(1)
         queue.isSuspended = true
         let pending = [queue.addOperation {}, queue.addBarrier {}]
-        queue.shutDown(.cancelling)
+        queue.shutDown(.cancel)
         #expect(pending.allSatisfy { $0.isFinished && $0.failure is CancellationError })
         #expect(queue.operationCount == 1)
         gate.open()
@@ -134,7 +134,7 @@ struct Rule19Tests {
 
     @Test("Rule 19: cancelling the task that shuts down cancels what is left at once")
     func cancelledWait() async throws {
-        let queue = TaskOperationQueue(isSuspended: true)
+        let queue = TaskOperationQueue(.init(isSuspended: true))
         let operation = queue.addOperation {}
         let ended = Task { try await queue.shutDown(cancellingAfter: .seconds(1000), clock: ManualClock()) }
         ended.cancel()

@@ -7,7 +7,7 @@ import Testing
 struct Rule21Tests {
     @Test("Rule 21: a pending operation moves up or down, and keeps its arrival")
     func pendingOperationsMove() async throws {
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, isSuspended: true)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, isSuspended: true))
         let starts = Recorder<Int>()
         let operations = (0..<6).map { number in queue.addOperation { starts.record(number) } }
         operations[4].priority = .high
@@ -22,7 +22,7 @@ struct Rule21Tests {
 
     @Test("Rule 21: one that is not ready, or not added, moves too")
     func beforeItIsReady() async throws {
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, isSuspended: true)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, isSuspended: true))
         let starts = Recorder<String>()
         let dependency = TaskOperation {}
         queue.addOperation { starts.record("medium") }
@@ -40,7 +40,7 @@ struct Rule21Tests {
 
     @Test("Rule 21: a body runs in a task of the priority that its operation had when it started")
     func taskPriority() async throws {
-        let queue = TaskOperationQueue(isSuspended: true)
+        let queue = TaskOperationQueue(.init(isSuspended: true))
         let operation = queue.addOperation(priority: .low) { Task.currentPriority }
         operation.priority = .high
         queue.isSuspended = false
@@ -67,7 +67,7 @@ struct Rule21Tests {
 
     @Test("Rule 21: what an operation depends on rises with it")
     func dependenciesRise() throws {
-        let queue = TaskOperationQueue(isSuspended: true)
+        let queue = TaskOperationQueue(.init(isSuspended: true))
         let first = queue.addOperation(priority: .low) {}
         let second = queue.addOperation(priority: .low, dependencies: [first]) {}
         second.priority = .high
@@ -96,7 +96,7 @@ struct Rule21Tests {
     func manyChanges(seed: UInt64) async throws {
         var random = SeededGenerator(seed: seed)
         let levels: [TaskPriority] = [.background, .low, .medium, .high]
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, isSuspended: true)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, isSuspended: true))
         let starts = Recorder<Int>()
         let operations = (0..<200).map { number in queue.addOperation { starts.record(number) } }
         for _ in 0..<5000 {

@@ -7,7 +7,7 @@ import Testing
 struct Rule22Tests {
     @Test("Rule 22: a body isolated to the main actor runs there, from queues of every kind")
     func mainActor() async throws {
-        let queues = [TaskOperationQueue(), TaskOperationQueue(executor: SingleThreadExecutor()), .main]
+        let queues = [TaskOperationQueue(), TaskOperationQueue(.init(executor: SingleThreadExecutor())), .main]
         for queue in queues {
             let operation = queue.addOperation { @MainActor in
                 let before = MainThread.isCurrent
@@ -65,7 +65,7 @@ struct Rule22Tests {
     @Test("Rule 22: what runs after it in the same queue is not on the actor any more")
     func leavesTheActor() async throws {
         let executor = SingleThreadExecutor()
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, executor: executor)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, executor: executor))
         for _ in 0..<20 {
             let isolated = queue.addOperation { @MainActor in executor.isCurrent }
             let plain = queue.addOperation { executor.isCurrent }

@@ -64,7 +64,7 @@ private func report(_ statistics: OperationStatistics, to factory: some MetricsF
 /// For swift-distributed-tracing: a span around each body, which is the parent of the spans that begin in it.
 extension TaskOperationQueue {
     fileprivate func traceBodies(with tracer: some Tracer) {
-        surroundBodies { operation, body in
+        addBodyInterceptor { operation, body in
             let span = tracer.startSpan(operation.name ?? "operation", context: ServiceContext.current)
             defer { span.end() }
             do {
@@ -118,7 +118,8 @@ struct AdapterTests {
     @Test("a span for each body, within the span in which the operation was added", .seeds(5))
     func spans() async throws {
         let tracing = Tracing()
-        let queue = TaskOperationQueue(executor: .seeded, inheriting: [InheritedTaskLocal(ServiceContext.$current)])
+        let queue = TaskOperationQueue(
+            .init(executor: .seeded, inheriting: [InheritedTaskLocal(ServiceContext.$current)]))
         queue.traceBodies(with: tracing)
         let outer = ServiceContext.$current.withValue(ServiceContext(path: "request")) {
             queue.addOperation(name: "outer") {
@@ -138,7 +139,7 @@ struct AdapterTests {
     @Test("a line for each end, and gauges for each queue", .seeds(5))
     func adapters() async throws {
         let (log, metrics, statistics) = (Log(), Metrics(), OperationStatistics())
-        let queue = TaskOperationQueue(name: "work", executor: .seeded)
+        let queue = TaskOperationQueue(.init(name: "work", executor: .seeded))
         queue.addObserver(LoggingObserver(log))
         queue.addObserver(statistics)
         try await queue.addOperation(name: "good") {}.value

@@ -9,10 +9,10 @@ struct StatisticsTests {
     @Test("every operation is counted once, by what came of it", .seeds(10))
     func counts() async throws {
         let (statistics, gate) = (OperationStatistics(), Gate())
-        let queue = TaskOperationQueue(name: "work", maxConcurrentOperationCount: 1, executor: .seeded)
+        let queue = TaskOperationQueue(.init(name: "work", maxConcurrentOperationCount: 1, executor: .seeded))
         queue.addObserver(statistics)
         let first = queue.addOperation { await gate.pass() }
-        let failing = queue.addOperation(retry: .immediately(attempts: 3)) { throw WorkFailed() }
+        let failing = queue.addOperation(.retry(.immediately(attempts: 3))) { throw WorkFailed() }
         let cancelled = queue.addOperation(dependencies: [failing]) {}
         await gate.waitForArrivals(1)
         var now = try #require(statistics.snapshot.first)
@@ -33,10 +33,11 @@ struct StatisticsTests {
 
     @Test("an operation that its queue refuses or drops has not failed", .seeds(10))
     func refusals() async throws {
-        for overflow in [QueueOverflow.refuse, .dropOldest] {
+        for overflow in [QueueOverflow.reject, .dropOldest] {
             let (statistics, gate) = (OperationStatistics(), Gate())
             let queue = TaskOperationQueue(
-                maxConcurrentOperationCount: 1, maxPendingOperationCount: 1, overflow: overflow, executor: .seeded)
+                .init(maxConcurrentOperationCount: 1, maxQueuedOperationCount: 1, overflow: overflow, executor: .seeded)
+            )
             queue.addObserver(statistics)
             let first = queue.addOperation { await gate.pass() }
             await gate.waitForArrivals(1)

@@ -15,8 +15,8 @@ struct TraceRecorderTests {
     func everything() async throws {
         let url = folder["trace.json"]
         let recorder = try TraceRecorder(writingTo: url)
-        let queue = TaskOperationQueue(name: "work \"1\"\n", maxConcurrentOperationCount: 2, executor: .seeded)
-        let other = TaskOperationQueue(name: "other", maxConcurrentOperationCount: 1, executor: .seeded)
+        let queue = TaskOperationQueue(.init(name: "work \"1\"\n", maxConcurrentOperationCount: 2, executor: .seeded))
+        let other = TaskOperationQueue(.init(name: "other", maxConcurrentOperationCount: 1, executor: .seeded))
         for queue in [queue, other] { queue.addObserver(recorder) }
         let order = Recorder<String>()
         let load = queue.addOperation(name: "load \\ ä") { order.record("load \\ ä") }

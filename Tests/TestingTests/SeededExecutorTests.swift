@@ -10,7 +10,9 @@ struct SeededExecutorTests {
         let executor = SeededExecutor(seed: seed)
         let recorder = Recorder<OperationEvent>()
         try executor.run {
-            let queues = (0..<2).map { _ in TaskOperationQueue(maxConcurrentOperationCount: 2, executor: executor) }
+            let queues = (0..<2).map { _ in
+                TaskOperationQueue(.init(maxConcurrentOperationCount: 2, executor: executor))
+            }
             for number in 0..<6 {
                 queues[number % 2].addOperation {
                     await recorder.run("\(number)") { for _ in 0..<3 { await Task.yield() } }
@@ -92,7 +94,7 @@ struct SeededExecutorTests {
         let executor = SeededExecutor(seed: 7)
         let threads = Recorder<ThreadIdentity>()
         try executor.run {
-            let queue = TaskOperationQueue(isSuspended: true, executor: executor)
+            let queue = TaskOperationQueue(.init(isSuspended: true, executor: executor))
             let operation = queue.addOperation {}
             operation.addCompletionHandler { _ in threads.record(.current) }
             operation.cancel()

@@ -9,7 +9,7 @@ struct SeedsTraitTests {
     @Test("a width of 2 is kept, and priorities order what waits", .seeds(50))
     func widthAndOrder() async throws {
         let recorder = Recorder<OperationEvent>()
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 2, isSuspended: true, executor: .seeded)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 2, isSuspended: true, executor: .seeded))
         for (name, priority) in [("low", TaskPriority.low), ("high", .high), ("medium", .medium)] {
             queue.addOperation(name: name, priority: priority) {
                 await recorder.run(name) { await Task.yield() }
@@ -25,7 +25,9 @@ struct SeedsTraitTests {
     @Test("what depends on another starts after it", .seeds(50))
     func dependency() async throws {
         let recorder = Recorder<OperationEvent>()
-        let (first, second) = (TaskOperationQueue(executor: .seeded), TaskOperationQueue(executor: .seeded))
+        let (first, second) = (
+            TaskOperationQueue(.init(executor: .seeded)), TaskOperationQueue(.init(executor: .seeded))
+        )
         let load = first.addOperation { await recorder.run("load") { await Task.yield() } }
         let show = second.addOperation(after: load) { await recorder.run("show") {} }
         try await show.value
@@ -37,7 +39,7 @@ struct SeedsTraitTests {
     func readme() async throws {
         let recorder = Recorder<OperationEvent>()
         let clock = ManualClock()
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 2, executor: .seeded)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 2, executor: .seeded))
         let load = queue.addOperation { try await recorder.run("load") { try await clock.sleep(for: .seconds(60)) } }
         let show = queue.addOperation(after: load) { await recorder.run("show") {} }
 
@@ -101,7 +103,7 @@ struct StuckSeedTests {
         let (test, testCase) = (try #require(Test.current), Test.Case.current)
         try await swallowing.provideScope(for: test, testCase: testCase) {
             try await trait.provideScope(for: test, testCase: testCase) {
-                let queue = TaskOperationQueue(isSuspended: true, executor: .seeded)
+                let queue = TaskOperationQueue(.init(isSuspended: true, executor: .seeded))
                 try await queue.addOperation {}.value
                 queue.isSuspended = false
             }

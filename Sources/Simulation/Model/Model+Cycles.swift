@@ -99,7 +99,7 @@ extension Model {
         let alive = numbers.filter { operations[$0].phase != .finished }
         let before = heldBack(by: queue, before: .max, isBarrier: isBarrier).map(Node.operation)
         // What finds no room ends at once too; but it may be refused before that is seen.
-        let finds = !isFull(queue) || queues[queue].overflow != .refuse
+        let finds = !isFull(queue) || queues[queue].overflow != .reject
         let dependencies = alive.flatMap { unfinishedDependencies(of: $0) }.map(Node.operation)
         let limits = alive.flatMap { operations[$0].limits }.map(Node.limit)
         let inserting = prediction(.dependencyCycle) { perhaps in

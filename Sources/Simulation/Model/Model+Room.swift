@@ -19,7 +19,7 @@ extension Model {
     /// The operation of a full queue that gives way to a new one; nil if none does.
     func nextDropped(of queue: Int) -> Int? {
         switch queues[queue].overflow {
-        case .refuse: nil
+        case .reject: nil
         case .dropOldest: pending(in: queue).dropFirst(freePermitCount(of: queue)).first
         case .dropNewest: pending(in: queue).last
         }

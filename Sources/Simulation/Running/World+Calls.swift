@@ -25,7 +25,7 @@ extension World {
             model.setWidth(queue, width)
         case .setPendingLimit(let queue, let limit):
             guard let real = queues[queue] else { return }
-            real.maxPendingOperationCount = limit
+            real.maxQueuedOperationCount = limit
             model.setPendingLimit(queue, limit)
         case .setCap(let queue, let level, let count):
             guard let real = queues[queue] else { return }
@@ -39,7 +39,7 @@ extension World {
         case .undepend(let number, let other): removeDependency(other, of: number)
         case .shutDown(let queue, let isCancelling):
             guard let real = queues[queue] else { return }
-            real.shutDown(isCancelling ? .cancelling : .draining)
+            real.shutDown(isCancelling ? .cancel : .drain)
             model.shutDown(queue, isCancelling: isCancelling)
         }
         look()
@@ -136,7 +136,8 @@ extension Refusal {
         case .alreadyStarted: self = .alreadyStarted
         case .dependencyCycle: self = .dependencyCycle
         case .waitCycle: self = .waitCycle
-        case .notReady, .dependencyFailed, .queueShutDown, .queueFull, .dropped, .timedOut: return nil
+        case .notReady, .dependencyFailed, .queueShutDown, .queueFull, .dropped, .notStarted, .timedOut:
+            return nil
         }
     }
 }

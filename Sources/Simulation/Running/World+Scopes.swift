@@ -11,9 +11,10 @@ extension World {
         if let number, model.operations[number].isCancelled { model.cancelAll(queue, andAdded: true) }
         defer { leaveScope(queue, scope, of: number) }
         try await withTaskOperationQueue(
-            name: "\(queue)", maxConcurrentOperationCount: made.width, order: made.order,
-            maxPendingOperationCount: made.pendingLimit, overflow: made.overflow, rate: made.operationRate,
-            ageing: made.operationAgeing, clock: clock, executor: executor
+            .init(
+                name: "\(queue)", maxConcurrentOperationCount: made.width, order: made.order,
+                maxQueuedOperationCount: made.pendingLimit, overflow: made.overflow, rate: made.operationRate,
+                ageing: made.operationAgeing, clock: clock, executor: executor), failures: .ignore
         ) { real in
             queues[queue] = real
             observe(real)

@@ -42,9 +42,10 @@ final class World: @unchecked Sendable {
     private func made(_ number: Int) -> TaskOperationQueue {
         let queue = program.queues[number]
         let made = TaskOperationQueue(
-            name: "\(number)", maxConcurrentOperationCount: queue.width, order: queue.order,
-            maxPendingOperationCount: queue.pendingLimit, overflow: queue.overflow, rate: queue.operationRate,
-            ageing: queue.operationAgeing, clock: clock, isSuspended: queue.isSuspended, executor: executor)
+            .init(
+                name: "\(number)", maxConcurrentOperationCount: queue.width, order: queue.order,
+                maxQueuedOperationCount: queue.pendingLimit, overflow: queue.overflow, rate: queue.operationRate,
+                ageing: queue.operationAgeing, clock: clock, isSuspended: queue.isSuspended, executor: executor))
         observe(made)
         return made
     }
@@ -56,7 +57,7 @@ final class World: @unchecked Sendable {
     private func made(_ number: Int) -> TaskOperation<Int> {
         let made = madePlain(number)
         let limits = program.operations[number].limits.map { semaphores[$0] }
-        made.initializePermits(weight: program.operations[number].weight, limits: limits)
+        try! made.addOptions([.weight(program.operations[number].weight), .limited(by: limits)])
         return made
     }
 
@@ -65,7 +66,9 @@ final class World: @unchecked Sendable {
         let (name, priority) = ("\(number)", TaskPriority.levels[operation.level])
         let dependencies = operation.dependencies.map { operations[$0] as AnyTaskOperation }
         if let input = operation.input {
-            return TaskOperation(name: name, priority: priority, after: operations[input], dependencies: dependencies) {
+            return TaskOperation(
+                [.name(name), .priority(priority), .dependencies(dependencies)], after: operations[input]
+            ) {
                 [unowned self] value in
                 model.check(value == input, "operation \(number) got the value \(value) of \(input)")
                 return try await run(number)

@@ -25,7 +25,7 @@ extension Program {
             add { $0.queues[queue].width = 1 }
             add { $0.queues[queue].order = .firstInFirstOut }
             add { $0.queues[queue].pendingLimit = .max }
-            add { $0.queues[queue].overflow = .refuse }
+            add { $0.queues[queue].overflow = .reject }
             add { $0.queues[queue].rate = nil }
             add { $0.queues[queue].ageing = nil }
         }

@@ -156,7 +156,7 @@ extension Patterns {
             .thought, .callers, "await, when the caller is async.",
             .function(["waitUntilFinishedBlocking", "waitUntilAllOperationsAreFinishedBlocking"])),
         Pattern(
-            "ported-legacy-dependencies", .ported, "legacyDependencies:, asOperation",
+            "ported-legacy-dependencies", .ported, ".legacyDependencies, asOperation",
             recipe: "Operations/addDependency", .rote, .bridge, "dependencies:, when the other end has moved.",
             .function(["legacyDependencies", "asOperation"])),
     ]

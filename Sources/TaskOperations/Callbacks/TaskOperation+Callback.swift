@@ -6,7 +6,7 @@ extension TaskOperation {
     /// the start of the work until the completion is called.
     ///
     /// ```swift
-    /// let page = TaskOperation<Data>(name: "page") { completion in
+    /// let page = TaskOperation<Data>(.name("page")) { completion in
     ///     let request = client.load(url) { data, error in completion(data, error) }
     ///     completion.onCancel { _ in request.cancel() }
     /// }
@@ -16,17 +16,10 @@ extension TaskOperation {
     /// the completion is called even so, since the work is not over before that.
     ///
     /// - Parameters:
-    ///   - name: What it is called in messages and descriptions.
-    ///   - priority: What orders it among the ready operations of its queue.
-    ///   - dependencies: Operations that have to be finished first, whatever comes of them.
-    ///   - start: Starts the work. What it throws is what the operation fails with.
-    public convenience init(
-        name: String? = nil,
-        priority: TaskPriority = .medium,
-        dependencies: [AnyTaskOperation] = [],
-        callback start: @escaping CallbackBody
-    ) {
-        self.init(name: name, priority: priority, dependencies: dependencies) { () async throws -> Success in
+    ///   - options: The options.
+    ///   - start: Starts the work. The operation fails with an error that it throws.
+    public convenience init(_ options: OperationOptions = OperationOptions(), callback start: @escaping CallbackBody) {
+        self.init(options) { () async throws -> Success in
             let call = PendingCallback<Success>("\(OperationLabel(AnyTaskOperation.current!))")
             call.begin(start)
             return try await call.value
@@ -35,17 +28,16 @@ extension TaskOperation {
 }
 
 extension TaskOperationQueue {
-    /// Makes an operation for an API with a completion handler and adds it.
+    /// Creates an operation for an API with a completion handler and adds it.
     ///
-    /// - Parameters: As for `TaskOperation.init(name:priority:dependencies:callback:)`.
+    /// - Parameters:
+    ///   - options: The options.
+    ///   - start: Starts the work. The operation fails with an error that it throws.
     @discardableResult
     public func addOperation<Success>(
-        name: String? = nil,
-        priority: TaskPriority = .medium,
-        dependencies: [AnyTaskOperation] = [],
-        callback start: @escaping TaskOperation<Success>.CallbackBody
+        _ options: OperationOptions = OperationOptions(), callback start: @escaping TaskOperation<Success>.CallbackBody
     ) -> TaskOperation<Success> {
-        let operation = TaskOperation(name: name, priority: priority, dependencies: dependencies, callback: start)
+        let operation = TaskOperation(options, callback: start)
         addNew(operation)
         return operation
     }

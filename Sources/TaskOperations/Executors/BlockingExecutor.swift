@@ -7,7 +7,7 @@
 /// ```swift
 /// let files = BlockingExecutor(maxThreadCount: 4)
 /// let data = try await files.run { try Data(contentsOf: url) }
-/// let queue = TaskOperationQueue(maxConcurrentOperationCount: 4, executor: files)
+/// let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 4, executor: files))
 /// ```
 ///
 /// Work starts in the order in which it comes; to have it ordered by priority, let a queue admit no more than there

@@ -12,18 +12,50 @@ extension AnyTaskOperation {
         endBeforeStart(CancellationError(), isCancellation: true)
     }
 
+    /// Cancels the operation, if it has not started.
+    ///
+    /// - Returns: Whether this call has ended the operation. Its body never runs then.
+    @discardableResult
+    public func cancelUnlessStarted() -> Bool {
+        endUnlessStarted(CancellationError(), isCancellation: true)
+    }
+
+    /// Cancels the operation for a cause. If it has not started, it finishes with that error in place of
+    /// `CancellationError`; otherwise its task is cancelled as ever.
+    public func cancel(throwing cause: any Error) {
+        endBeforeStart(cause, isCancellation: true)
+    }
+
+    /// Ends the operation if it has not started. Returns whether it did.
+    @discardableResult
+    func endUnlessStarted(_ failure: any Error, isCancellation: Bool) -> Bool {
+        end { record in
+            record.phase < .executing ? record.end(failure, isCancellation: isCancellation) : .none
+        }
+    }
+
     /// Ends the operation if it has not started, and otherwise cancels its task. Marks the operation as cancelled only if
     /// this is a cancellation.
     func endBeforeStart(_ failure: any Error, isCancellation: Bool) {
-        let effect = inOneStepWithHost { record in
-            record.end(failure, isCancellation: isCancellation)
-        } then: { effect in
-            if case .end(let ending, _) = effect { letDependentsGoOn(endedUnstarted: ending) }
+        end { $0.end(failure, isCancellation: isCancellation) }
+    }
+
+    /// Performs what the end of an operation requires. Returns whether the operation has ended without having started.
+    @discardableResult
+    private func end(_ end: @escaping (inout OperationRecord) -> CancellationEffect) -> Bool {
+        let effect = inOneStepWithHost(end) { effect in
+            guard case .end(let ending, let host) = effect else { return }
+            host?.noteFailure(of: self)
+            letDependentsGoOn(endedUnstarted: ending)
         }
         switch effect {
-        case .none: break
-        case .cancel(let runner): runner?.cancel()
-        case .end(let ending, let host): carryOutUnstarted(ending, host)
+        case .none: return false
+        case .cancel(let runner):
+            runner?.cancel()
+            return false
+        case .end(let ending, let host):
+            carryOutUnstarted(ending, host)
+            return true
         }
     }
 

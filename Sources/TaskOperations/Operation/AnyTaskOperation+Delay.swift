@@ -1,5 +1,25 @@
 // An operation with a delay is pending until its deadline has passed, beside whatever else it waits for.
 
+extension AnyTaskOperation {
+    /// Has the operation wait for a time. It was accepted by a queue, which cannot start it yet.
+    func beginDelay<C: Clock>(_ delay: Duration, on clock: C) where C.Duration == Duration {
+        if Deadlines.add(self, after: delay, on: clock) { return }
+        let face = ClockFace(clock)
+        let end = face.moment(after: delay)
+        let timer = TaskOperation<Void>(name: name.map { "delay of \"\($0)\"" } ?? "delay") {
+            await face.sleep(until: end)
+        }
+        addHandler { _ in timer.cancel() }
+        do {
+            try addDependency(timer)
+        } catch {
+            // It has ended meanwhile.
+            return
+        }
+        timer.startNew()
+    }
+}
+
 extension AnyTaskOperation: DeadlineTarget {
     var deadlinePlace: DeadlinePlace? {
         get {

@@ -12,6 +12,7 @@ extension AnyTaskOperation {
         let hasDependencies: Bool
         let weight: Int
         let hasLimits: Bool
+        let hasOptions: Bool
 
         func newcomer(isBarrier: Bool) -> Newcomer {
             Newcomer(level: level, isReady: isReady, isBarrier: isBarrier, weight: weight)
@@ -60,6 +61,7 @@ extension AnyTaskOperation {
             if !unfinished.isEmpty, record.phase == .created {
                 throw .notReady(OperationLabel(self), waitingFor: unfinished.map { OperationLabel($0) })
             }
+            if let defaults = host.defaults, record.phase == .created { record.complete(by: defaults) }
             if let permit = host.permit, permit.rank.value >= rank.value { return nil }
             if record.hasLimits, !record.ranksAboveLimits(at: rank.value) { return nil }
             record.submit(to: host, bindings)
@@ -71,6 +73,7 @@ extension AnyTaskOperation {
     func unclaim() {
         let bindings = leaveHost()
         unlinkDependencies()
+        revokeOptions()
         record.withLock { $0.wasSubmitted = false }
         extendLifetime(bindings)
     }
@@ -85,7 +88,9 @@ extension AnyTaskOperation {
         record.withLock { record in
             guard record.phase == .submitted else { return [] }
             record.phase = .created
+            let hadDefaults = record.host?.defaults != nil
             record.host = nil
+            if hadDefaults { record.complete(by: nil) }
             record.slot = -1
             record.floor = .background
             guard let links = record.links, !links.bindings.isEmpty else { return [] }
@@ -213,6 +218,6 @@ extension OperationRecord {
         AnyTaskOperation.Snapshot(
             slot: Int(slot), isReady: isReady, hasEnded: phase == .finished, level: orderLevel,
             hasDependencies: links.map { !$0.dependencies.isEmpty } ?? false, weight: Int(weight),
-            hasLimits: hasLimits)
+            hasLimits: hasLimits, hasOptions: hasOptions)
     }
 }

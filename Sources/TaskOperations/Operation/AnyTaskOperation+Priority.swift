@@ -9,7 +9,9 @@ extension AnyTaskOperation {
         get { record.withLock { $0.level }.taskPriority }
         set {
             Inheritance.change(self) { record in
-                if record.phase != .finished { record.level = PriorityLevel(newValue) }
+                guard record.phase != .finished else { return }
+                record.level = PriorityLevel(newValue)
+                record.isPriorityGiven = true
             }
         }
     }

@@ -25,7 +25,7 @@ extension AnyTaskOperation {
     ///   - timeout: How long to wait at most.
     ///   - clock: What measures that.
     /// - Throws: As without a limit; `WaitTimeoutError` when the time is up before the operation is finished. It goes on.
-    public func waitUntilFinished<C: Clock>(timeout: C.Duration, clock: C = ContinuousClock()) async throws {
+    public func waitUntilFinished(timeout: Duration, clock: any Clock<Duration> = ContinuousClock()) async throws {
         if isFinished { return }
         let (number, isTimeUp) = (Rank.next(), Latch())
         var isOver = true

@@ -12,12 +12,11 @@ public class AnyTaskOperation: @unchecked Sendable {
     /// The operation's place in the order of the wait graph.
     let rank: Rank
 
-    init(name: String?, priority: TaskPriority, dependencies: [AnyTaskOperation]) {
+    init(name: String?, priority: TaskPriority?, dependencies: [AnyTaskOperation]) {
         self.name = name
         record = Lock(
             OperationRecord(
-                level: PriorityLevel(priority),
-                links: dependencies.isEmpty ? nil : OperationLinks(dependencies: dependencies)))
+                priority: priority, links: dependencies.isEmpty ? nil : OperationLinks(dependencies: dependencies)))
         // Drawn last: from now on no dependency can rise above it.
         rank = Rank()
     }
@@ -29,6 +28,11 @@ public class AnyTaskOperation: @unchecked Sendable {
 
     /// Has a handler called as the body begins. Returns false, and does nothing, if it is too late for that.
     package func addStartHandler(_ handler: @escaping @Sendable () -> Void) -> Bool {
+        preconditionFailure("only TaskOperation inherits from AnyTaskOperation")
+    }
+
+    /// Has the body run with the policies of its options; a second call changes nothing.
+    func surroundBody() {
         preconditionFailure("only TaskOperation inherits from AnyTaskOperation")
     }
 

@@ -2,7 +2,7 @@
 ///
 /// ```swift
 /// enum Request { @TaskLocal static var id: String? }
-/// let queue = TaskOperationQueue(inheriting: [InheritedTaskLocal(Request.$id)])
+/// let queue = TaskOperationQueue(.init(inheriting: [InheritedTaskLocal(Request.$id)]))
 /// ```
 public struct InheritedTaskLocal: Sendable {
     /// Reads the value, and returns what sets it around a body.

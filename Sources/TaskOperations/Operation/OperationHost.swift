@@ -24,6 +24,12 @@ protocol OperationHost: AnyObject, Sendable {
         with operation: AnyTaskOperation, _ end: @escaping () -> Result, then follow: (Result) -> Void
     ) -> Result
 
+    /// Options that complete those of each operation; nil if there are none.
+    var defaults: OperationOptions? { get }
+
+    /// An operation has failed or was cancelled.
+    func noteFailure(of operation: AnyTaskOperation)
+
     /// Why an operation that is ready has not started, in words.
     func reasonToWait(of operation: AnyTaskOperation) -> String
 

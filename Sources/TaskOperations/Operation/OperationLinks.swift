@@ -23,6 +23,8 @@ final class OperationLinks: @unchecked Sendable {
         @exclusivity(unchecked) var permit = PermitUse.held
         @exclusivity(unchecked) var executor: (any TaskExecutor)?
         @exclusivity(unchecked) var bindings: [TaskLocalBinding] = []
+        @exclusivity(unchecked) var options = OperationOptions()
+        @exclusivity(unchecked) var timers: OperationTimers?
         @exclusivity(unchecked) var limits: [AsyncSemaphore] = []
         @exclusivity(unchecked) var limitUse = LimitUse.held
         @exclusivity(unchecked) var beginningWaitCount = 0
@@ -111,6 +113,18 @@ extension OperationLinks {
     var bindings: [TaskLocalBinding] {
         get { extras?.bindings ?? [] }
         _modify { yield &madeExtras().bindings }
+    }
+
+    /// The options of the operation itself, without the defaults of its queue.
+    var options: OperationOptions {
+        get { extras?.options ?? OperationOptions() }
+        _modify { yield &madeExtras().options }
+    }
+
+    /// The limits of time that began when the operation was added.
+    var timers: OperationTimers? {
+        get { extras?.timers }
+        _modify { yield &madeExtras().timers }
     }
 
     /// Semaphores of each of which the operation needs a permit, in the order in which they are locked.

@@ -21,6 +21,9 @@ struct OperationRecord: ~Copyable, Sendable {
         static let isWaitedFor = Marks(rawValue: 4)
         static let isRunnerWorn = Marks(rawValue: 8)
         static let hasLimits = Marks(rawValue: 16)
+        static let hasOptions = Marks(rawValue: 32)
+        static let isPriorityGiven = Marks(rawValue: 64)
+        static let isBodySurrounded = Marks(rawValue: 128)
     }
 
     var phase = Phase.created
@@ -79,8 +82,9 @@ struct OperationRecord: ~Copyable, Sendable {
         if case .outcome(let outcome) = progress { outcome } else { nil }
     }
 
-    init(level: PriorityLevel, links: OperationLinks?) {
-        self.level = level
+    init(priority: TaskPriority?, links: OperationLinks?) {
+        level = priority.map { PriorityLevel($0) } ?? .medium
+        if priority != nil { marks = .isPriorityGiven }
         self.links = links
     }
 
@@ -107,10 +111,28 @@ struct OperationRecord: ~Copyable, Sendable {
         set { set(.isRunnerWorn, newValue) }
     }
 
-    /// Set for good when the operation gets limits, which its links have.
+    /// Whether the operation has limits, which its links contain.
     var hasLimits: Bool {
         get { marks.contains(.hasLimits) }
         set { set(.hasLimits, newValue) }
+    }
+
+    /// Whether the operation has options of its own, which its links contain.
+    var hasOptions: Bool {
+        get { marks.contains(.hasOptions) }
+        set { set(.hasOptions, newValue) }
+    }
+
+    /// Whether the operation has a priority of its own.
+    var isPriorityGiven: Bool {
+        get { marks.contains(.isPriorityGiven) }
+        set { set(.isPriorityGiven, newValue) }
+    }
+
+    /// Set for good when the body was surrounded by policies.
+    var isBodySurrounded: Bool {
+        get { marks.contains(.isBodySurrounded) }
+        set { set(.isBodySurrounded, newValue) }
     }
 
     private mutating func set(_ mark: Marks, _ isSet: Bool) {

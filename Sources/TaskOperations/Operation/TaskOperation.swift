@@ -7,7 +7,7 @@
 ///
 /// ```swift
 /// let listing = TaskOperation(name: "list") { try await list(folder) }
-/// let report = TaskOperation(name: "report", after: listing) { files in files.count }
+/// let report = TaskOperation(.name("report"), after: listing) { files in files.count }
 /// try queue.addOperations([listing, report])
 /// print(try await report.value)
 /// ```
@@ -30,16 +30,16 @@ public final class TaskOperation<Success: Sendable>: AnyTaskOperation, @unchecke
 
     private var body: Body?
 
-    /// Makes an operation, which does nothing until it is added to a queue or started.
+    /// Creates an operation, which does nothing until it is added to a queue or started.
     ///
     /// - Parameters:
-    ///   - name: What it is called in messages and descriptions.
-    ///   - priority: What orders it among the ready operations of its queue, and is its task's own.
+    ///   - name: The name in messages and descriptions.
+    ///   - priority: See `OperationOptions.priority(_:)`.
     ///   - dependencies: Operations that have to be finished first, whatever comes of them.
     ///   - body: The work. Isolate it to an actor, with `{ @MainActor in … }` for one, to have it run there.
     public init(
         name: String? = nil,
-        priority: TaskPriority = .medium,
+        priority: TaskPriority? = nil,
         dependencies: [AnyTaskOperation] = [],
         body: @escaping Body
     ) {
@@ -47,63 +47,26 @@ public final class TaskOperation<Success: Sendable>: AnyTaskOperation, @unchecke
         super.init(name: name, priority: priority, dependencies: dependencies)
     }
 
-    /// Makes an operation from a type that holds the work.
-    public convenience init(
-        name: String? = nil,
-        priority: TaskPriority = .medium,
-        dependencies: [AnyTaskOperation] = [],
-        _ body: some TaskOperationBody<Success>
-    ) {
-        self.init(name: name, priority: priority, dependencies: dependencies) { try await body.main() }
+    /// Creates an operation with options.
+    public convenience init(_ options: OperationOptions, body: @escaping Body) {
+        self.init(options, after: [], body)
     }
 
-    /// Makes an operation that needs the value of another. It starts after that is finished; if it failed or was
-    /// cancelled, the body does not run and the operation fails with `TaskOperationError.dependencyFailed`.
-    ///
-    /// - Parameters:
-    ///   - input: The operation whose value the body gets.
-    ///   - dependencies: More operations that have to be finished first, whatever comes of them.
-    public convenience init<Input>(
-        name: String? = nil,
-        priority: TaskPriority = .medium,
-        after input: TaskOperation<Input>,
-        dependencies: [AnyTaskOperation] = [],
-        body: @escaping @Sendable (Input) async throws -> Success
-    ) {
-        self.init(name: name, priority: priority, dependencies: [input] + dependencies) {
-            try await body(input.requireValue())
+    /// - Parameter inputs: Dependencies beside those of the options.
+    convenience init(_ options: OperationOptions, after inputs: [AnyTaskOperation], _ body: @escaping Body) {
+        if options.isEmpty {
+            self.init(dependencies: inputs, body: body)
+        } else {
+            let values = options.values
+            self.init(
+                name: values.name, priority: values.priority, dependencies: inputs + values.dependencies, body: body)
+            record.withLock { $0.add(options) }
         }
     }
 
-    /// Makes an operation that needs the values of others. It starts after they are finished; if one of them
-    /// failed or was cancelled, the body does not run and the operation fails with
-    /// `TaskOperationError.dependencyFailed`.
-    ///
-    /// - Parameters:
-    ///   - first: An operation whose value the body gets.
-    ///   - inputs: More of these, in the order in which the body gets their values.
-    ///   - dependencies: More operations that have to be finished first, whatever comes of them.
-    public convenience init<First, each Input>(
-        name: String? = nil,
-        priority: TaskPriority = .medium,
-        after first: TaskOperation<First>,
-        _ inputs: repeat TaskOperation<each Input>,
-        dependencies: [AnyTaskOperation] = [],
-        body: @escaping BodyAfter<First, repeat each Input>
-    ) {
-        var all: [AnyTaskOperation] = [first]
-        for input in repeat each inputs { all.append(input) }
-        self.init(name: name, priority: priority, dependencies: all + dependencies) {
-            try await body(first.requireValue(), repeat (each inputs).requireValue())
-        }
-    }
-
-    deinit {
-        // It was never run: what it would run, and what it depends on, may be all that keeps other operations.
-        // Handed over as they are taken: a variable would keep them until after the call.
-        if body == nil { return }
-        ChainRelease.release(body.take() as Any)
-        ChainRelease.release(record.withLock { $0.links.take() } as Any)
+    /// Creates an operation from a type that contains the work.
+    public convenience init(_ body: some TaskOperationBody<Success>, _ options: OperationOptions = OperationOptions()) {
+        self.init(options) { try await body.main() }
     }
 
     override func runBody() async -> Outcome? {
@@ -115,6 +78,14 @@ public final class TaskOperation<Success: Sendable>: AnyTaskOperation, @unchecke
         } catch {
             return Outcome(.failure(error))
         }
+    }
+
+    deinit {
+        // It was never run: what it would run, and what it depends on, may be all that keeps other operations.
+        // Handed over as they are taken: a variable would keep them until after the call.
+        if body == nil { return }
+        ChainRelease.release(body.take() as Any)
+        ChainRelease.release(record.withLock { $0.links.take() } as Any)
     }
 
     override package func addStartHandler(_ handler: @escaping @Sendable () -> Void) -> Bool {
@@ -138,6 +109,14 @@ public final class TaskOperation<Success: Sendable>: AnyTaskOperation, @unchecke
     }
 
     override func discardBody() { body = nil }
+
+    override func surroundBody() {
+        record.withLock { record in
+            guard record.phase < .executing, !record.isBodySurrounded, let inner = body else { return }
+            record.isBodySurrounded = true
+            body = { try await Self.runWithPolicies(inner) }
+        }
+    }
 }
 
 // MARK: - Outcome
@@ -156,13 +135,22 @@ extension TaskOperation {
     /// once, whatever it awaits. `result` waits for the end in any case; `TaskOperationQueue.run` passes the
     /// cancellation on to the operation.
     ///
-    /// - Throws: What the body threw; `CancellationError` if the operation was cancelled before its start, or the task
+    /// - Throws: What the body threw. If the operation did not run because an operation failed whose value it needs, the
+    ///   error of that operation; `failure` names the operations between. `CancellationError` if the operation was cancelled before its start, or the task
     ///   before the operation is finished; `TaskOperationError.waitCycle` if a body awaits what cannot end before the
     ///   body does.
     public var value: Success {
         get async throws {
             try await waitUntilFinished()
-            return try finishedValue()
+            return try originalValue()
+        }
+    }
+
+    /// The value after the end, for which cancelling the task does not end the wait.
+    var valueAtEnd: Success {
+        get async throws {
+            try await waitToTheEnd()
+            return try originalValue()
         }
     }
 
@@ -172,9 +160,9 @@ extension TaskOperation {
     ///   - timeout: How long to wait at most.
     ///   - clock: What measures that.
     /// - Throws: As `value`; `WaitTimeoutError` when the time is up before the operation is finished. It goes on.
-    public func value<C: Clock>(timeout: C.Duration, clock: C = ContinuousClock()) async throws -> Success {
+    public func value(timeout: Duration, clock: any Clock<Duration> = ContinuousClock()) async throws -> Success {
         try await waitUntilFinished(timeout: timeout, clock: clock)
-        return try finishedValue()
+        return try originalValue()
     }
 
     /// Waits for the end, unless that takes longer than a limit or the task is cancelled, and returns the outcome.
@@ -185,8 +173,8 @@ extension TaskOperation {
     /// - Throws: `WaitTimeoutError` when the time is up, and `CancellationError` if the task is cancelled, before the
     ///   operation is finished, which goes on; `TaskOperationError.waitCycle` if a body awaits what cannot end before
     ///   the body does.
-    public func result<C: Clock>(
-        timeout: C.Duration, clock: C = ContinuousClock()
+    public func result(
+        timeout: Duration, clock: any Clock<Duration> = ContinuousClock()
     ) async throws -> Result<Success, any Error> {
         try await waitUntilFinished(timeout: timeout, clock: clock)
         return outcome!
@@ -210,6 +198,15 @@ extension TaskOperation {
     /// The value of an operation that is finished, without a `Result` of its type, which is looked up at each use.
     func finishedValue() throws -> Success { try Self.value(of: record.withLock { $0.outcome }) }
 
+    /// The value of a finished operation, or the original error if the operation did not run because of another one.
+    private func originalValue() throws -> Success {
+        do {
+            return try finishedValue()
+        } catch TaskOperationError.dependencyFailed(_, _, let error) {
+            throw error
+        }
+    }
+
     /// - Parameter outcome: Nil stands for success without a value.
     private static func value(of outcome: Outcome?) throws -> Success {
         guard let outcome else { return () as! Success }
@@ -220,20 +217,6 @@ extension TaskOperation {
     /// where is as for the form without an outcome.
     public func addCompletionHandler(_ handler: @escaping @Sendable (Result<Success, any Error>) -> Void) {
         addHandler { handler(($0 as! Self).outcome!) }
-    }
-
-    /// The value of a finished operation, for one that needs it.
-    func requireValue() throws(TaskOperationError) -> Success {
-        switch outcome {
-        case .success(let value): return value
-        case .failure(TaskOperationError.dependencyFailed(_, let origin, let error)):
-            throw .dependencyFailed(dependency: OperationLabel(self), origin: origin, error: error)
-        case .failure(let error):
-            throw .dependencyFailed(dependency: OperationLabel(self), origin: OperationLabel(self), error: error)
-        case nil:
-            // The dependency was removed, and the need was not.
-            throw .notReady(OperationLabel(Self.executing ?? self), waitingFor: [OperationLabel(self)])
-        }
     }
 }
 

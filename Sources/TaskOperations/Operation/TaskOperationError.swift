@@ -36,6 +36,9 @@ public enum TaskOperationError: Error, Sendable {
     /// The operation was pending, and gave way to one that was added to its queue later.
     case dropped(OperationLabel, queueName: String?)
 
+    /// The operation did not start within the time that `OperationOptions.starting(within:)` allows. Its body never runs.
+    case notStarted(OperationLabel, after: Duration)
+
     /// The operation was not finished within its time limit, or before its deadline. The body was cancelled; whether it
     /// has ended is said by what the limit was given for such a case.
     case timedOut(OperationLabel, after: Duration)
@@ -76,10 +79,12 @@ extension TaskOperationError: CustomStringConvertible {
         case .queueFull(let operation, let queueName):
             """
             \(operation) was added to \(Self.queue(queueName)), which is full. Use `addOperationWaitingForRoom` to wait, \
-            or raise its `maxPendingOperationCount`.
+            or raise its `maxQueuedOperationCount`.
             """
         case .dropped(let operation, let queueName):
             "\(operation) was dropped from \(Self.queue(queueName)), which was full, for one that was added later."
+        case .notStarted(let operation, let limit):
+            "\(operation) did not start within \(limit). Its queue had too much other work, or its dependencies took too long."
         case .timedOut(let operation, let limit):
             "\(operation) was not finished after \(limit), the time that it was given."
         }

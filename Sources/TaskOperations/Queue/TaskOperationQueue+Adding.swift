@@ -25,102 +25,57 @@ extension TaskOperationQueue {
         try scheduler.submit(operations)
     }
 
-    /// Makes an operation from a closure and adds it.
+    /// Creates an operation from a closure and adds it.
     ///
     /// - Parameters:
-    ///   - name: What it is called in messages and descriptions.
-    ///   - priority: What orders it among the ready operations of the queue, and is its task's own.
-    ///   - weight: How many permits its body takes; see `AnyTaskOperation.setWeight(_:)`.
-    ///   - limits: Semaphores of each of which it needs a permit too; see `AnyTaskOperation.setLimits(_:)`.
+    ///   - name: The name in messages and descriptions.
+    ///   - priority: See `OperationOptions.priority(_:)`.
     ///   - dependencies: Operations that have to be finished first, whatever comes of them.
     ///   - body: The work. Isolate it to an actor, with `{ @MainActor in … }` for one, to have it run there.
     @inlinable  // In the caller, the type is known: looking it up costs as much as adding the operation.
     @discardableResult
     public func addOperation<Success>(
         name: String? = nil,
-        priority: TaskPriority = .medium,
-        weight: Int = 1,
-        limits: [AsyncSemaphore] = [],
+        priority: TaskPriority? = nil,
         dependencies: [AnyTaskOperation] = [],
         body: @escaping TaskOperation<Success>.Body
     ) -> TaskOperation<Success> {
         let operation = TaskOperation(name: name, priority: priority, dependencies: dependencies, body: body)
-        if weight != 1 || !limits.isEmpty { operation.initializePermits(weight: weight, limits: limits) }
         addNew(operation)
         return operation
     }
 
-    /// Makes an operation from a type that holds the work and adds it.
+    /// Creates an operation with options and adds it.
+    ///
+    /// ```swift
+    /// queue.addOperation([.name("load"), .weight(2), .timeLimit(.seconds(30))]) { try await load(url) }
+    /// ```
     @discardableResult
     public func addOperation<Success>(
-        name: String? = nil,
-        priority: TaskPriority = .medium,
-        dependencies: [AnyTaskOperation] = [],
-        _ body: some TaskOperationBody<Success>
+        _ options: OperationOptions, body: @escaping TaskOperation<Success>.Body
     ) -> TaskOperation<Success> {
-        let operation = TaskOperation(name: name, priority: priority, dependencies: dependencies, body)
-        addNew(operation)
-        return operation
+        addNew(TaskOperation(options, body: body))
     }
 
-    /// Makes an operation that needs the value of another and adds it. If that failed or was cancelled, the body
-    /// does not run and the operation fails with `TaskOperationError.dependencyFailed`.
-    ///
-    /// - Parameters:
-    ///   - input: The operation whose value the body gets.
-    ///   - dependencies: More operations that have to be finished first, whatever comes of them.
+    /// Creates an operation from a type that contains the work and adds it.
     @discardableResult
-    public func addOperation<Input, Success>(
-        name: String? = nil,
-        priority: TaskPriority = .medium,
-        after input: TaskOperation<Input>,
-        dependencies: [AnyTaskOperation] = [],
-        body: @escaping @Sendable (Input) async throws -> Success
+    public func addOperation<Success>(
+        _ body: some TaskOperationBody<Success>, _ options: OperationOptions = OperationOptions()
     ) -> TaskOperation<Success> {
-        let operation = TaskOperation(
-            name: name, priority: priority, after: input, dependencies: dependencies, body: body)
-        addNew(operation)
-        return operation
+        addNew(TaskOperation(body, options))
     }
 
-    /// Makes an operation that needs the values of others and adds it. If one of these failed or was
-    /// cancelled, the body does not run and the operation fails with `TaskOperationError.dependencyFailed`.
-    ///
-    /// - Parameters:
-    ///   - first: An operation whose value the body gets.
-    ///   - inputs: More of these, in the order in which the body gets their values.
-    ///   - dependencies: More operations that have to be finished first, whatever comes of them.
-    @discardableResult
-    public func addOperation<First, each Input, Success>(
-        name: String? = nil,
-        priority: TaskPriority = .medium,
-        after first: TaskOperation<First>,
-        _ inputs: repeat TaskOperation<each Input>,
-        dependencies: [AnyTaskOperation] = [],
-        body: @escaping TaskOperation<Success>.BodyAfter<First, repeat each Input>
-    ) -> TaskOperation<Success> {
-        let operation = TaskOperation(
-            name: name, priority: priority, after: first, repeat each inputs, dependencies: dependencies, body: body)
-        addNew(operation)
-        return operation
-    }
-
-    /// Makes an operation from a closure, adds it, and waits for its value. Cancelling the task that calls this
+    /// Creates an operation from a closure, adds it, and waits for its value. Cancelling the task that calls this
     /// cancels the operation.
     ///
-    /// - Parameter priority: The caller's if none is given.
     /// - Throws: What the body throws; `CancellationError` if it was cancelled before it started;
     ///   `TaskOperationError.waitCycle` if a body of this queue calls this and could not end.
     public func run<Success>(
-        name: String? = nil,
-        priority: TaskPriority? = nil,
-        dependencies: [AnyTaskOperation] = [],
-        body: @escaping TaskOperation<Success>.Body
+        _ options: OperationOptions = OperationOptions(), body: @escaping TaskOperation<Success>.Body
     ) async throws -> Success {
-        let operation = addOperation(
-            name: name, priority: priority ?? Task.currentPriority, dependencies: dependencies, body: body)
+        let operation = addOperation(options, body: body)
         return try await withTaskCancellationHandler {
-            try await operation.result.get()
+            try await operation.valueAtEnd
         } onCancel: {
             operation.cancel()
         }
@@ -136,6 +91,80 @@ extension TaskOperationQueue {
             operation.endBeforeStart(error, isCancellation: false)
         }
     }
+
+    private func addNew<Success>(_ operation: TaskOperation<Success>) -> TaskOperation<Success> {
+        addNew(operation, isBarrier: false)
+        return operation
+    }
+}
+
+// MARK: - Operations that need values
+
+extension TaskOperationQueue {
+    /// Creates an operation that needs the value of another and adds it. If the other failed or was cancelled, the body does
+    /// not run, and the operation fails with `TaskOperationError.dependencyFailed`.
+    ///
+    /// - Parameters:
+    ///   - options: The options; their dependencies have to be finished too, whatever comes of them.
+    ///   - input: The operation whose value the body gets.
+    ///   - body: The work.
+    @discardableResult
+    public func addOperation<Input, Success>(
+        _ options: OperationOptions = OperationOptions(),
+        after input: TaskOperation<Input>,
+        body: @escaping @Sendable (Input) async throws -> Success
+    ) -> TaskOperation<Success> {
+        addNew(TaskOperation(options, after: input, body: body))
+    }
+
+    /// Creates an operation that needs the values of two others and adds it, as for one.
+    ///
+    /// - Parameters:
+    ///   - options: The options; their dependencies have to be finished too, whatever comes of them.
+    ///   - first: The operation whose value the body gets first.
+    ///   - second: The operation whose value the body gets second.
+    ///   - body: The work.
+    @discardableResult
+    public func addOperation<First, Second, Success>(
+        _ options: OperationOptions = OperationOptions(),
+        after first: TaskOperation<First>,
+        _ second: TaskOperation<Second>,
+        body: @escaping @Sendable (First, Second) async throws -> Success
+    ) -> TaskOperation<Success> {
+        addNew(TaskOperation(options, after: first, second, body: body))
+    }
+
+    /// Creates an operation that needs the values of others and adds it, as for one.
+    ///
+    /// - Parameters:
+    ///   - options: The options; their dependencies have to be finished too, whatever comes of them.
+    ///   - first: An operation whose value the body gets.
+    ///   - inputs: More of these, in the order in which the body gets their values.
+    ///   - body: The work.
+    @discardableResult
+    public func addOperation<First, each Input, Success>(
+        _ options: OperationOptions = OperationOptions(),
+        after first: TaskOperation<First>,
+        _ inputs: repeat TaskOperation<each Input>,
+        body: @escaping TaskOperation<Success>.BodyAfter<First, repeat each Input>
+    ) -> TaskOperation<Success> {
+        addNew(TaskOperation(options, after: first, repeat each inputs, body: body))
+    }
+
+    /// Creates an operation that needs the values of any number of others and adds it, as for one.
+    ///
+    /// - Parameters:
+    ///   - options: The options; their dependencies have to be finished too, whatever comes of them.
+    ///   - inputs: The operations whose values the body gets, in this order.
+    ///   - body: The work.
+    @discardableResult
+    public func addOperation<Input, Success>(
+        _ options: OperationOptions = OperationOptions(),
+        after inputs: [TaskOperation<Input>],
+        body: @escaping @Sendable ([Input]) async throws -> Success
+    ) -> TaskOperation<Success> {
+        addNew(TaskOperation(options, after: inputs, body: body))
+    }
 }
 
 // MARK: - Barriers
@@ -150,15 +179,12 @@ extension TaskOperationQueue {
         try scheduler.submit(operation, isBarrier: true)
     }
 
-    /// Makes a barrier from a closure and adds it.
+    /// Creates a barrier from a closure and adds it.
     @discardableResult
     public func addBarrier<Success>(
-        name: String? = nil,
-        priority: TaskPriority = .medium,
-        dependencies: [AnyTaskOperation] = [],
-        body: @escaping TaskOperation<Success>.Body
+        _ options: OperationOptions = OperationOptions(), body: @escaping TaskOperation<Success>.Body
     ) -> TaskOperation<Success> {
-        let operation = TaskOperation(name: name, priority: priority, dependencies: dependencies, body: body)
+        let operation = TaskOperation(options, body: body)
         addNew(operation, isBarrier: true)
         return operation
     }

@@ -22,9 +22,14 @@ extension TaskOperationQueue {
     /// How many operations are not finished.
     public var operationCount: Int { scheduler.operationCount }
 
-    /// Cancels every operation that is not finished. What is added afterwards is not cancelled.
-    public func cancelAllOperations() {
-        scheduler.cancelAll()
+    /// Cancels every operation that is not finished. Operations that are added afterwards are not cancelled.
+    ///
+    /// - Parameters:
+    ///   - cause: The error with which operations finish that have not started. Bodies that execute end with what they
+    ///     throw.
+    ///   - queuedOnly: Whether operations that execute are left alone.
+    public func cancelAllOperations(throwing cause: any Error = CancellationError(), queuedOnly: Bool = false) {
+        scheduler.cancelAll(throwing: cause, unstartedOnly: queuedOnly)
     }
 
     /// Waits, without blocking a thread, until the queue is empty; what is added meanwhile is waited for too.
@@ -47,8 +52,8 @@ extension TaskOperationQueue {
     ///   - clock: What measures that.
     /// - Throws: As without a limit; `WaitTimeoutError` when the time is up before the queue is empty. The operations go
     ///   on.
-    public func waitUntilAllOperationsAreFinished<C: Clock>(
-        timeout: C.Duration, clock: C = ContinuousClock()
+    public func waitUntilAllOperationsAreFinished(
+        timeout: Duration, clock: any Clock<Duration> = ContinuousClock()
     ) async throws {
         let wait = WaitUntilEmpty(endsWhenCancelled: true)
         let isOver = try await withTimeLimit(timeout, clock: clock) {
@@ -75,16 +80,16 @@ extension TaskOperationQueue {
     /// How `shutDown` treats what was added before.
     public enum Shutdown: Sendable {
         /// It is finished as ever.
-        case draining
+        case drain
         /// It is cancelled.
-        case cancelling
+        case cancel
     }
 
     /// Refuses operations from now on: one that is added fails at once with `TaskOperationError.queueShutDown`.
     /// A suspended queue stays so; cancelling gets what it holds out of it.
-    public func shutDown(_ manner: Shutdown = .draining) {
+    public func shutDown(_ manner: Shutdown = .drain) {
         scheduler.shutDown()
-        if manner == .cancelling { scheduler.cancelAll() }
+        if manner == .cancel { scheduler.cancelAll() }
     }
 
     /// Refuses operations from now on, and waits, without blocking a thread, until the queue is empty. What was added
@@ -102,8 +107,8 @@ extension TaskOperationQueue {
     ///   - clock: What measures the limit.
     /// - Throws: `TaskOperationError.waitCycle` in the body of an operation of this queue, or of one that such an
     ///   operation waits for. The queue is shut down all the same, and nothing is cancelled.
-    public func shutDown<C: Clock>(
-        cancellingAfter limit: C.Duration, clock: C = ContinuousClock()
+    public func shutDown(
+        cancellingAfter limit: Duration, clock: any Clock<Duration> = ContinuousClock()
     ) async throws(TaskOperationError) {
         scheduler.shutDown()
         try await scheduler.waitUntilEmpty(cancellingAfter: limit, clock: clock)

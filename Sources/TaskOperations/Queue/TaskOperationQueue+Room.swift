@@ -4,14 +4,14 @@ extension TaskOperationQueue {
     /// The number of operations that may be pending, that is added and not started, beyond those for which a permit is
     /// free; at least 1. Operations with unfinished dependencies count, and so do barriers.
     ///
-    /// A queue that is not suspended has room for `maxConcurrentOperationCount + maxPendingOperationCount` operations, and
+    /// A queue that is not suspended has room for `maxConcurrentOperationCount + maxQueuedOperationCount` operations, and
     /// for more if some of them have lent their permits. Raising the number admits operations that wait for room; lowering
     /// it drops none. `QueueOverflow` says what happens to an operation that is added to a full queue without waiting, and
     /// `addOperationWaitingForRoom` waits.
-    public var maxPendingOperationCount: Int {
+    public var maxQueuedOperationCount: Int {
         get { scheduler.pendingLimit }
         set {
-            Self.checkPendingLimit(newValue)
+            Self.checkQueuedLimit(newValue)
             scheduler.pendingLimit = newValue
         }
     }
@@ -32,22 +32,15 @@ extension TaskOperationQueue {
     /// not wait for an operation that waits for room, or for a body that does, be it by a dependency or behind a barrier:
     /// neither would go on.
     ///
-    /// - Parameters: As for `addOperation`.
     /// - Returns: The operation, which is pending now, or has started.
     /// - Throws: `CancellationError` if the task is cancelled before there is room, and `TaskOperationError.queueShutDown`
     ///   if the queue is shut down before; the body never runs then. `TaskOperationError.waitCycle` in a body without
     ///   whose permit there will be no room, if the queue does not lend permits.
     @discardableResult
     public func addOperationWaitingForRoom<Success>(
-        name: String? = nil,
-        priority: TaskPriority = .medium,
-        weight: Int = 1,
-        limits: [AsyncSemaphore] = [],
-        dependencies: [AnyTaskOperation] = [],
-        body: @escaping TaskOperation<Success>.Body
+        _ options: OperationOptions = OperationOptions(), body: @escaping TaskOperation<Success>.Body
     ) async throws -> TaskOperation<Success> {
-        let operation = TaskOperation(name: name, priority: priority, dependencies: dependencies, body: body)
-        if weight != 1 || !limits.isEmpty { operation.initializePermits(weight: weight, limits: limits) }
+        let operation = TaskOperation(options, body: body)
         try await addOperationWaitingForRoom(operation)
         return operation
     }
@@ -63,12 +56,12 @@ extension TaskOperationQueue {
     /// How many calls of `addOperationWaitingForRoom` wait.
     package var waitingProducerCount: Int { scheduler.waitingProducerCount }
 
-    static func checkPendingLimit(_ limit: Int) {
+    static func checkQueuedLimit(_ limit: Int) {
         require(
             limit >= 1,
             """
-            maxPendingOperationCount is \(limit); it must be at least 1. Pass \
-            TaskOperationQueue.unlimitedPendingOperationCount to limit nothing.
+            maxQueuedOperationCount is \(limit); it must be at least 1. Pass \
+            TaskOperationQueue.unlimitedQueuedOperationCount to limit nothing.
             """)
     }
 }

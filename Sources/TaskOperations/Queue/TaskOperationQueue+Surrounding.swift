@@ -2,7 +2,7 @@ extension TaskOperationQueue {
     /// Has something done around each body: a span of a trace, a scope of a database, a task local that bodies see.
     ///
     /// ```swift
-    /// queue.surroundBodies { operation, body in
+    /// queue.addBodyInterceptor { operation, body in
     ///     try await withSpan(operation.name ?? "operation") { _ in try await body() }
     /// }
     /// ```
@@ -15,7 +15,7 @@ extension TaskOperationQueue {
     /// - Parameter surround: Calls `body`, once, which throws what the body of the operation throws. That is the outcome,
     ///   whatever is thrown on; an error that is thrown instead of calling `body` is the outcome otherwise. The body may not
     ///   be called at all: then the operation fails with `BodySurroundingError.bodyNotCalled`.
-    public func surroundBodies(
+    public func addBodyInterceptor(
         _ surround:
             @escaping @Sendable (_ operation: AnyTaskOperation, _ body: () async throws -> Void) async throws -> Void
     ) {

@@ -6,7 +6,7 @@
 /// ```swift
 /// let queue = TaskOperationQueue(name: "images", maxConcurrentOperationCount: 4)
 /// let data = queue.addOperation(name: "download") { try await download(url) }
-/// let image = queue.addOperation(name: "decode", after: data) { try decode($0) }
+/// let image = queue.addOperation(.name("decode"), after: data) { try decode($0) }
 /// show(try await image.value)
 /// ```
 ///
@@ -24,72 +24,38 @@ public final class TaskOperationQueue: Sendable {
     /// The width that limits nothing.
     public static var unlimitedConcurrentOperationCount: Int { .max }
 
-    /// The limit of pending operations that limits nothing.
-    public static var unlimitedPendingOperationCount: Int { .max }
+    /// The limit of queued operations that limits nothing.
+    public static var unlimitedQueuedOperationCount: Int { .max }
 
-    /// Makes an empty queue.
+    /// Creates an empty queue.
     ///
     /// - Parameters:
-    ///   - name: What the queue is called in messages and descriptions.
-    ///   - maxConcurrentOperationCount: The width: how many bodies may execute at once; not negative. Pass
-    ///     `unlimitedConcurrentOperationCount` to have none wait for another.
-    ///   - order: In which order ready operations of one priority start.
-    ///   - maxPendingOperationCount: How many operations may be pending, that is added and not started; at least 1.
-    ///   - overflow: What becomes of an operation that is added to a full queue by a caller that does not wait.
-    ///   - rate: How fast operations start; nil if nothing limits that. One that is cancelled before its start does not
-    ///     count. See `OperationRate`.
-    ///   - ageing: How operations that wait come before more urgent ones in the end; nil if they do not. It is for the order
-    ///     `firstInFirstOut` only. The priority by which an operation is ordered rises, not the one of its task.
-    ///   - clock: What measures the rate and ageing.
-    ///   - isSuspended: Whether the queue starts nothing until it is resumed.
-    ///   - lendsPermits: Whether a body lends its permit while it awaits something that needs a permit of this queue. If
-    ///     false, no operation starts in place of a body that waits, so that a queue of width 1 is strictly serial.
-    ///     `withPermitLent` and pauses between attempts then keep the permit, too. A wait that needs the permit is refused
-    ///     with `TaskOperationError.waitCycle`.
-    ///   - executor: Where bodies run that are not isolated to an actor; nil for the cooperative pool.
-    ///   - taskLocals: Task locals whose values a body sees as they were where its operation was added.
-    ///
-    /// Bodies run in unstructured tasks: the queue may outlive the task that made it. Nothing of that task is seen in
-    /// them, but for what is carried. For child tasks, see `withTaskOperationQueue`.
+    ///   - name: The name in messages and descriptions.
+    ///   - maxConcurrentOperationCount: The width: how many bodies may execute at once; not negative.
     public convenience init(
-        name: String? = nil,
-        maxConcurrentOperationCount: Int = defaultMaxConcurrentOperationCount,
-        order: OperationOrder = .firstInFirstOut,
-        maxPendingOperationCount: Int = unlimitedPendingOperationCount,
-        overflow: QueueOverflow = .refuse,
-        rate: OperationRate? = nil,
-        ageing: OperationAgeing? = nil,
-        clock: any Clock<Duration> = ContinuousClock(),
-        isSuspended: Bool = false,
-        lendsPermits: Bool = true,
-        executor: (any TaskExecutor)? = nil,
-        inheriting taskLocals: [InheritedTaskLocal] = []
+        name: String? = nil, maxConcurrentOperationCount: Int = defaultMaxConcurrentOperationCount
     ) {
-        self.init(
-            name: name, width: maxConcurrentOperationCount,
-            policies: QueuePolicies(
-                order: order, pendingLimit: maxPendingOperationCount, overflow: overflow, rate: rate, ageing: ageing),
-            clock: clock, isSuspended: isSuspended, lendsPermits: lendsPermits, executor: executor,
-            taskLocals: taskLocals,
-            scopeWorkers: nil)
+        self.init(Configuration(name: name, maxConcurrentOperationCount: maxConcurrentOperationCount))
     }
 
-    init(
-        name: String?, width: Int, policies: QueuePolicies, clock: any Clock<Duration>, isSuspended: Bool,
-        lendsPermits: Bool,
-        executor: (any TaskExecutor)?, taskLocals: [InheritedTaskLocal], scopeWorkers: ScopeWorkers?
-    ) {
-        Self.checkWidth(width)
-        Self.checkPendingLimit(policies.pendingLimit)
-        require(
-            policies.ageing == nil || policies.order == .firstInFirstOut,
-            "ageing is set and order is \(policies.order); it must be firstInFirstOut, or old operations never come first."
-        )
+    /// Creates an empty queue with a configuration.
+    ///
+    /// Bodies run in unstructured tasks: the queue may outlive the task that made it. Nothing of that task is seen in
+    /// them, but for the task locals of the configuration. For child tasks, see `withTaskOperationQueue`.
+    public convenience init(_ configuration: Configuration) {
+        self.init(configuration, scopeWorkers: nil, failures: nil)
+    }
+
+    init(_ configuration: Configuration, scopeWorkers: ScopeWorkers?, failures: FailureLog?) {
+        configuration.check()
         isView = false
+        let policies = configuration.policies
         scheduler = Scheduler(
-            queueName: name, width: width, policies: policies, place: executor.map { .executor($0) } ?? .pool,
-            isSuspended: isSuspended, taskLocals: taskLocals, permit: PermitNode(lendsPermits ? .lendable : .kept),
-            scopeWorkers: scopeWorkers, clock: policies.needTime ? QueueClock(clock) : nil)
+            queueName: configuration.name, width: configuration.maxConcurrentOperationCount, policies: policies,
+            place: configuration.executor.map { .executor($0) } ?? .pool, isSuspended: configuration.isSuspended,
+            taskLocals: configuration.taskLocals, permit: PermitNode(configuration.lending.permitKind),
+            scopeWorkers: scopeWorkers, clock: policies.needTime ? QueueClock(configuration.clock) : nil,
+            defaults: configuration.defaults.isEmpty ? nil : configuration.defaults, failures: failures)
         scheduler.setOwner(self)
         AllQueues.add(self)
     }

@@ -7,44 +7,29 @@
 ///
 /// ```swift
 /// try await withTaskOperationQueue(maxConcurrentOperationCount: 8) { queue in
-///     let pages = urls.map { url in queue.addOperation { try await download(url) } }
-///     for page in pages { store(try await page.value) }
+///     for url in urls { queue.addOperation { store(try await download(url)) } }
 /// }
 /// ```
 ///
 /// Bodies run in child tasks of the task that opens the scope, whatever task adds their operations: they see its task
 /// locals, are cancelled with it, and rise with its priority.
 ///
-/// An error of an operation does not leave the scope by itself. Ask for the values of operations, as above: the first
-/// error that is thrown by this leaves the scope, and cancels the rest.
-///
-/// - Parameters: As for `TaskOperationQueue.init`. Without an executor bodies run where child tasks do: on the executor
-///   that the task prefers, or the cooperative pool.
+/// - Parameters:
+///   - configuration: The configuration of the queue. Without an executor bodies run where child tasks do: on the executor
+///     that the task prefers, or the cooperative pool.
+///   - failures: What the failure of an operation does to the scope.
 ///   - body: Adds operations to the queue, and may await them.
 /// - Returns: What `body` returns.
-/// - Throws: What `body` throws.
-public func withTaskOperationQueue<Value, Failure>(
-    name: String? = nil,
-    maxConcurrentOperationCount: Int = TaskOperationQueue.defaultMaxConcurrentOperationCount,
-    order: OperationOrder = .firstInFirstOut,
-    maxPendingOperationCount: Int = TaskOperationQueue.unlimitedPendingOperationCount,
-    overflow: QueueOverflow = .refuse,
-    rate: OperationRate? = nil,
-    ageing: OperationAgeing? = nil,
-    clock: any Clock<Duration> = ContinuousClock(),
-    lendsPermits: Bool = true,
-    executor: (any TaskExecutor)? = nil,
-    inheriting taskLocals: [InheritedTaskLocal] = [],
-    _ body: (TaskOperationQueue) async throws(Failure) -> Value
-) async throws(Failure) -> Value {
-    let workers = ScopeWorkers()
-    let queue = TaskOperationQueue(
-        name: name, width: maxConcurrentOperationCount,
-        policies: QueuePolicies(
-            order: order, pendingLimit: maxPendingOperationCount, overflow: overflow, rate: rate, ageing: ageing),
-        clock: clock, isSuspended: false, lendsPermits: lendsPermits, executor: executor, taskLocals: taskLocals,
-        scopeWorkers: workers)
-    return try await withDiscardingTaskGroup(returning: Result<Value, Failure>.self) { group in
+/// - Throws: What `body` throws, unless that is a `CancellationError` that follows from the failure of an operation;
+///   otherwise the error that `failures` decides on.
+public func withTaskOperationQueue<Value>(
+    _ configuration: TaskOperationQueue.Configuration,
+    failures: FailurePolicy = .cancelRest,
+    _ body: (TaskOperationQueue) async throws -> Value
+) async throws -> Value {
+    let (workers, log) = (ScopeWorkers(), FailureLog(failures))
+    let queue = TaskOperationQueue(configuration, scopeWorkers: workers, failures: log)
+    let result = await withDiscardingTaskGroup(returning: Result<Value, any Error>.self) { group in
         workers.addChild(to: &group)
         return await AnyTaskOperation.asScope(of: queue.scheduler) {
             await withTaskCancellationHandler {
@@ -53,18 +38,39 @@ public func withTaskOperationQueue<Value, Failure>(
                 queue.scheduler.cancelAll(andAdded: true)
             }
         }
-    }.get()
+    }
+    guard let error = log?.error else { return try result.get() }
+    if case .failure(let own) = result, !(own is CancellationError) { throw own }
+    throw error
+}
+
+/// Creates a queue for a piece of work that nothing outlives, as the function with a configuration does.
+///
+/// - Parameters:
+///   - name: The name in messages and descriptions.
+///   - maxConcurrentOperationCount: The width: how many bodies may execute at once; not negative.
+///   - failures: What the failure of an operation does to the scope.
+///   - body: Adds operations to the queue, and may await them.
+public func withTaskOperationQueue<Value>(
+    name: String? = nil,
+    maxConcurrentOperationCount: Int = TaskOperationQueue.defaultMaxConcurrentOperationCount,
+    failures: FailurePolicy = .cancelRest,
+    _ body: (TaskOperationQueue) async throws -> Value
+) async throws -> Value {
+    let configuration = TaskOperationQueue.Configuration(
+        name: name, maxConcurrentOperationCount: maxConcurrentOperationCount)
+    return try await withTaskOperationQueue(configuration, failures: failures, body)
 }
 
 /// Does the work of a scope, and closes the queue.
 // Inlined: see `ScopeWorkers`.
 @inline(__always)
-private func perform<Value, Failure>(
-    _ body: (TaskOperationQueue) async throws(Failure) -> Value, on queue: TaskOperationQueue,
+private func perform<Value>(
+    _ body: (TaskOperationQueue) async throws -> Value, on queue: TaskOperationQueue,
     in group: inout DiscardingTaskGroup
-) async -> Result<Value, Failure> {
-    let result: Result<Value, Failure>
-    do throws(Failure) {
+) async -> Result<Value, any Error> {
+    let result: Result<Value, any Error>
+    do {
         result = .success(try await body(queue))
     } catch {
         queue.scheduler.cancelAll(andAdded: true)

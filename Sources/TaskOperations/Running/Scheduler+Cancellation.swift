@@ -1,18 +1,26 @@
 extension Scheduler {
-    /// Cancels every operation that has not ended. `andAdded`: and any that is added from now on.
-    nonisolated func cancelAll(andAdded: Bool = false) {
+    /// Cancels every operation that has not ended.
+    ///
+    /// - Parameters:
+    ///   - cause: The error of operations that have not started.
+    ///   - unstartedOnly: Whether operations that execute are left alone.
+    ///   - andAdded: Whether operations that are added from now on are cancelled too.
+    nonisolated func cancelAll(
+        throwing cause: any Error = CancellationError(), unstartedOnly: Bool = false, andAdded: Bool = false
+    ) {
         let operations = withCore { core in
             if andAdded { core.state.setIntake(.cancelling) }
             core.state.hold()
             return core.state.elements
         }
-        let outcome = Outcome(.failure(CancellationError()))
+        let outcome = Outcome(.failure(cause))
         var (rest, executing) = (operations[...], [AnyTaskOperation]())
         while !rest.isEmpty {
             executing += cancelUnstarted(rest.prefix(Self.cancelledAtOnce), outcome)
             rest = rest.dropFirst(Self.cancelledAtOnce)
         }
         withCore { $0.state.release() }
+        if unstartedOnly { return }
         // Cancelling a task calls its handlers, which must not find the queue held.
         for operation in executing { operation.cancel() }
     }
@@ -26,7 +34,10 @@ extension Scheduler {
     ) -> [AnyTaskOperation] {
         var effects = Effects()
         let (ended, executing) = withCore(&effects) { $0.cancelUnstarted(operations, outcome) }
-        for (operation, ending) in ended { operation.letDependentsGoOn(endedUnstarted: ending) }
+        for (operation, ending) in ended {
+            _ = failures?.note(operation)
+            operation.letDependentsGoOn(endedUnstarted: ending)
+        }
         if !effects.isEmpty { perform(effects) }
         for (operation, ending) in ended { operation.carryOutUnstarted(ending, self) }
         return executing

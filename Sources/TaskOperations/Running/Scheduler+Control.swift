@@ -54,8 +54,8 @@ extension Scheduler {
     /// cancelled.
     ///
     /// - Throws: As without a limit.
-    nonisolated func waitUntilEmpty<C: Clock>(
-        cancellingAfter limit: C.Duration, clock: C
+    nonisolated func waitUntilEmpty(
+        cancellingAfter limit: Duration, clock: any Clock<Duration>
     ) async throws(TaskOperationError) {
         let wait = WaitUntilEmpty(endsWhenCancelled: true)
         let isOver = try await withTimeLimit(limit, clock: clock) { () async throws(TaskOperationError) in

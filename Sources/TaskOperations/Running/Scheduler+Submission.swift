@@ -33,6 +33,7 @@ extension Scheduler {
             throw error
         }
         for dependent in dependents { dependent.linkDependencies() }
+        for operation in operations where defaults != nil || operation.snapshot.hasOptions { operation.beginOptions() }
         try insertInOrder(operations, isBarrier: false)
     }
 
@@ -42,6 +43,7 @@ extension Scheduler {
     ) throws(TaskOperationError) {
         let snapshot = try operation.claim(for: self, bindings: capturedTaskLocals, mustBeReady: mustBeReady)
         if snapshot.hasDependencies { operation.linkDependencies() }
+        if snapshot.hasOptions || defaults != nil { operation.beginOptions() }
     }
 
     private nonisolated var capturedTaskLocals: [TaskLocalBinding] {

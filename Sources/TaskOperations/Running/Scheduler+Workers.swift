@@ -41,7 +41,7 @@ extension Scheduler {
         var (effects, readied) = (Effects(), [(operation: AnyTaskOperation, host: any OperationHost)]())
         let (ending, step) = withCore(&effects) { core -> (OperationEnding, WorkerStep?) in
             let ending = operation.end(outcome)
-            if ending.hasHandlers {
+            if ending.hasHandlers || failures != nil && operation.failure != nil {
                 core.state.beginEnding(slot)
                 return (ending, nil)
             }
@@ -54,6 +54,7 @@ extension Scheduler {
             return step
         }
         if !effects.isEmpty { perform(effects) }
+        noteFailure(of: operation)
         ending.callHandlers(operation)
         effects = Effects()
         let stepAfterHandlers = withCore(&effects) { core in

@@ -43,6 +43,10 @@ actor Scheduler: OperationHost {
     nonisolated let changeLog = ChangeLog()
     /// Interceptors of bodies.
     nonisolated let surroundings = BodySurroundings()
+    /// Options that complete those of each operation; nil if there are none.
+    nonisolated let defaults: OperationOptions?
+    /// The failures of operations, if a scope throws them.
+    nonisolated let failures: FailureLog?
     // Written once, before any other thread can know the scheduler. Read with no lock held: the load may return the last
     // reference, and its release enters the scheduler.
     nonisolated(unsafe) private(set) weak var owner: AnyObject?
@@ -54,8 +58,11 @@ actor Scheduler: OperationHost {
     init(
         queueName: String?, width: Int, policies: QueuePolicies = QueuePolicies(), place: Place, isSuspended: Bool,
         taskLocals: [InheritedTaskLocal], permit: PermitNode? = PermitNode(.lendable),
-        scopeWorkers: ScopeWorkers? = nil, clock: QueueClock? = nil
+        scopeWorkers: ScopeWorkers? = nil, clock: QueueClock? = nil, defaults: OperationOptions? = nil,
+        failures: FailureLog? = nil
     ) {
+        self.defaults = defaults
+        self.failures = failures
         self.clock = clock
         hasRate = policies.rate != nil
         identity = QueueIdentity(name: queueName)

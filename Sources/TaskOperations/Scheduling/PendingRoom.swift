@@ -1,7 +1,7 @@
-/// What happens to an operation that is added to a full queue; see `TaskOperationQueue.maxPendingOperationCount`.
+/// What happens to an operation that is added to a full queue; see `TaskOperationQueue.maxQueuedOperationCount`.
 public enum QueueOverflow: Hashable, Sendable {
     /// It fails at once with `TaskOperationError.queueFull`.
-    case refuse
+    case reject
     /// It is accepted. The pending operation that was added first, whatever its priority, fails with
     /// `TaskOperationError.dropped` instead. While permits are free, as many of the first ones are kept for these.
     /// (RxJava's `DROP_OLDEST`.)
@@ -13,7 +13,7 @@ public enum QueueOverflow: Hashable, Sendable {
 
 extension QueueOverflow {
     /// Whether another operation gives way to one for which there is no room.
-    var drops: Bool { self != .refuse }
+    var drops: Bool { self != .reject }
 }
 
 /// Decides whether a queue accepts another operation, which operation it drops for that, and what waits for room.

@@ -3,7 +3,7 @@ struct QueuePolicies: Sendable {
     var order = OperationOrder.firstInFirstOut
     /// How many operations may be pending; `Int.max` if nothing limits that.
     var pendingLimit = Int.max
-    var overflow = QueueOverflow.refuse
+    var overflow = QueueOverflow.reject
     var rate: OperationRate?
     var ageing: OperationAgeing?
 

@@ -86,7 +86,7 @@ extension AsyncGroup {
     ///   - clock: What measures that.
     /// - Throws: `WaitTimeoutError` when the time is up, and `CancellationError` if the task is cancelled, before the
     ///   group is empty.
-    public func wait<C: Clock>(timeout: C.Duration, clock: C = ContinuousClock()) async throws {
+    public func wait(timeout: Duration, clock: any Clock<Duration> = ContinuousClock()) async throws {
         try await waitOrGiveUp { end in
             try await withTimeLimit(timeout, clock: clock) {
                 try await end.value.get()

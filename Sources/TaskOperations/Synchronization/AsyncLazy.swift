@@ -19,9 +19,9 @@ public final class AsyncLazy<Value: Sendable>: Sendable {
     /// What becomes of an error.
     public enum FailurePolicy: Sendable {
         /// It goes to all that await the failed computation. The next call that asks starts another one.
-        case retried
+        case retry
         /// It is kept like a value. The computation runs once only.
-        case kept
+        case keep
     }
 
     private typealias Outcome = OneShot<Result<Value, any Error>>
@@ -47,7 +47,7 @@ public final class AsyncLazy<Value: Sendable>: Sendable {
     ///   - failurePolicy: What becomes of an error that the computation throws.
     ///   - computation: Computes the value. It may await other ones of these, but not this one.
     public init(
-        name: String? = nil, failurePolicy: FailurePolicy = .retried, _ computation: @escaping Computation
+        name: String? = nil, failurePolicy: FailurePolicy = .retry, _ computation: @escaping Computation
     ) {
         self.name = name ?? "AsyncLazy<\(Value.self)>"
         self.failurePolicy = failurePolicy
@@ -147,7 +147,7 @@ extension AsyncLazy {
     private func settle(_ result: Result<Value, any Error>) {
         let (waiters, computation) = state.withLock { state in
             if case .success = result { state.settled = result }
-            if failurePolicy == .kept { state.settled = result }
+            if failurePolicy == .keep { state.settled = result }
             defer { state.waiters = [:] }
             return (state.waiters, state.computation.take())
         }

@@ -85,8 +85,9 @@ extension AsyncSemaphore {
     ///   - clock: What measures that.
     /// - Throws: `WaitTimeoutError` when the time is up, and `CancellationError` if the task is cancelled, before it has
     ///   the permits. It has none then.
-    public func acquire<C: Clock>(
-        _ weight: Int = 1, priority: TaskPriority? = nil, timeout: C.Duration, clock: C = ContinuousClock()
+    public func acquire(
+        _ weight: Int = 1, priority: TaskPriority? = nil, timeout: Duration,
+        clock: any Clock<Duration> = ContinuousClock()
     ) async throws {
         try Task.checkCancellation()
         if tryAcquire(weight) { return }
@@ -143,8 +144,9 @@ extension AsyncSemaphore {
     ///   - timeout: How long to wait for the permits at most.
     ///   - clock: What measures that.
     /// - Throws: What `body` throws, or what `acquire` with a limit does.
-    public func withPermit<Value, C: Clock>(
-        weight: Int = 1, priority: TaskPriority? = nil, timeout: C.Duration, clock: C = ContinuousClock(),
+    public func withPermit<Value>(
+        weight: Int = 1, priority: TaskPriority? = nil, timeout: Duration,
+        clock: any Clock<Duration> = ContinuousClock(),
         _ body: () async throws -> Value
     ) async throws -> Value {
         try await acquire(weight, priority: priority, timeout: timeout, clock: clock)

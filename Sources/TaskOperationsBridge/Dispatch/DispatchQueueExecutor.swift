@@ -23,24 +23,16 @@ public final class DispatchQueueExecutor: TaskExecutor {
 }
 
 extension TaskOperationQueue {
-    /// Makes an empty queue whose bodies run on a Dispatch queue, unless they are isolated to an actor.
+    /// Creates an empty queue whose bodies run on a Dispatch queue, unless they are isolated to an actor.
     ///
     /// - Parameters:
-    ///   - underlyingQueue: Where bodies run.
-    ///   - name: What the queue is called in messages and descriptions; the label of the Dispatch queue if none
-    ///     is given.
-    ///   - maxConcurrentOperationCount: The width: how many bodies may execute at once; not negative. With 0 nothing starts.
-    ///   - isSuspended: Whether the queue starts nothing until it is resumed.
-    ///   - taskLocals: Task locals whose values a body sees as they were where its operation was added.
-    public convenience init(
-        underlyingQueue: DispatchQueue,
-        name: String? = nil,
-        maxConcurrentOperationCount: Int = defaultMaxConcurrentOperationCount,
-        isSuspended: Bool = false,
-        inheriting taskLocals: [InheritedTaskLocal] = []
-    ) {
-        self.init(
-            name: name ?? underlyingQueue.label, maxConcurrentOperationCount: maxConcurrentOperationCount,
-            isSuspended: isSuspended, executor: DispatchQueueExecutor(underlyingQueue), inheriting: taskLocals)
+    ///   - underlyingQueue: The Dispatch queue on which bodies run.
+    ///   - configuration: The configuration, whose executor is replaced. Without a name, the queue has the label of the
+    ///     Dispatch queue.
+    public convenience init(underlyingQueue: DispatchQueue, _ configuration: Configuration = Configuration()) {
+        var configuration = configuration
+        configuration.name = configuration.name ?? underlyingQueue.label
+        configuration.executor = DispatchQueueExecutor(underlyingQueue)
+        self.init(configuration)
     }
 }

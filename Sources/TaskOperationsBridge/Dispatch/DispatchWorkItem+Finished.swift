@@ -26,19 +26,13 @@ extension TaskOperation where Success == Void {
     ///
     /// - Parameters:
     ///   - workItem: The item. Old code can go on to cancel, await and observe it; only this operation may submit it.
-    ///   - queue: Where the item runs.
-    ///   - name: What the operation is called in messages and descriptions.
-    ///   - priority: What orders it among the ready operations of its queue.
-    ///   - dependencies: Operations that have to be finished first, whatever comes of them.
+    ///   - queue: The Dispatch queue on which the item runs.
+    ///   - options: The options.
     public convenience init(
-        _ workItem: DispatchWorkItem,
-        on queue: DispatchQueue,
-        name: String? = nil,
-        priority: TaskPriority = .medium,
-        dependencies: [AnyTaskOperation] = []
+        _ workItem: DispatchWorkItem, on queue: DispatchQueue, _ options: OperationOptions = OperationOptions()
     ) {
         let shared = SharedWorkItem(item: workItem)
-        self.init(name: name, priority: priority, dependencies: dependencies) { () async throws -> Void in
+        self.init(options) { () async throws -> Void in
             try await shared.run(on: queue)
         }
     }

@@ -39,22 +39,42 @@ open class BridgedOperationQueue: OperationQueue, @unchecked Sendable {  // All 
         self.init(name: nil)
     }
 
-    /// Makes an empty queue.
+    /// Creates an empty queue.
     ///
     /// - Parameters:
-    ///   - name: What the queue is called in messages and descriptions.
+    ///   - name: The name in messages and descriptions.
     ///   - maxConcurrentOperationCount: The width; `OperationQueue.defaultMaxConcurrentOperationCount` for no limit.
     public init(
         name: String?, maxConcurrentOperationCount: Int = OperationQueue.defaultMaxConcurrentOperationCount
     ) {
-        executor = BridgedExecutor()
-        taskQueue = TaskOperationQueue(
-            name: name, maxConcurrentOperationCount: Self.taskQueueWidth(maxConcurrentOperationCount),
-            executor: executor)
+        (taskQueue, executor) = Self.parts(
+            .init(name: name, maxConcurrentOperationCount: Self.taskQueueWidth(maxConcurrentOperationCount)))
         settings = Lock(Settings(name: name ?? "BridgedOperationQueue", width: maxConcurrentOperationCount))
         super.init()
         prepareList()
         makeKnown()
+    }
+
+    /// Creates an empty queue with the configuration of a `TaskOperationQueue`. Its executor runs all jobs of the queue, so
+    /// that blocks and operations of Foundation must not block there; without one they run on threads of the queue.
+    public init(_ configuration: TaskOperationQueue.Configuration) {
+        (taskQueue, executor) = Self.parts(configuration)
+        settings = Lock(
+            Settings(
+                name: configuration.name ?? "BridgedOperationQueue", width: configuration.maxConcurrentOperationCount))
+        super.init()
+        prepareList()
+        makeKnown()
+    }
+
+    private static func parts(
+        _ configuration: TaskOperationQueue.Configuration
+    ) -> (TaskOperationQueue, BridgedExecutor) {
+        var configuration = configuration
+        let executor = BridgedExecutor()
+        if let target = configuration.executor { executor.run(on: target) }
+        configuration.executor = executor
+        return (TaskOperationQueue(configuration), executor)
     }
 
     deinit { makeUnknown() }
@@ -86,7 +106,7 @@ open class BridgedOperationQueue: OperationQueue, @unchecked Sendable {  // All 
     }
 
     open override func addBarrierBlock(_ barrier: @escaping @Sendable () -> Void) {
-        taskQueue.addBarrier(priority: TaskPriority(qualityOfService)) { barrier() }
+        taskQueue.addBarrier(.priority(TaskPriority(qualityOfService))) { barrier() }
     }
 
     // MARK: Control

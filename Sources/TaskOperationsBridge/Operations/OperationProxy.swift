@@ -177,7 +177,7 @@ extension OperationProxy {
         }
         if isTaken { throw .alreadyAdded(OperationLabel(operation)) }
         do {
-            try TaskOperationQueue(name: queue.name, maxConcurrentOperationCount: 1, executor: slot)
+            try TaskOperationQueue(.init(name: queue.name, maxConcurrentOperationCount: 1, executor: slot))
                 .addOperation(operation)
         } catch {
             state.withLock { $0.slot = nil }

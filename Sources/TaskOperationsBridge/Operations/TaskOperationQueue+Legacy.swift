@@ -33,26 +33,12 @@ extension TaskOperationQueue {
         }
         return claims.map(\.operation)
     }
+}
 
-    /// Makes an operation from a closure that starts after operations of Foundation are finished, and adds it.
-    ///
-    /// - Parameters:
-    ///   - name: What it is called in messages and descriptions.
-    ///   - priority: What orders it among the ready operations of the queue, and is its task's own.
-    ///   - dependencies: Operations that have to be finished first, whatever comes of them.
-    ///   - legacyDependencies: The same, of Foundation.
-    ///   - body: The work.
-    @discardableResult
-    public func addOperation<Success>(
-        name: String? = nil,
-        priority: TaskPriority = .medium,
-        dependencies: [AnyTaskOperation] = [],
-        legacyDependencies: [Foundation.Operation],
-        body: @escaping TaskOperation<Success>.Body
-    ) -> TaskOperation<Success> {
-        addOperation(
-            name: name, priority: priority, dependencies: dependencies + legacyDependencies.map(\.counterpart),
-            body: body)
+extension OperationOptions {
+    /// Adds operations of Foundation that have to be finished before this one starts, whatever comes of them.
+    public static func legacyDependencies(_ dependencies: [Foundation.Operation]) -> OperationOptions {
+        .dependencies(dependencies.map(\.counterpart))
     }
 }
 

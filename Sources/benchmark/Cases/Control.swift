@@ -11,7 +11,7 @@ extension Case {
         "cancel-all", "pending, cancelled with all others", sizes: [100_000],
         subjects: [
             Subject(.taskOperationQueue) { count in
-                let queue = TaskOperationQueue(isSuspended: true)
+                let queue = TaskOperationQueue(.init(isSuspended: true))
                 await mainThread.run {
                     for _ in 0..<count { queue.addOperation {} }
                 }
@@ -56,7 +56,7 @@ extension Case {
         "priority-change", "pending, given another priority", sizes: [100_000],
         subjects: [
             Subject(.taskOperationQueue) { count in
-                let queue = TaskOperationQueue(isSuspended: true)
+                let queue = TaskOperationQueue(.init(isSuspended: true))
                 let priorities: [TaskPriority] = [.background, .low, .high]
                 let operations = await mainThread.run { (0..<count).map { _ in queue.addOperation {} } }.mixed
                 let measurement = await measure(count, on: operations) { operations in

@@ -11,7 +11,7 @@ extension Case {
                 let measurement = await weigh(count) {
                     await mainThread.run {
                         for number in 0..<count {
-                            queue.addOperation(delay: .seconds(3600) + .milliseconds(offset(number))) {}
+                            queue.addOperation(.delay(.seconds(3600) + .milliseconds(offset(number)))) {}
                         }
                     }
                 }

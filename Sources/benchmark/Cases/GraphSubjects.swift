@@ -14,7 +14,9 @@ enum GraphSubjects {
         Subject(.taskOperationQueue) { count in
             let graph = shape(count)
             let queue = TaskOperationQueue(
-                maxConcurrentOperationCount: TaskOperationQueue.unlimitedConcurrentOperationCount, isSuspended: true)
+                .init(
+                    maxConcurrentOperationCount: TaskOperationQueue.unlimitedConcurrentOperationCount, isSuspended: true
+                ))
             return try await measure(count, on: (queue, Keeper<[AnyTaskOperation]>())) { queue, keeper in
                 await mainThread.run {
                     var operations: [AnyTaskOperation] = []

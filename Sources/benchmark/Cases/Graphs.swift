@@ -55,7 +55,7 @@ extension Case {
 
 private enum Values {
     static func taskOperationQueue(_ count: Int) async throws -> Measurement {
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 2, isSuspended: true)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 2, isSuspended: true))
         return try await measure(count, on: (queue, Keeper<[TaskOperation<Int>]>())) { queue, keeper in
             let last = await mainThread.run {
                 var operations = [queue.addOperation { 1 }]

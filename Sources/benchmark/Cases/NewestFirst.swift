@@ -11,7 +11,7 @@ extension Case {
         subjects: [
             Subject(.taskOperationQueue) { count in
                 let queue = TaskOperationQueue(
-                    maxConcurrentOperationCount: 2, order: .lastInFirstOut, isSuspended: true)
+                    .init(maxConcurrentOperationCount: 2, order: .lastInFirstOut, isSuspended: true))
                 return try await benchmark.measure(count, on: queue) { queue in
                     await mainThread.run {
                         for _ in 0..<count { queue.addOperation {} }

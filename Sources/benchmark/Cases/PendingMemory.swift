@@ -7,7 +7,7 @@ extension Case {
         "pending-memory", "empty, waits", sizes: [100_000],
         subjects: [
             Subject(.taskOperationQueue) { count in
-                let queue = TaskOperationQueue(isSuspended: true)
+                let queue = TaskOperationQueue(.init(isSuspended: true))
                 let measurement = await weigh(count) {
                     await mainThread.run {
                         for _ in 0..<count { queue.addOperation {} }

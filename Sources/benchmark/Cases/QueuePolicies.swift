@@ -8,7 +8,7 @@ extension Case {
         "bounded-add", "empty, added by a producer that waits for room for 64", sizes: [100_000],
         subjects: [
             Subject(.taskOperationQueue) { count in
-                let queue = TaskOperationQueue(maxConcurrentOperationCount: 2, maxPendingOperationCount: 62)
+                let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 2, maxQueuedOperationCount: 62))
                 return try await benchmark.measure(count, on: queue) { queue in
                     for _ in 0..<count { try await queue.addOperationWaitingForRoom {} }
                     try await queue.waitUntilAllOperationsAreFinished()
@@ -36,7 +36,7 @@ extension Case {
             Subject(.taskOperationQueue) { count in
                 let limit = AsyncSemaphore(capacity: 1)
                 return try await twoQueues(count) { queue in
-                    queue.addOperation(limits: [limit]) { await Task.yield() }
+                    queue.addOperation(.limited(by: limit)) { await Task.yield() }
                 }
             },
             Subject(.semaphoreInBody) { count in
@@ -64,7 +64,7 @@ extension Case {
             Subject(.taskOperationQueue) { count in
                 let lateness = Lateness()
                 let queue = TaskOperationQueue(
-                    maxConcurrentOperationCount: 2, rate: .perSecond(1000, burst: 10), isSuspended: true)
+                    .init(maxConcurrentOperationCount: 2, rate: .perSecond(1000, burst: 10), isSuspended: true))
                 for _ in 0..<count { queue.addOperation { lateness.noteStart() } }
                 let start = ContinuousClock.now
                 queue.isSuspended = false

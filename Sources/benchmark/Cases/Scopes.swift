@@ -9,7 +9,7 @@ extension Case {
             Subject(.scopedQueue) { count in
                 await onPool(count) {
                     for _ in 0..<count {
-                        await withTaskOperationQueue(maxConcurrentOperationCount: 2) { queue in
+                        try! await withTaskOperationQueue(maxConcurrentOperationCount: 2) { queue in
                             queue.addOperation {}
                             return ()
                         }
@@ -36,7 +36,7 @@ extension Case {
         subjects: [
             Subject(.scopedQueue) { count in
                 await onPool(count) {
-                    await withTaskOperationQueue(maxConcurrentOperationCount: 2) { queue in
+                    try! await withTaskOperationQueue(maxConcurrentOperationCount: 2) { queue in
                         for _ in 0..<count { queue.addOperation {} }
                     }
                 }

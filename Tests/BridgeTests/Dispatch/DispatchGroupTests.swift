@@ -63,7 +63,7 @@ struct DispatchGroupTests {
     @Test("an operation enters a group and leaves it at its end, before what awaits the operation")
     func operation() async throws {
         let group = DispatchGroup()
-        let queue = TaskOperationQueue(isSuspended: true)
+        let queue = TaskOperationQueue(.init(isSuspended: true))
         let operations = (0..<3).map { _ in TaskOperation {} }
         for operation in operations { group.enter(for: operation) }
         operations[0].cancel()

@@ -38,7 +38,7 @@ struct DispatchQueueTests {
 
     @Test("nothing starts on a queue of width 0 until the width is raised")
     func widthZero() async throws {
-        let queue = TaskOperationQueue(underlyingQueue: .global(), maxConcurrentOperationCount: 0)
+        let queue = TaskOperationQueue(underlyingQueue: .global(), .init(maxConcurrentOperationCount: 0))
         let operation = queue.addOperation {}
         await letOthersRun()
         #expect(operation.state == .ready)
@@ -49,7 +49,7 @@ struct DispatchQueueTests {
     @Test("bodies of a queue with an underlying queue run there, and it is named after it")
     func underlyingQueue() async throws {
         let marked = MarkedQueue("underlying", attributes: .concurrent)
-        let queue = TaskOperationQueue(underlyingQueue: marked.queue, maxConcurrentOperationCount: 3)
+        let queue = TaskOperationQueue(underlyingQueue: marked.queue, .init(maxConcurrentOperationCount: 3))
         let meter = ConcurrencyMeter()
         let labels = Recorder<String?>()
         for _ in 0..<50 {

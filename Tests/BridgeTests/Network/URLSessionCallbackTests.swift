@@ -24,7 +24,7 @@ struct URLSessionCallbackTests {
 
     /// What a migrated code base writes once.
     private func download(_ url: URL, with session: URLSession) -> TaskOperation<Data> {
-        queue.addOperation(name: url.path) { completion in
+        queue.addOperation(.name(url.path)) { completion in
             let task = session.dataTask(with: url) { data, response, error in
                 if let status = (response as? HTTPURLResponse)?.statusCode, status >= 400 {
                     return completion(throwing: URLError(.badServerResponse))
@@ -65,7 +65,7 @@ struct URLSessionCallbackTests {
         let dependent = queue.addOperation(after: operation) { _ in Issue.record("ran without its input") }
         let error = await #expect(throws: URLError.self) { try await operation.value }
         #expect(error?.code == .badServerResponse)
-        await #expect(throws: TaskOperationError.self) { try await dependent.value }
+        await #expect(throws: URLError.self) { try await dependent.value }
     }
 
     @Test("a connection that breaks in the middle fails the operation")

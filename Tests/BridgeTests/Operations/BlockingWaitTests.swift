@@ -55,7 +55,7 @@ struct BlockingWaitTests {
 
     @Test("on a thread of the cooperative pool it throws at once")
     func onPool() async throws {
-        let queue = TaskOperationQueue(isSuspended: true)
+        let queue = TaskOperationQueue(.init(isSuspended: true))
         let operation = queue.addOperation(name: "never") {}
         await Task.detached {
             #expect(throws: BridgeError.blockingCooperativePool(waitingFor: "\"never\"")) {

@@ -10,7 +10,7 @@ import Testing
 struct LegacyCancellationTests {
     @Test("our side, before the start: main() never runs, both finish, and what depends on either goes on")
     func ourSideBeforeStart() async throws {
-        let queue = TaskOperationQueue(isSuspended: true)
+        let queue = TaskOperationQueue(.init(isSuspended: true))
         let never = BlockOperation {}
         let legacy = BlockOperation { Issue.record("a cancelled operation ran") }
         legacy.addDependency(never)
@@ -31,7 +31,7 @@ struct LegacyCancellationTests {
     func goneBeforeDependency() async throws {
         for _ in 0..<20 {
             let first = BlockOperation {}
-            let queue = TaskOperationQueue(isSuspended: true)
+            let queue = TaskOperationQueue(.init(isSuspended: true))
             let isGone = AsyncGroup()
             for _ in 0..<50 {
                 let legacy = WatchedOperation(leaving: isGone)
@@ -48,7 +48,7 @@ struct LegacyCancellationTests {
     @Test("our side, before the start, an asynchronous subclass that finishes later: it can be gone then too")
     func asynchronousGoneBeforeDependency() async throws {
         let first = BlockOperation {}
-        let queue = TaskOperationQueue(isSuspended: true)
+        let queue = TaskOperationQueue(.init(isSuspended: true))
         let finishing = Gate()
         let isGone = AsyncGroup()
         for _ in 0..<50 {
@@ -66,7 +66,7 @@ struct LegacyCancellationTests {
 
     @Test("our side, an asynchronous subclass before the start: it finishes by itself")
     func asynchronousBeforeStart() async throws {
-        let queue = TaskOperationQueue(isSuspended: true)
+        let queue = TaskOperationQueue(.init(isSuspended: true))
         let legacy = AsynchronousOperation { _ in Issue.record("a cancelled operation ran") }
         try queue.addOperation(legacy).cancel()
         await legacy.finished()
@@ -93,7 +93,7 @@ struct LegacyCancellationTests {
 
     @Test("their side, before the start: main() never runs, and ours fails with CancellationError")
     func theirSideBeforeStart() async throws {
-        let queue = TaskOperationQueue(isSuspended: true)
+        let queue = TaskOperationQueue(.init(isSuspended: true))
         let legacy = BlockOperation { Issue.record("a cancelled operation ran") }
         let runner = try queue.addOperation(legacy)
         legacy.cancel()

@@ -195,7 +195,7 @@ struct LegacyCycleTests {
 
     @Test("an operation that was refused, and then freed of its dependency, runs on another queue")
     func refusedAndFreed() async throws {
-        let suspended = TaskOperationQueue(isSuspended: true)
+        let suspended = TaskOperationQueue(.init(isSuspended: true))
         suspended.addOperation {}
         let body = TaskOperationQueue().addOperation { try await suspended.waitUntilAllOperationsAreFinished() }
         await until { body.awaitsEndOfQueue }

@@ -15,7 +15,7 @@ struct LegacyDependencyTests {
         legacyQueue.isSuspended = true
         legacyQueue.addOperation(legacy)
         let queue = TaskOperationQueue()
-        let operation = queue.addOperation(legacyDependencies: [legacy]) { events.record("ours") }
+        let operation = queue.addOperation(.legacyDependencies([legacy])) { events.record("ours") }
         #expect(operation.state == .pending)
         legacyQueue.isSuspended = false
         try await operation.value
@@ -218,7 +218,7 @@ struct LegacyDependencyTests {
 
     @Test("a dependency on what a queue of ours runs is a dependency on that, and raises its priority")
     func escalation() async throws {
-        let queue = TaskOperationQueue(isSuspended: true)
+        let queue = TaskOperationQueue(.init(isSuspended: true))
         let legacy = BlockOperation {}
         let runner = try queue.addOperation(legacy)
         let urgent = TaskOperation(priority: .high) {}

@@ -10,7 +10,7 @@ import Testing
 struct LegacyMisuseTests {
     @Test("one operation on two queues of ours")
     func twoQueues() async throws {
-        let first = TaskOperationQueue(isSuspended: true)
+        let first = TaskOperationQueue(.init(isSuspended: true))
         let legacy = BlockOperation {}
         legacy.name = "upload"
         try first.addOperation(legacy)
@@ -73,7 +73,7 @@ struct LegacyMisuseTests {
 
     @Test("an operation that says it is finished before its start is not started")
     func finishedBeforeStart() async throws {
-        let queue = TaskOperationQueue(isSuspended: true)
+        let queue = TaskOperationQueue(.init(isSuspended: true))
         let starts = Recorder<String>()
         let legacy = AsynchronousOperation { operation in
             starts.record("started")

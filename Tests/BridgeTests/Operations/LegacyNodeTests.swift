@@ -19,7 +19,7 @@ struct LegacyNodeTests {
             [.add, .link, .depend], [.add, .depend, .link],
         ]
         for order in orders {
-            let queue = TaskOperationQueue(isSuspended: true)
+            let queue = TaskOperationQueue(.init(isSuspended: true))
             let legacy = BlockOperation {}
             let ours = TaskOperation {}
             let refusals = order.filter { step in
@@ -73,7 +73,7 @@ struct LegacyNodeTests {
 
     @Test("a circle that is closed after adding is unlocked by cancelling a member")
     func circleClosedLate() async throws {
-        let queue = TaskOperationQueue(isSuspended: true)
+        let queue = TaskOperationQueue(.init(isSuspended: true))
         let legacies = (0..<3).map { _ in BlockOperation {} }
         for legacy in legacies { try queue.addOperation(legacy) }
         for number in 0..<3 { legacies[number].addDependency(legacies[(number + 1) % 3]) }
@@ -86,7 +86,7 @@ struct LegacyNodeTests {
     @Test("urgency reaches an operation and what it depends on, whether the dependency came first or the queue")
     func urgency() async throws {
         for isAddedFirst in [true, false] {
-            let queue = TaskOperationQueue(isSuspended: true)
+            let queue = TaskOperationQueue(.init(isSuspended: true))
             let (first, second) = (BlockOperation {}, BlockOperation {})
             second.addDependency(first)
             var nodes: [AnyTaskOperation] = []
@@ -104,7 +104,7 @@ struct LegacyNodeTests {
 
     @Test("there is one operation and one entry for it, and none once it is finished and nobody has it")
     func one() async throws {
-        let queue = TaskOperationQueue(isSuspended: true)
+        let queue = TaskOperationQueue(.init(isSuspended: true))
         weak var released: BlockOperation?
         do {
             let legacy = BlockOperation {}
@@ -162,9 +162,9 @@ struct LegacyRefusalTests {
     @Test("after a barrier's cycle was refused, it can be added to another queue or to an OperationQueue")
     func barrier() async throws {
         for isForFoundation in [true, false] {
-            let queue = TaskOperationQueue(isSuspended: true)
+            let queue = TaskOperationQueue(.init(isSuspended: true))
             let legacy = BlockOperation {}
-            queue.addOperation(legacyDependencies: [legacy]) {}
+            queue.addOperation(.legacyDependencies([legacy])) {}
             queue.addBarrier {}
             #expect(throws: TaskOperationError.self) { try queue.addOperation(legacy) }
             if isForFoundation {

@@ -11,7 +11,7 @@ struct LegacyOwnCancellationTests {
     private func queues(isSuspended: Bool) -> [AnyQueue] {
         let bridged = BridgedOperationQueue()
         bridged.isSuspended = isSuspended
-        return [.ours(TaskOperationQueue(isSuspended: isSuspended)), .bridged(bridged)]
+        return [.ours(TaskOperationQueue(.init(isSuspended: isSuspended))), .bridged(bridged)]
     }
 
     @Test("with an unfinished dependency: it is finished, and what depends on it goes on")
@@ -120,7 +120,7 @@ struct LegacyBusyPlaceTests {
         for legacy in legacies { queue.addOperation(legacy) }
         let ours = queue.taskQueue.addOperation { Issue.record("a cancelled operation ran") }
         ours.addCompletionHandler {}
-        let dependents = legacies.map { elsewhere.addOperation(legacyDependencies: [$0]) {} }
+        let dependents = legacies.map { elsewhere.addOperation(.legacyDependencies([$0])) {} }
         let legacyDependent = BlockOperation {}
         legacyDependent.addDependency(legacies[0])
         OperationQueue().addOperation(legacyDependent)

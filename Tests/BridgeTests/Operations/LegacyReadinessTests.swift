@@ -68,7 +68,7 @@ struct LegacyReadinessTests {
 
     @Test("one that is not ready and is refused can be added elsewhere, and waits for nothing that is left behind")
     func refusal() async throws {
-        let queue = TaskOperationQueue(isSuspended: true)
+        let queue = TaskOperationQueue(.init(isSuspended: true))
         let held = ConditionalOperation {}
         let before = queue.addOperation {}
         queue.addBarrier {}
@@ -84,7 +84,7 @@ struct LegacyReadinessTests {
 
     @Test("one that gets a dependency after it was found ready, and before it is started, waits for it")
     func linkedAtTheLastMoment() async throws {
-        let queue = TaskOperationQueue(executor: InlineExecutor())
+        let queue = TaskOperationQueue(.init(executor: InlineExecutor()))
         let dependency = BlockOperation {}
         let runs = Recorder<Bool>()
         let late = LinkedWhenAsked(dependency) { runs.record(dependency.isFinished) }
@@ -108,7 +108,7 @@ struct LegacyReadinessTests {
 
     @Test("one whose class says that it is ready, and takes it back, starts when it is ready again")
     func readinessTakenBack() async throws {
-        let queue = TaskOperationQueue(isSuspended: true)
+        let queue = TaskOperationQueue(.init(isSuspended: true))
         let runs = ConcurrencyMeter()
         let dependency = BlockOperation {}
         let operation = BlockOperation { runs.enter() }

@@ -157,7 +157,7 @@ struct LegacyRunTests {
         let completions = Recorder<String>()
         let (run, cancelled) = (BlockOperation {}, BlockOperation {})
         let gate = Gate()
-        let queue = TaskOperationQueue(isSuspended: true)
+        let queue = TaskOperationQueue(.init(isSuspended: true))
         for (name, operation) in [("run", run), ("cancelled", cancelled)] {
             operation.completionBlock = {
                 completions.record(name)
@@ -217,7 +217,7 @@ struct LegacyRunTests {
     @Test("a dependency that comes after adding counts too")
     func lateDependency() async throws {
         let events = Recorder<String>()
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, isSuspended: true)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, isSuspended: true))
         let (first, second) = (BlockOperation { events.record("first") }, BlockOperation { events.record("second") })
         try queue.addOperation(second)
         second.addDependency(first)

@@ -14,7 +14,7 @@ struct OperationProxyTests {
         #expect(operation.asOperation === face)
         #expect(face.name == "ours")
         let legacy = BlockOperation {}
-        let runner = try TaskOperationQueue(isSuspended: true).addOperation(legacy)
+        let runner = try TaskOperationQueue(.init(isSuspended: true)).addOperation(legacy)
         #expect(runner.asOperation === legacy)
         legacy.cancel()
         runner.cancel()
@@ -24,7 +24,7 @@ struct OperationProxyTests {
     func states() async throws {
         let gate = Gate()
         let finished = Recorder<String>()
-        let queue = TaskOperationQueue(isSuspended: true)
+        let queue = TaskOperationQueue(.init(isSuspended: true))
         let operation = queue.addOperation(priority: .high) { await gate.pass() }
         let face = operation.asOperation
         #expect(face.isAsynchronous)
@@ -252,7 +252,7 @@ struct OperationQueueOfTaskOperationsTests {
 
     @Test("one that has a queue is refused, and an OperationQueue that gets its face waits for it")
     func twoQueues() async throws {
-        let ours = TaskOperationQueue(isSuspended: true)
+        let ours = TaskOperationQueue(.init(isSuspended: true))
         let operation = ours.addOperation {}
         let queue = OperationQueue()
         #expect(throws: TaskOperationError.self) { try queue.addOperation(operation) }

@@ -10,7 +10,7 @@ import Testing
 struct QueueProgressTests {
     @Test("it counts what was added and what has ended, before and after it was asked for")
     func counts() async throws {
-        let queue = TaskOperationQueue(isSuspended: true)
+        let queue = TaskOperationQueue(.init(isSuspended: true))
         queue.addOperation {}
         let progress = queue.progress
         #expect(queue.progress === progress)
@@ -28,7 +28,7 @@ struct QueueProgressTests {
 
     @Test("every end completes its unit, that of a cancelled operation too")
     func cancelled() async throws {
-        let queue = TaskOperationQueue(isSuspended: true)
+        let queue = TaskOperationQueue(.init(isSuspended: true))
         let progress = queue.progress
         let operations = (0..<10).map { _ in queue.addOperation {} }
         operations[3].cancel()
@@ -58,7 +58,7 @@ struct QueueProgressTests {
 
     @Test("it can be the child of another progress, which it moves and which cancels it")
     func child() async throws {
-        let queue = TaskOperationQueue(isSuspended: true)
+        let queue = TaskOperationQueue(.init(isSuspended: true))
         let parent = Progress.discreteProgress(totalUnitCount: 10)
         queue.progress.totalUnitCount = 4
         parent.addChild(queue.progress, withPendingUnitCount: 10)

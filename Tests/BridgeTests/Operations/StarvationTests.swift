@@ -103,7 +103,7 @@ struct StarvationTests {
         let queue = TaskOperationQueue()
         try await queue.addOperation(BlockOperation {}).waitUntilFinished()
         // So it is where the queue's own executor may not block.
-        let pooled = TaskOperationQueue(executor: globalConcurrentExecutor)
+        let pooled = TaskOperationQueue(.init(executor: globalConcurrentExecutor))
         try await pooled.addOperation(BlockOperation {}).waitUntilFinished()
         try await blocked.end()
     }
@@ -122,7 +122,7 @@ struct StarvationTests {
         .timeLimit(.minutes(5)), arguments: [false, true])
     func cancelledOperationsFinish(isBlockingCancel: Bool) async throws {
         let release = DispatchSemaphore(value: 0)
-        let queue = TaskOperationQueue(isSuspended: true)
+        let queue = TaskOperationQueue(.init(isSuspended: true))
         let blocked = BlockingWhenCancelled(release, isBlockingCancel: isBlockingCancel)
         let other = BlockOperation {}
         for operation in try queue.addOperations([blocked, other]) { operation.cancel() }

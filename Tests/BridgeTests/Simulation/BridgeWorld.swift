@@ -34,7 +34,8 @@ final class BridgeWorld {
         if queue.kind == .ours {
             return .ours(
                 TaskOperationQueue(
-                    maxConcurrentOperationCount: queue.width, isSuspended: queue.isSuspended, executor: executor))
+                    .init(maxConcurrentOperationCount: queue.width, isSuspended: queue.isSuspended, executor: executor))
+            )
         }
         let made = queue.kind.make(width: queue.width, isSuspended: queue.isSuspended)
         if case .foundation(let bridged as BridgedOperationQueue) = made { bridged.executor.run(on: executor) }

@@ -88,7 +88,7 @@ enum LegacyQueue: CaseIterable, Sendable {
             queue.isSuspended = isSuspended
             return .foundation(queue)
         case .ours:
-            return .ours(TaskOperationQueue(maxConcurrentOperationCount: width, isSuspended: isSuspended))
+            return .ours(TaskOperationQueue(.init(maxConcurrentOperationCount: width, isSuspended: isSuspended)))
         }
     }
 }

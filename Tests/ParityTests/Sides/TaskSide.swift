@@ -7,7 +7,7 @@ final class TaskQueue: QueueUnderTest {
     private let log: Recorder<String>
 
     init(name: String, width: Int, isSuspended: Bool, log: Recorder<String>) {
-        queue = TaskOperationQueue(name: name, maxConcurrentOperationCount: width, isSuspended: isSuspended)
+        queue = TaskOperationQueue(.init(name: name, maxConcurrentOperationCount: width, isSuspended: isSuspended))
         self.log = log
     }
 

@@ -88,7 +88,7 @@ struct ExplorationScope {
 
     private func plan(
         _ dependencies: [NumberSet], _ barriers: NumberSet, _ widths: ClosedRange<Int>,
-        _ overflow: QueueOverflow = .refuse
+        _ overflow: QueueOverflow = .reject
     ) -> SmallQueue.Plan {
         SmallQueue.Plan(
             dependencies: dependencies, barriers: barriers, widths: widths, kinds: kinds, levelChanges: levelChanges,
@@ -96,6 +96,6 @@ struct ExplorationScope {
     }
 
     private var overflows: [QueueOverflow] {
-        kinds.contains(.room) ? [.refuse, .dropOldest, .dropNewest] : [.refuse]
+        kinds.contains(.room) ? [.reject, .dropOldest, .dropNewest] : [.reject]
     }
 }

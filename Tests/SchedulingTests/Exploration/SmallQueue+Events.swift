@@ -165,7 +165,7 @@ extension SmallQueue: Explorable {
             return state.remove(state.add(number, isBarrier: plan.barriers.contains(number))!)
         }
         if reaches(number, from: barriers(before: number)) { return finish(number) }
-        if state.isFull, plan.overflow == .refuse {
+        if state.isFull, plan.overflow == .reject {
             operations[number].phase = .producing
             return state.waitForRoom(number, number, number: number)
         }

@@ -32,7 +32,7 @@ struct SmallQueue {
         init(
             dependencies: [NumberSet], barriers: NumberSet = NumberSet(), widths: ClosedRange<Int> = 1...1,
             kinds: Set<Kind>, levelChanges: Int = 2, edgeChanges: Int = 1, waits: Int = 2,
-            overflow: QueueOverflow = .refuse
+            overflow: QueueOverflow = .reject
         ) {
             self.dependencies = dependencies
             self.barriers = barriers

@@ -187,7 +187,7 @@ struct NaiveScheduler {
         var dropped: Int?
         if isFull {
             switch policies.overflow {
-            case .refuse: break
+            case .reject: break
             case .dropOldest: dropped = operations.filter(\.isPending).dropFirst(freePermitCount).first?.id
             case .dropNewest: dropped = operations.last(where: \.isPending)?.id
             }

@@ -52,7 +52,7 @@ struct SchedulerProgram {
         }
         if let limits = mix.pendingLimits {
             policies.pendingLimit = Int.random(in: limits, using: &random)
-            policies.overflow = [.refuse, .dropOldest, .dropNewest][seed % 5 % 3]
+            policies.overflow = [.reject, .dropOldest, .dropNewest][seed % 5 % 3]
         }
         pair = SideBySide(
             width: Int.random(in: mix.widths, using: &random), isSuspended: random.happens(percent: 20),

@@ -103,7 +103,7 @@ struct BlockingExecutorTests {
     @Test("bodies of a queue run on the threads")
     func queue() async throws {
         let executor = BlockingExecutor(name: "a name too long for Linux", maxThreadCount: 2)
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 2, executor: executor)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 2, executor: executor))
         let names = Recorder<String>()
         for _ in 0..<20 {
             queue.addOperation {

@@ -37,7 +37,7 @@ struct ThreadExecutorTests {
         let executor = ThreadExecutor(name: "the one")
         let identity = try await executor.run { currentThreadIdentity() }
         let library = Library(executor)
-        let queue = TaskOperationQueue(executor: executor)
+        let queue = TaskOperationQueue(.init(executor: executor))
         for _ in 0..<20 {
             #expect(await library.call() == [identity, identity])
             #expect(try await queue.run { currentThreadIdentity() } == identity)

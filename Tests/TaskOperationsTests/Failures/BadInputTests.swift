@@ -29,13 +29,13 @@ struct BadInputTests {
         queue.shutDown()
         let operation = queue.addOperation(name: "late") {}
         #expect(operation.refusal?.queueShutDown == "late")
-        let error = await #expect(throws: TaskOperationError.self) { try await queue.run(name: "later") {} }
+        let error = await #expect(throws: TaskOperationError.self) { try await queue.run(.name("later")) {} }
         #expect(error?.queueShutDown == "later")
     }
 
     @Test("After a refusal everything works on as before")
     func nothingChanges() async throws {
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, isSuspended: true)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, isSuspended: true))
         let runs = Recorder<String>()
         let first = queue.addOperation { runs.record("first") }
         let second = queue.addOperation(dependencies: [first]) { runs.record("second") }
@@ -76,7 +76,7 @@ struct BadValueTests {
     @Test("A negative width of a scope")
     func negativeWidthOfAScope() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            await withTaskOperationQueue(maxConcurrentOperationCount: -2) { _ in }
+            try await withTaskOperationQueue(maxConcurrentOperationCount: -2) { _ in }
         }
         #expect(result.errorText.contains("maxConcurrentOperationCount is -2; it must not be negative"))
     }

@@ -40,7 +40,7 @@ struct FailureTestsDependencies {
 
     @Test("Elsewhere it did too where the removed dependency ended later, or came back, or was one of many")
     func removingAndAddingAgain() async throws {
-        let queue = TaskOperationQueue(isSuspended: true)
+        let queue = TaskOperationQueue(.init(isSuspended: true))
         let dependencies = (0..<20).map { _ in TaskOperation {} }
         let operation = queue.addOperation(dependencies: dependencies) { dependencies.count { $0.isFinished } }
         for dependency in dependencies.dropFirst(10) { try operation.removeDependency(dependency) }

@@ -7,7 +7,7 @@ import Testing
 struct FailureTestsEndings {
     @Test("Elsewhere an end before the start, or a second one, crashed")
     func endingBeforeTheStart() async throws {
-        let queue = TaskOperationQueue(isSuspended: true)
+        let queue = TaskOperationQueue(.init(isSuspended: true))
         let runs = Recorder<Bool>()
         let operations = (0..<100).map { _ in TaskOperation { runs.record(true) } }
         for operation in operations[..<50] { operation.cancel() }

@@ -36,7 +36,7 @@ struct FailureTestsLocks {
 
     @Test("Elsewhere a lock was held while freeing: what a body captured calls the library as it is freed")
     func freeingBodies() async throws {
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, isSuspended: true)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, isSuspended: true))
         let calls = Recorder<Int>()
         let callback = { @Sendable (operation: TaskOperation<Void>) in
             CallsBack {
@@ -91,8 +91,8 @@ struct FailureTestsLocks {
             _ = queue.debugDescription
             operation.cancel()  // so that few are described at once
         }
-        let special = TaskOperationQueue(maxConcurrentOperationCount: 1, executor: executor)
-        let awaited = TaskOperationQueue(maxConcurrentOperationCount: 1, executor: executor)
+        let special = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, executor: executor))
+        let awaited = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, executor: executor))
         let semaphore = AsyncSemaphore(capacity: 1)
         let operations = (0..<50).map { number in
             special.addOperation {

@@ -7,7 +7,7 @@ import Testing
 struct FailureTestsQueues {
     @Test("Elsewhere a barrier on an empty suspended queue ran at once, and waiting for all ignored it")
     func barrierOnAnEmptySuspendedQueue() async throws {
-        let queue = TaskOperationQueue(isSuspended: true)
+        let queue = TaskOperationQueue(.init(isSuspended: true))
         let barrier = queue.addBarrier {}
         let returned = Recorder<Bool>()
         async let waiting: Void = {
@@ -25,7 +25,7 @@ struct FailureTestsQueues {
 
     @Test("Elsewhere adding was quadratic with 20,000 waiting")
     func addingToAFullQueue() async throws {
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, isSuspended: true)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, isSuspended: true))
         let priorities: [TaskPriority] = [.medium, .low, .high]
         for number in 0..<40_000 { queue.addOperation(priority: priorities[number % 3]) {} }
         #expect(queue.operationCount == 40_000)
@@ -44,7 +44,7 @@ struct FailureTestsQueues {
 
     @Test("Elsewhere bodies that do not suspend starved everything else in the pool")
     func sharingThePool() async throws {
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 100, isSuspended: true)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 100, isSuspended: true))
         for _ in 0..<many { queue.addOperation {} }
         queue.isSuspended = false
         let unfinished = await Task.detached { queue.operationCount }.value
@@ -55,7 +55,7 @@ struct FailureTestsQueues {
 
     @Test("Elsewhere a stall by priority inversion: only the dependency being awaited was raised, the rest starved")
     func allDependenciesAreRaised() async throws {
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, isSuspended: true)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, isSuspended: true))
         let starts = Recorder<String>()
         for number in 0..<20 { queue.addOperation { starts.record("other \(number)") } }
         let deeper = (0..<5).map { number in

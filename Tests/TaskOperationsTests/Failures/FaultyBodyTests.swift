@@ -62,7 +62,7 @@ struct FaultyBodyTests {
 
     @Test("A body that cancels its own queue: it is told, the others that have not started end, later ones run")
     func cancellingTheOwnQueue() async throws {
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, isSuspended: true)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, isSuspended: true))
         let cancelling = queue.addOperation {
             queue.cancelAllOperations()
             return (Task.isCancelled, queue.addOperation { !Task.isCancelled })
@@ -90,7 +90,7 @@ struct FaultyBodyTests {
 
     @Test("A body that drops the last reference to its queue, while others wait there")
     func droppingTheLastReference() async throws {
-        let holder = QueueHolder(TaskOperationQueue(maxConcurrentOperationCount: 1, isSuspended: true))
+        let holder = QueueHolder(TaskOperationQueue(.init(maxConcurrentOperationCount: 1, isSuspended: true)))
         let dropping = holder.queue!.addOperation { holder.drop() }
         let others = (0..<50).map { number in holder.queue!.addOperation { number } }
         let barrier = holder.queue!.addBarrier { TaskOperationQueue.current?.operationCount }
@@ -102,7 +102,7 @@ struct FaultyBodyTests {
 
     @Test("A body that drops the last reference to its queue after it suspended that queue")
     func suspendingAndDropping() async throws {
-        let holder = QueueHolder(TaskOperationQueue(maxConcurrentOperationCount: 1, isSuspended: true))
+        let holder = QueueHolder(TaskOperationQueue(.init(maxConcurrentOperationCount: 1, isSuspended: true)))
         let dropping = holder.queue!.addOperation {
             holder.queue?.isSuspended = true
             holder.drop()

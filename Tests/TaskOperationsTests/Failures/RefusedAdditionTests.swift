@@ -30,7 +30,7 @@ struct RefusedAdditionTests {
             await opened.waitForArrivals(1)
             started.open()
             #expect(await eventually { refused.record.withLock { $0.links?.waiters.isEmpty == false } })
-            queue.addBarrier(name: "barrier") {}
+            queue.addBarrier(.name("barrier")) {}
         }
     }
 

@@ -7,7 +7,7 @@ import Testing
 struct BarrierCycleTests {
     @Test("A barrier that something before it depends on is refused, and can be added elsewhere")
     func barrierThatIsDependedOn() async throws {
-        let queue = TaskOperationQueue(isSuspended: true)
+        let queue = TaskOperationQueue(.init(isSuspended: true))
         let barrier = TaskOperation(name: "barrier") {}
         let before = queue.addOperation(name: "before", dependencies: [barrier]) {}
         let error = refusal { try queue.addBarrier(barrier) }
@@ -20,7 +20,7 @@ struct BarrierCycleTests {
 
     @Test("A barrier that was cancelled holds nobody up, and is taken, though something before it depends on it")
     func cancelledBarrier() async throws {
-        let queue = TaskOperationQueue(isSuspended: true)
+        let queue = TaskOperationQueue(.init(isSuspended: true))
         let barrier = TaskOperation {}
         let late = TaskOperation(dependencies: [barrier]) {}
         let before = queue.addOperation(dependencies: [late]) {}
@@ -33,10 +33,10 @@ struct BarrierCycleTests {
 
     @Test("An operation behind a barrier that waits for it is refused, and can be added elsewhere")
     func operationBehindABarrier() async throws {
-        let queue = TaskOperationQueue(isSuspended: true)
+        let queue = TaskOperationQueue(.init(isSuspended: true))
         let late = TaskOperation(name: "late") {}
         let before = queue.addOperation(name: "before", dependencies: [late]) {}
-        let barrier = queue.addBarrier(name: "barrier") { before.isFinished }
+        let barrier = queue.addBarrier(.name("barrier")) { before.isFinished }
         let error = refusal { try queue.addOperation(late) }
         #expect(error?.dependencyCycle == ["late", "barrier", "before", "late"])
         #expect(queue.operationCount == 2)
@@ -47,11 +47,11 @@ struct BarrierCycleTests {
 
     @Test("Where one of a batch would stand behind what waits for it, none of the batch is added")
     func batchBehindABarrier() async throws {
-        let queue = TaskOperationQueue(isSuspended: true)
+        let queue = TaskOperationQueue(.init(isSuspended: true))
         let late = TaskOperation(name: "late") {}
         let other = TaskOperation(name: "other") {}
         queue.addOperation(name: "before", dependencies: [late]) {}
-        queue.addBarrier(name: "barrier") {}
+        queue.addBarrier(.name("barrier")) {}
         let error = refusal { try queue.addOperations([other, late]) }
         #expect(error?.dependencyCycle == ["late", "barrier", "before", "late"])
         #expect(queue.operationCount == 2)
@@ -62,9 +62,9 @@ struct BarrierCycleTests {
 
     @Test("A dependency of something before a barrier on something behind it is refused")
     func dependencyAcrossABarrier() async throws {
-        let queue = TaskOperationQueue(isSuspended: true)
+        let queue = TaskOperationQueue(.init(isSuspended: true))
         let before = queue.addOperation(name: "before") {}
-        let barrier = queue.addBarrier(name: "barrier") {}
+        let barrier = queue.addBarrier(.name("barrier")) {}
         let behind = queue.addOperation(name: "behind") {}
         #expect(
             refusal { try before.addDependency(behind) }?.dependencyCycle == ["before", "behind", "barrier", "before"])
@@ -79,9 +79,9 @@ struct BarrierCycleTests {
 
     @Test("A cycle through the barriers of two queues is refused")
     func barriersOfTwoQueues() async throws {
-        let queues = (0..<2).map { _ in TaskOperationQueue(isSuspended: true) }
+        let queues = (0..<2).map { _ in TaskOperationQueue(.init(isSuspended: true)) }
         let before = queues.enumerated().map { number, queue in queue.addOperation(name: "before \(number)") {} }
-        for (number, queue) in queues.enumerated() { queue.addBarrier(name: "barrier \(number)") {} }
+        for (number, queue) in queues.enumerated() { queue.addBarrier(.name("barrier \(number)")) {} }
         let behind = queues.enumerated().map { number, queue in queue.addOperation(name: "behind \(number)") {} }
         try before[0].addDependency(behind[1])
         let error = refusal { try before[1].addDependency(behind[0]) }
@@ -95,12 +95,14 @@ struct BarrierCycleTests {
 
     @Test("What is behind a barrier of another queue may be depended on, and so may what is before one's own")
     func whatIsNoCycle() async throws {
-        let (first, second) = (TaskOperationQueue(isSuspended: true), TaskOperationQueue(isSuspended: true))
+        let (first, second) = (
+            TaskOperationQueue(.init(isSuspended: true)), TaskOperationQueue(.init(isSuspended: true))
+        )
         let before = first.addOperation {}
         first.addBarrier {}
         let behind = first.addOperation(dependencies: [before]) {}
         let elsewhere = second.addOperation(dependencies: [behind]) {}
-        second.addBarrier(dependencies: [behind]) {}
+        second.addBarrier(.dependencies([behind])) {}
         first.addOperation(dependencies: [elsewhere]) {}
         first.isSuspended = false
         second.isSuspended = false
@@ -110,9 +112,9 @@ struct BarrierCycleTests {
 
     @Test("Once a barrier has ended or is cancelled, it closes no cycle any more")
     func endedBarrier() async throws {
-        let queue = TaskOperationQueue(isSuspended: true)
+        let queue = TaskOperationQueue(.init(isSuspended: true))
         let before = queue.addOperation(name: "before") {}
-        let barrier = queue.addBarrier(name: "barrier") {}
+        let barrier = queue.addBarrier(.name("barrier")) {}
         let behind = queue.addOperation(name: "behind") {}
         barrier.cancel()
         try before.addDependency(behind)
@@ -126,7 +128,7 @@ struct BarrierCycleTests {
         let awaited = TaskOperation(name: "awaited") { 1 }
         let body = queue.addOperation(name: "body") { try await awaited.value }
         await until { body.debugDescription.contains("awaits \"awaited\"") }
-        let barrier = queue.addBarrier(name: "barrier") { body.isFinished }
+        let barrier = queue.addBarrier(.name("barrier")) { body.isFinished }
         let error = refusal { try queue.addOperation(awaited) }
         #expect(error?.dependencyCycle == ["awaited", "barrier", "body", "awaited"])
         try TaskOperationQueue().addOperation(awaited)

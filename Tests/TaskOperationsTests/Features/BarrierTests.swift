@@ -51,7 +51,7 @@ struct BarrierTests {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 4)
         let dependency = TaskOperation {}
         let before = queue.addOperation {}
-        let barrier = queue.addBarrier(dependencies: [dependency]) { dependency.isFinished && before.isFinished }
+        let barrier = queue.addBarrier(.dependencies([dependency])) { dependency.isFinished && before.isFinished }
         let after = queue.addOperation(priority: .high) { barrier.isFinished }
         try await before.value
         await letOthersRun()
@@ -80,7 +80,7 @@ struct BarrierTests {
         let meter = ConcurrencyMeter()
         let starts = Recorder<Int>()
         for number in 0..<500 {
-            queue.addBarrier(priority: number.isMultiple(of: 2) ? .low : .high) {
+            queue.addBarrier(.priority(number.isMultiple(of: 2) ? .low : .high)) {
                 starts.record(number)
                 await meter.measure { await Task.yield() }
             }
@@ -92,10 +92,10 @@ struct BarrierTests {
 
     @Test("Priorities order what stands between two barriers, and the barrier's own does not matter")
     func priorities() async throws {
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, isSuspended: true)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, isSuspended: true))
         let starts = Recorder<String>()
         queue.addOperation(priority: .background) { starts.record("background before") }
-        let barrier = queue.addBarrier(priority: .high) { starts.record("barrier") }
+        let barrier = queue.addBarrier(.priority(.high)) { starts.record("barrier") }
         queue.addOperation(priority: .low) { starts.record("low after") }
         queue.addOperation(priority: .high) { starts.record("high after") }
         let moved = queue.addOperation { starts.record("moved") }

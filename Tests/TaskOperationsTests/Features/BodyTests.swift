@@ -7,7 +7,7 @@ import Testing
 struct BodyTests {
     @Test("Several bodies run at the same time, and count once in the width")
     func severalBodies() async throws {
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, isSuspended: true)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, isSuspended: true))
         let gate = Gate()
         let operation = TaskOperation { await gate.pass() }
         for _ in 0..<4 { try operation.addBody { await gate.pass() } }
@@ -117,10 +117,10 @@ struct BodyTests {
     @Test("A body can be a type, with or without a value, that is added or made first")
     func bodyTypes() async throws {
         let queue = TaskOperationQueue()
-        let doubling = queue.addOperation(name: "double", priority: .high, Doubling(number: 21))
+        let doubling = queue.addOperation(Doubling(number: 21), [.name("double"), .priority(.high)])
         #expect(try await doubling.value == 42)
         #expect((doubling.name, doubling.priority) == ("double", .high))
-        let dependent = TaskOperation(dependencies: [doubling], Doubling(number: 4))
+        let dependent = TaskOperation(Doubling(number: 4), .dependencies([doubling]))
         #expect(dependent.dependencies == [doubling])
         try queue.addOperation(dependent)
         #expect(try await dependent.value == 8)

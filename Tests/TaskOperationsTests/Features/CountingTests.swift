@@ -9,7 +9,7 @@ struct CountingTests {
     @Test("An operation that says that it is finished no longer counts", arguments: Ending.allCases)
     func finishedDoesNotCount(ending: Ending) async {
         for _ in 0..<(isDeep ? 2000 : 500) {
-            let queue = TaskOperationQueue(maxConcurrentOperationCount: 2, isSuspended: ending == .cancelled)
+            let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 2, isSuspended: ending == .cancelled))
             let operation = queue.addOperation {}
             ending.prepare(operation)
             async let cancelled: Void = ending == .cancelled ? operation.cancel() : ()
@@ -23,7 +23,7 @@ struct CountingTests {
     @Test("An operation that no longer counts says that it is finished", arguments: Ending.allCases)
     func uncountedIsFinished(ending: Ending) async {
         for _ in 0..<(isDeep ? 2000 : 500) {
-            let queue = TaskOperationQueue(maxConcurrentOperationCount: 2, isSuspended: ending == .cancelled)
+            let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 2, isSuspended: ending == .cancelled))
             let operation = queue.addOperation {}
             ending.prepare(operation)
             async let cancelled: Void = ending == .cancelled ? operation.cancel() : ()
@@ -35,7 +35,7 @@ struct CountingTests {
 
     @Test("Of many that run, those that are finished and those that count are all")
     func crowds() async throws {
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 2, isSuspended: true)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 2, isSuspended: true))
         let operations = (0..<2000).map { _ in queue.addOperation {} }
         queue.isSuspended = false
         while true {

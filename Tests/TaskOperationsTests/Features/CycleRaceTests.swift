@@ -11,9 +11,9 @@ import Testing
 struct CycleRaceTests {
     @Test("Where an operation comes to be waited for while it is added behind a barrier that waits, it is refused")
     func behindABarrier() async throws {
-        let queue = TaskOperationQueue(isSuspended: true)
+        let queue = TaskOperationQueue(.init(isSuspended: true))
         let before = queue.addOperation(name: "before") {}
-        queue.addBarrier(name: "barrier") {}
+        queue.addBarrier(.name("barrier")) {}
         let late = operation("late") { late in try! before.addDependency(late) }
         #expect(refusal { try queue.addOperation(late) }?.dependencyCycle == ["late", "barrier", "before", "late"])
         #expect(before.dependencies == [late])
@@ -25,9 +25,9 @@ struct CycleRaceTests {
 
     @Test("Where one of a batch comes to be waited for while it is added behind a barrier that waits, none is added")
     func batchBehindABarrier() async throws {
-        let queue = TaskOperationQueue(isSuspended: true)
+        let queue = TaskOperationQueue(.init(isSuspended: true))
         let before = queue.addOperation(name: "before") {}
-        queue.addBarrier(name: "barrier") {}
+        queue.addBarrier(.name("barrier")) {}
         let late = operation("late") { late in try! before.addDependency(late) }
         let others = (0..<3).map { _ in TaskOperation {} }
         let error = refusal { try queue.addOperations(others + [late]) }
@@ -40,7 +40,7 @@ struct CycleRaceTests {
 
     @Test("Where a barrier comes to be waited for by something before it while it is added, it is refused")
     func barrier() async throws {
-        let queue = TaskOperationQueue(isSuspended: true)
+        let queue = TaskOperationQueue(.init(isSuspended: true))
         let before = queue.addOperation(name: "before") {}
         let barrier = operation("barrier") { barrier in try! before.addDependency(barrier) }
         #expect(refusal { try queue.addBarrier(barrier) }?.dependencyCycle == ["barrier", "before", "barrier"])
@@ -54,7 +54,7 @@ struct CycleRaceTests {
         "Where a body comes to await a queue while something is added to it that waits for the body, one is refused",
         .prompt)
     func awaitedQueue() async throws {
-        let queue = TaskOperationQueue(isSuspended: true)
+        let queue = TaskOperationQueue(.init(isSuspended: true))
         queue.addOperation {}
         let gate = Gate()
         let body = TaskOperationQueue().addOperation(name: "body") {
@@ -84,7 +84,7 @@ private func operation(
 ) -> AnyTaskOperation {
     let operation = Lock<AnyTaskOperation?>(nil)
     let executor = MeddlingExecutor(after: 1) { meddle(operation.withLock { $0 }!) }
-    let raised = TaskOperationQueue(executor: executor).addOperation(priority: .low) {}
+    let raised = TaskOperationQueue(.init(executor: executor)).addOperation(priority: .low) {}
     let made = TaskOperation(name: name, priority: .high, dependencies: dependencies + [raised]) {}
     operation.withLock { $0 = made }
     return made

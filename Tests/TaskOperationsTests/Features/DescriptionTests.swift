@@ -20,7 +20,7 @@ struct DescriptionTests {
 
     @Test("The long description names the unfinished dependencies, and only these")
     func waitingForDependencies() async throws {
-        let queue = TaskOperationQueue(isSuspended: true)
+        let queue = TaskOperationQueue(.init(isSuspended: true))
         let (first, second) = (TaskOperation(name: "first") {}, TaskOperation(name: "second") {})
         try first.start()
         try await first.value
@@ -36,7 +36,7 @@ struct DescriptionTests {
         let executing = queue.addOperation(name: "executing") { await gate.pass() }
         await gate.waitForArrivals(1)
         let next = queue.addOperation(name: "next") {}
-        let barrier = queue.addBarrier(name: "barrier") {}
+        let barrier = queue.addBarrier(.name("barrier")) {}
         let behind = queue.addOperation(name: "behind") {}
         let notAdded = TaskOperation(name: "alone") {}
         #expect(executing.debugDescription == "\"executing\" (executing, priority medium)")
@@ -53,7 +53,7 @@ struct DescriptionTests {
 
     @Test("The long description says what an executing body awaits")
     func awaiting() async throws {
-        let queue = TaskOperationQueue(name: "other", isSuspended: true)
+        let queue = TaskOperationQueue(.init(name: "other", isSuspended: true))
         let awaited = queue.addOperation(name: "awaited") {}
         let one = TaskOperationQueue().addOperation(name: "one") { try await awaited.value }
         let all = TaskOperationQueue().addOperation(name: "all") {
@@ -71,7 +71,7 @@ struct DescriptionTests {
 
     @Test("The long description says how an operation ended, and what it was raised to")
     func outcomesAndPriorities() async throws {
-        let queue = TaskOperationQueue(isSuspended: true)
+        let queue = TaskOperationQueue(.init(isSuspended: true))
         let failed = queue.addOperation(name: "failed") { throw WorkFailed(number: 4) }
         let raised = queue.addOperation(name: "raised", priority: .background) {}
         let urgent = queue.addOperation(name: "urgent", priority: .high, dependencies: [raised]) {}

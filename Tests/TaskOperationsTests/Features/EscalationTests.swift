@@ -7,7 +7,7 @@ import Testing
 struct EscalationTests {
     @Test("Awaiting the end of a chain over many queues raises all of it")
     func longChain() async throws {
-        let queues = (0..<5).map { _ in TaskOperationQueue(isSuspended: true) }
+        let queues = (0..<5).map { _ in TaskOperationQueue(.init(isSuspended: true)) }
         var chain: [TaskOperation<Void>] = []
         for number in 0..<1000 {
             let dependencies = chain.last.map { [$0] } ?? []
@@ -22,7 +22,7 @@ struct EscalationTests {
 
     @Test("All of several dependencies rise at once, not only the first")
     func allDependencies() async throws {
-        let queue = TaskOperationQueue(isSuspended: true)
+        let queue = TaskOperationQueue(.init(isSuspended: true))
         let dependencies = (0..<20).map { _ in queue.addOperation(priority: .low) {} }
         let operation = queue.addOperation(priority: .low, dependencies: dependencies) {}
         let waiting = Task(priority: .high) { try await operation.value }
@@ -33,11 +33,11 @@ struct EscalationTests {
 
     @Test("Awaiting what stands behind a barrier raises the barrier and all before it")
     func throughABarrier() async throws {
-        let queue = TaskOperationQueue(isSuspended: true)
+        let queue = TaskOperationQueue(.init(isSuspended: true))
         let before = (0..<3).map { _ in queue.addOperation(priority: .low) {} }
-        let barrier = queue.addBarrier(priority: .low) {}
+        let barrier = queue.addBarrier(.priority(.low)) {}
         let between = queue.addOperation(priority: .low) {}
-        let second = queue.addBarrier(priority: .low) {}
+        let second = queue.addBarrier(.priority(.low)) {}
         let behind = queue.addOperation(priority: .low) {}
         let beside = queue.addOperation(priority: .low) {}
         let waiting = Task(priority: .high) { try await behind.value }
@@ -49,14 +49,14 @@ struct EscalationTests {
 
     @Test("An urgent barrier raises what stands before it as it is added, and only that")
     func byABarrier() async throws {
-        let queue = TaskOperationQueue(isSuspended: true)
-        let elsewhere = TaskOperationQueue(isSuspended: true)
+        let queue = TaskOperationQueue(.init(isSuspended: true))
+        let elsewhere = TaskOperationQueue(.init(isSuspended: true))
         let dependency = elsewhere.addOperation(priority: .background) {}
         let before = [
             queue.addOperation(priority: .low) {},
             queue.addOperation(priority: .background, dependencies: [dependency]) {},
         ]
-        let barrier = queue.addBarrier(priority: .high) {}
+        let barrier = queue.addBarrier(.priority(.high)) {}
         let behind = queue.addOperation(priority: .low) {}
         #expect((before + [dependency, barrier]).allSatisfy { $0.effectivePriority == .high })
         #expect(behind.effectivePriority == .low)
@@ -71,11 +71,11 @@ struct EscalationTests {
     @Test(
         "An urgent operation behind barriers raises them and what stands before, until it is cancelled or less urgent")
     func behindBarriers() async throws {
-        let queue = TaskOperationQueue(isSuspended: true)
+        let queue = TaskOperationQueue(.init(isSuspended: true))
         var before: [AnyTaskOperation] = []
         for _ in 0..<3 {
             before.append(queue.addOperation(priority: .low) {})
-            before.append(queue.addBarrier(priority: .background) {})
+            before.append(queue.addBarrier(.priority(.background)) {})
         }
         let levels = before.map(\.effectivePriority)
         let first = queue.addOperation(priority: .high) {}
@@ -95,11 +95,11 @@ struct EscalationTests {
 
     @Test("If a barrier is cancelled, what stands before it rises with the next one only")
     func cancelledBarrierBetween() async throws {
-        let queue = TaskOperationQueue(isSuspended: true)
+        let queue = TaskOperationQueue(.init(isSuspended: true))
         let before = queue.addOperation(priority: .background) {}
-        let barrier = queue.addBarrier(priority: .background) {}
+        let barrier = queue.addBarrier(.priority(.background)) {}
         let between = queue.addOperation(priority: .high) {}
-        let last = queue.addBarrier(priority: .low) {}
+        let last = queue.addBarrier(.priority(.low)) {}
         #expect([before, barrier].allSatisfy { $0.effectivePriority == .high })
         barrier.cancel()
         #expect(before.effectivePriority == .low)
@@ -125,7 +125,7 @@ struct EscalationTests {
                 recorder.record(Int(Task.currentPriority.rawValue))
             }
         }
-        let barrier = queue.addBarrier(priority: .high) {}
+        let barrier = queue.addBarrier(.priority(.high)) {}
         #expect(executing.effectivePriority == .high)
         gate.open()
         try await barrier.value
@@ -137,7 +137,7 @@ struct EscalationTests {
     func addedToAnEscalatedScope() async throws {
         let gates = [Gate(), Gate()]
         let body = TaskOperationQueue().addOperation(priority: .background) {
-            await withTaskOperationQueue { queue in
+            try await withTaskOperationQueue { queue in
                 let first = queue.addOperation(priority: .background) { await gates[1].pass() }
                 await gates[0].pass()
                 let second = queue.addOperation(priority: .background) { await gates[1].pass() }
@@ -153,7 +153,7 @@ struct EscalationTests {
 
     @Test("A queue that a body awaits falls again when what raised the body is gone")
     func queueFalls() async throws {
-        let queue = TaskOperationQueue(isSuspended: true)
+        let queue = TaskOperationQueue(.init(isSuspended: true))
         let awaited = queue.addOperation(priority: .background) {}
         let body = TaskOperationQueue().addOperation(priority: .low) {
             try await queue.waitUntilAllOperationsAreFinished()
@@ -170,7 +170,7 @@ struct EscalationTests {
 
     @Test("What an executing body awaits rises with it")
     func whatABodyAwaits() async throws {
-        let queue = TaskOperationQueue(isSuspended: true)
+        let queue = TaskOperationQueue(.init(isSuspended: true))
         let awaited = queue.addOperation(priority: .background) {}
         let body = TaskOperationQueue().addOperation(priority: .low) { try await awaited.value }
         await until { awaited.effectivePriority == .low }
@@ -182,7 +182,7 @@ struct EscalationTests {
 
     @Test("What a body waits for in another queue, or in a scope, rises with it")
     func whatABodyWaitsForInAQueue() async throws {
-        let queue = TaskOperationQueue(isSuspended: true)
+        let queue = TaskOperationQueue(.init(isSuspended: true))
         let inQueue = queue.addOperation(priority: .background) {}
         let gate = Gate()
         let inScope = TaskOperation(priority: .background) { await gate.pass() }
@@ -206,7 +206,7 @@ struct EscalationTests {
 
     @Test("A task that is escalated during its wait raises what it awaits")
     func escalatedDuringTheWait() async throws {
-        let queue = TaskOperationQueue(isSuspended: true)
+        let queue = TaskOperationQueue(.init(isSuspended: true))
         let first = queue.addOperation(priority: .background) {}
         let second = queue.addOperation(priority: .background, dependencies: [first]) {}
         let task = Task(priority: .low) { try await second.value }
@@ -223,7 +223,7 @@ struct EscalationTests {
     func escalatedAsTheWaitBegins() async throws {
         guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else { return }
         for _ in 0..<40 {
-            let queue = TaskOperationQueue(isSuspended: true)
+            let queue = TaskOperationQueue(.init(isSuspended: true))
             let operations = (0..<100).map { _ in queue.addOperation(priority: .background) {} }
             // Some of these have not begun when they are escalated, some wait, and some are just on their way.
             let tasks = operations.map { operation in Task(priority: .low) { try await operation.value } }
@@ -238,7 +238,7 @@ struct EscalationTests {
 
     @Test("What is waited for before it is added is raised when it is, with what it depends on")
     func beforeItIsAdded() async throws {
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, isSuspended: true)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, isSuspended: true))
         let dependency = TaskOperation(priority: .background) {}
         let operation = TaskOperation(priority: .background, dependencies: [dependency]) {}
         let waiting = Task(priority: .high) { try await operation.value }
@@ -253,7 +253,7 @@ struct EscalationTests {
 
     @Test("A dependency that is added to what was raised is raised too")
     func dependencyOfTheRaised() async throws {
-        let queue = TaskOperationQueue(isSuspended: true)
+        let queue = TaskOperationQueue(.init(isSuspended: true))
         let operation = queue.addOperation(priority: .low) {}
         let urgent = queue.addOperation(priority: .high, dependencies: [operation]) {}
         let late = queue.addOperation(priority: .low) {}
@@ -271,7 +271,7 @@ struct EscalationTests {
             return Task.currentPriority
         }
         await gate.waitForArrivals(1)
-        let queue = TaskOperationQueue(isSuspended: true)
+        let queue = TaskOperationQueue(.init(isSuspended: true))
         let between = queue.addOperation(priority: .background, dependencies: [executing]) {}
         let urgent = queue.addOperation(priority: .high, dependencies: [between]) { Task.currentPriority }
         #expect(executing.effectivePriority == .high)
@@ -303,7 +303,7 @@ struct EscalationTests {
 
     @Test("What was raised for one operation does not last for the next that runs")
     func raisingDoesNotLast() async throws {
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, isSuspended: true)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, isSuspended: true))
         let priorities = Recorder<TaskPriority>()
         let operations = (0..<50).map { _ in
             queue.addOperation(priority: .low) { priorities.record(Task.currentPriority) }

@@ -8,7 +8,7 @@ struct ExecutorTests {
     @Test("On a queue with an executor every body runs there, before and after it suspends")
     func executorOfTheQueue() async throws {
         let executor = SingleThreadExecutor()
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 4, executor: executor)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 4, executor: executor))
         let operations = (0..<100).map { number in
             queue.addOperation(priority: number.isMultiple(of: 2) ? .low : .high) {
                 let before = executor.isCurrent
@@ -23,8 +23,8 @@ struct ExecutorTests {
     @Test("A body that awaited an operation elsewhere goes on, on the executor of its own queue")
     func afterAWait() async throws {
         let (first, second) = (SingleThreadExecutor(), SingleThreadExecutor())
-        let other = TaskOperationQueue(executor: second)
-        let operation = TaskOperationQueue(executor: first).addOperation {
+        let other = TaskOperationQueue(.init(executor: second))
+        let operation = TaskOperationQueue(.init(executor: first)).addOperation {
             let there = try await other.run { second.isCurrent && !first.isCurrent }
             return there && first.isCurrent
         }
@@ -34,7 +34,7 @@ struct ExecutorTests {
     @Test("Types, several bodies and operations with inputs run on the executor too")
     func everyKindOfBody() async throws {
         let executor = SingleThreadExecutor()
-        let queue = TaskOperationQueue(executor: executor)
+        let queue = TaskOperationQueue(.init(executor: executor))
         let typed = queue.addOperation(AskingExecutor(executor: executor))
         let dependent = queue.addOperation(after: typed) { @concurrent in $0 && executor.isCurrent }
         let several = TaskOperation { #expect(executor.isCurrent) }
@@ -81,7 +81,7 @@ struct ExecutorTests {
     @Test("A body with a place of its own runs there, before and after it suspends, and one without does not")
     func executorsOfBodies() async throws {
         let executors = [SingleThreadExecutor(), SingleThreadExecutor()]
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, isSuspended: true)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, isSuspended: true))
         let operations = try (0..<60).map { number in
             let operation = TaskOperation {
                 let before = executors.map(\.isCurrent)
@@ -101,7 +101,7 @@ struct ExecutorTests {
     @Test("Bodies with the same place follow each other there without a job for each")
     func noJobForEach() async throws {
         let executor = JobCounter()
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, isSuspended: true)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, isSuspended: true))
         for _ in 0..<1000 {
             let operation = TaskOperation {}
             operation.runBody(on: executor)
@@ -117,7 +117,7 @@ struct ExecutorTests {
         let executors = [SingleThreadExecutor(), SingleThreadExecutor()]
         let operation = TaskOperation { executors.map(\.isCurrent) }
         operation.runBody(on: executors[0])
-        try TaskOperationQueue(executor: executors[1]).addOperation(operation)
+        try TaskOperationQueue(.init(executor: executors[1])).addOperation(operation)
         #expect(try await operation.value == [false, true])
         let onMain = TaskOperation { MainThread.isCurrent }
         onMain.runBody(on: executors[0])

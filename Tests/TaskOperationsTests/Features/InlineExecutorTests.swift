@@ -13,7 +13,7 @@ struct InlineExecutorTests {
     @Test("Many operations are ready", arguments: [1, 2, .max])
     func manyReady(width: Int) async throws {
         let queue = TaskOperationQueue(
-            maxConcurrentOperationCount: width, isSuspended: true, executor: InlineExecutor())
+            .init(maxConcurrentOperationCount: width, isSuspended: true, executor: InlineExecutor()))
         let depth = StackDepth()
         for _ in 0..<5000 { queue.addOperation { depth.measure() } }
         queue.isSuspended = false
@@ -23,7 +23,8 @@ struct InlineExecutorTests {
 
     @Test("Every operation takes as long as a slice of time")
     func longOperations() async throws {
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, isSuspended: true, executor: InlineExecutor())
+        let queue = TaskOperationQueue(
+            .init(maxConcurrentOperationCount: 1, isSuspended: true, executor: InlineExecutor()))
         let depth = StackDepth()
         for _ in 0..<1000 {
             queue.addOperation {
@@ -40,7 +41,7 @@ struct InlineExecutorTests {
     @Test("A chain goes through one queue, or to and fro between several", arguments: [1, 2, 3])
     func chain(queueCount: Int) async throws {
         let executor = InlineExecutor()
-        let queues = (0..<queueCount).map { _ in TaskOperationQueue(executor: executor) }
+        let queues = (0..<queueCount).map { _ in TaskOperationQueue(.init(executor: executor)) }
         let depth = StackDepth()
         let first = TaskOperation { depth.measure() }
         var last: AnyTaskOperation = first
@@ -54,7 +55,7 @@ struct InlineExecutorTests {
 
     @Test("Every body awaits the operation behind it")
     func awaitingBodies() async throws {
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: .max, executor: InlineExecutor())
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: .max, executor: InlineExecutor()))
         let depth = StackDepth()
         var next = TaskOperation { depth.measure() }
         let last = next
@@ -75,7 +76,7 @@ struct InlineExecutorTests {
 
     @Test("Cancelling what others wait for lets them go on one after the other")
     func cancelledChain() async throws {
-        let queue = TaskOperationQueue(isSuspended: true, executor: InlineExecutor())
+        let queue = TaskOperationQueue(.init(isSuspended: true, executor: InlineExecutor()))
         let depth = StackDepth()
         let first = queue.addOperation {}
         let waiting = (0..<2000).map { _ in

@@ -123,7 +123,7 @@ struct LendingTests {
         let body = queue.addOperation {
             other.addOperation { try await queue.run {} }
             try await other.waitUntilAllOperationsAreFinished()
-            return await withTaskOperationQueue(maxConcurrentOperationCount: 1) { scope in
+            return try await withTaskOperationQueue(maxConcurrentOperationCount: 1) { scope in
                 scope.addOperation { try await queue.run { 1 } }
             }
         }

@@ -33,7 +33,7 @@ struct MemoryTests {
     func circlesAreUndone() async throws {
         let freed = Gate()
         do {
-            let queue = TaskOperationQueue(executor: SingleThreadExecutor(Witness(freed)))
+            let queue = TaskOperationQueue(.init(executor: SingleThreadExecutor(Witness(freed))))
             let known = Recorder<AnyTaskOperation>()
             let operation = TaskOperation { known.events.count + queue.operationCount }
             known.record(operation)
@@ -48,7 +48,7 @@ struct MemoryTests {
     func cancelledChain() async throws {
         let freed = Gate()
         do {
-            let queue = TaskOperationQueue(isSuspended: true)
+            let queue = TaskOperationQueue(.init(isSuspended: true))
             var last = queue.addOperation { [witness = Witness(freed)] in withExtendedLifetime(witness) { 0 } }
             for _ in 0..<1000 { last = queue.addOperation(after: last) { @concurrent in $0 + 1 } }
             queue.cancelAllOperations()

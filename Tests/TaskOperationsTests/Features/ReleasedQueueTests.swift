@@ -76,7 +76,7 @@ struct ReleasedQueueTests {
     func cannotBeHeldUp() async throws {
         let gate = Gate()
         let operation = {
-            TaskOperationQueue(maxConcurrentOperationCount: 0, isSuspended: true).addOperation {
+            TaskOperationQueue(.init(maxConcurrentOperationCount: 0, isSuspended: true)).addOperation {
                 await gate.pass()
                 let queue = TaskOperationQueue.current!
                 queue.isSuspended = true

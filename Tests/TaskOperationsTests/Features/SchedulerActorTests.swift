@@ -8,7 +8,7 @@ import Testing
 struct SchedulerActorTests {
     @Test("What is awaited takes effect, and what follows is carried out")
     func awaited() async throws {
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, isSuspended: true)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, isSuspended: true))
         let operations = (0..<10).map { number in queue.addOperation { number } }
         #expect(await queue.scheduler.count == 10)
         await queue.scheduler.resume()

@@ -5,47 +5,107 @@ import Testing
 
 @Suite("Scopes: withTaskOperationQueue", .inTurns, .timeLimit(.minutes(10)))
 struct ScopeTests {
-    @Test("What the body returns or throws comes out, typed")
-    func resultOfTheBody() async {
-        let value = await withTaskOperationQueue { queue in
-            queue.addOperation { throw WorkFailed() }
-            return 5
-        }
-        #expect(value == 5)
-        do {
-            try await withTaskOperationQueue { _ async throws(WorkFailed) in throw WorkFailed(number: 2) }
-            Issue.record("nothing was thrown")
-        } catch {
-            let typed: WorkFailed = error
-            #expect(typed == WorkFailed(number: 2))
+    @Test("A scope returns and throws what its body does")
+    func resultOfTheBody() async throws {
+        #expect(try await withTaskOperationQueue { _ in 5 } == 5)
+        await #expect(throws: WorkFailed(number: 2)) {
+            try await withTaskOperationQueue { _ in throw WorkFailed(number: 2) }
         }
     }
 
-    @Test("what README.md shows: the first error that is asked for leaves the scope, and cancels the rest")
-    func readme() async throws {
-        let (urls, stored) = (["a", "b", "c"], Recorder<String>())
-        @Sendable func fetch(_ url: String) async throws -> String {
-            if url == "b" { throw WorkFailed(number: 2) }
-            if url == "c" { try await ManualClock().sleep(for: .seconds(1)) }
-            return url
-        }
-        func store(_ page: String) { stored.record(page) }
+    @Test("cancelRest: the first failure cancels the rest and leaves the scope", .seeds(20))
+    func cancelRest() async throws {
+        let (last, done) = (Recorder<AnyTaskOperation>(), Recorder<Int>())
         await #expect(throws: WorkFailed(number: 2)) {
-            try await withTaskOperationQueue(maxConcurrentOperationCount: 8) { queue in
-                let pages = urls.map { url in queue.addOperation { try await fetch(url) } }
-                for page in pages { store(try await page.value) }
+            try await withTaskOperationQueue(.init(maxConcurrentOperationCount: 2, executor: .seeded)) { queue in
+                queue.addOperation { throw WorkFailed(number: 2) }
+                let sleeping = queue.addOperation { try await ManualClock(on: .seeded).sleep(for: .seconds(1)) }
+                let behind = queue.addOperation(dependencies: [sleeping]) { done.record(1) }
+                last.record(behind)
+                // The body may end, or be told by an error of its own: the failure is thrown in either case.
+                try await behind.value
             }
         }
-        #expect(stored.events == ["a"])
+        #expect(last.events[0].isCancelled)
+        #expect(done.events.isEmpty)
+    }
+
+    @Test("cancelRest: dependents of the failed operation do not run", .seeds(50))
+    func cancelRestDependents() async throws {
+        let ran = Recorder<Int>()
+        await #expect(throws: WorkFailed(number: 1)) {
+            try await withTaskOperationQueue(.init(executor: .seeded)) { queue in
+                let failing = queue.addOperation { throw WorkFailed(number: 1) }
+                queue.addOperation(dependencies: [failing]) { ran.record(1) }
+            }
+        }
+        #expect(ran.events.isEmpty)
+    }
+
+    @Test("An error of the body comes before failures, unless it is a cancellation", .seeds(20))
+    func ownError() async throws {
+        await #expect(throws: WorkFailed(number: 3)) {
+            try await withTaskOperationQueue(.init(executor: .seeded)) { queue in
+                let failing = queue.addOperation { throw WorkFailed(number: 1) }
+                do { try await failing.value } catch { throw WorkFailed(number: 3) }
+            }
+        }
+    }
+
+    @Test("collect: all operations run, and their failures are thrown together", .seeds(20))
+    func collect() async throws {
+        let ran = Recorder<Int>()
+        let error = await #expect(throws: OperationFailures.self) {
+            try await withTaskOperationQueue(.init(executor: .seeded), failures: .collect) { queue in
+                for number in 0..<4 {
+                    queue.addOperation(name: "\(number)") {
+                        ran.record(number)
+                        if number % 2 == 1 { throw WorkFailed(number: number) }
+                    }
+                }
+                queue.addOperation { ran.record(9) }.cancel()
+            }
+        }
+        #expect(Set(ran.events).isSuperset(of: 0..<4))
+        #expect(Set(error?.failures.map(\.operation.name) ?? []) == ["1", "3"])
+    }
+
+    @Test("ignore: failures stay in their operations", .seeds(20))
+    func ignore() async throws {
+        let failed = try await withTaskOperationQueue(.init(executor: .seeded), failures: .ignore) { queue in
+            let failing = queue.addOperation { throw WorkFailed(number: 1) }
+            queue.addOperation(.starting(within: .zero)) {}
+            return failing
+        }
+        #expect(failed.failure as? WorkFailed == WorkFailed(number: 1))
+    }
+
+    @Test("An operation that was refused or ended before its start is a failure", .seeds(20))
+    func unstartedFailure() async throws {
+        await #expect(throws: TaskOperationError.self) {
+            try await withTaskOperationQueue(.init(executor: .seeded)) { queue in
+                queue.shutDown()
+                queue.addOperation {}
+            }
+        }
+        let clock = ManualClock(on: .seeded)
+        await #expect(throws: TaskOperationError.self) {
+            try await withTaskOperationQueue(.init(isSuspended: true, executor: .seeded)) { queue in
+                let late = queue.addOperation([.starting(within: .seconds(1)), .clock(clock)]) {}
+                clock.advance(by: .seconds(1))
+                try? await late.waitUntilFinished()
+            }
+        }
     }
 
     @Test("Name, width, executor and task locals are those that were given")
     func parameters() async throws {
         let executor = SingleThreadExecutor()
-        let operation = await $request.withValue("carried") {
-            await withTaskOperationQueue(
-                name: "scope", maxConcurrentOperationCount: 3, executor: executor,
-                inheriting: [InheritedTaskLocal($request)]
+        let operation = try await $request.withValue("carried") {
+            try await withTaskOperationQueue(
+                .init(
+                    name: "scope", maxConcurrentOperationCount: 3, executor: executor,
+                    inheriting: [InheritedTaskLocal($request)])
             ) { queue in
                 #expect((queue.name, queue.maxConcurrentOperationCount) == ("scope", 3))
                 return queue.addOperation { [request, "\(executor.isCurrent)"] }
@@ -97,7 +157,7 @@ struct ScopeTests {
     func cancellationOfChildren() async throws {
         let isExecuting = Gate()
         let task = Task {
-            await withTaskOperationQueue { queue in
+            try await withTaskOperationQueue { queue in
                 queue.addOperation {
                     async let child: Void = {
                         isExecuting.open()
@@ -116,7 +176,7 @@ struct ScopeTests {
     @Test("A scope whose operations are all added by others, while its own body only awaits, runs them")
     func onlyOthersAdd() async throws {
         let done = Gate()
-        await withTaskOperationQueue(maxConcurrentOperationCount: 3) { queue in
+        try await withTaskOperationQueue(maxConcurrentOperationCount: 3) { queue in
             Task.detached {
                 for number in 0..<100 {
                     queue.addOperation(priority: number.isMultiple(of: 2) ? .high : .low) {
@@ -130,10 +190,10 @@ struct ScopeTests {
     }
 
     @Test("Tens of thousands of operations in a scope", arguments: [1, 64])
-    func veryMany(width: Int) async {
+    func veryMany(width: Int) async throws {
         let count = isDeep ? 100_000 : 20_000
         let meter = ConcurrencyMeter()
-        await withTaskOperationQueue(maxConcurrentOperationCount: width) { queue in
+        try await withTaskOperationQueue(maxConcurrentOperationCount: width) { queue in
             for _ in 0..<count { queue.addOperation { meter.enter() } }
         }
         #expect(meter.total == count)
@@ -153,12 +213,12 @@ struct ScopeTests {
     }
 
     @Test("Scopes may be nested, also in the bodies of their operations")
-    func nested() async {
+    func nested() async throws {
         let meter = ConcurrencyMeter()
-        await withTaskOperationQueue(maxConcurrentOperationCount: 1) { outer in
+        try await withTaskOperationQueue(maxConcurrentOperationCount: 1) { outer in
             for _ in 0..<5 {
                 outer.addOperation {
-                    await withTaskOperationQueue(maxConcurrentOperationCount: 1) { inner in
+                    try await withTaskOperationQueue(maxConcurrentOperationCount: 1) { inner in
                         for _ in 0..<5 {
                             inner.addOperation {
                                 outer.addOperation { meter.enter() }
@@ -173,21 +233,21 @@ struct ScopeTests {
     }
 
     @Test("Entering in a task that is cancelled already cancels what is added")
-    func enteringCancelled() async {
+    func enteringCancelled() async throws {
         let task = Task {
             withUnsafeCurrentTask { $0?.cancel() }
-            return await withTaskOperationQueue { queue in
+            return try await withTaskOperationQueue { queue in
                 [queue.addOperation {}, queue.addBarrier {}] as [AnyTaskOperation]
             }
         }
-        #expect(await task.value.allSatisfy { $0.failure is CancellationError })
+        #expect(try await task.value.allSatisfy { $0.failure is CancellationError })
     }
 
     @Test("Cancelling an operation whose body is a scope cancels what is in the scope")
     func cancellingAnOperationAround() async throws {
         let gate = Gate()
         let outer = TaskOperationQueue().addOperation {
-            await withTaskOperationQueue { queue in
+            try await withTaskOperationQueue { queue in
                 queue.addOperation {
                     await gate.pass()
                     return Task.isCancelled
@@ -246,7 +306,7 @@ struct ScopeTests {
         let (gate, left) = (Gate(), Recorder<Bool>())
         let scope = Recorder<TaskOperationQueue>()
         let task = Task {
-            await withTaskOperationQueue(maxConcurrentOperationCount: 1) { queue in
+            try await withTaskOperationQueue(maxConcurrentOperationCount: 1) { queue in
                 scope.record(queue)
                 queue.addOperation {
                     await gate.pass()
@@ -262,14 +322,14 @@ struct ScopeTests {
         let isLeft = await eventually { !left.events.isEmpty }
         #expect(isLeft)
         scope.events[0].isSuspended = false
-        await task.value
+        try await task.value
     }
 
     @Test("A scope that is being left cannot be held up, also after a shutdown")
     func shutDownWhileItIsLeft() async throws {
         let (gate, scope, left) = (Gate(), Recorder<TaskOperationQueue>(), Recorder<Bool>())
         let task = Task {
-            await withTaskOperationQueue(maxConcurrentOperationCount: 1) { queue in
+            try await withTaskOperationQueue(maxConcurrentOperationCount: 1) { queue in
                 scope.record(queue)
                 queue.addOperation { await gate.pass() }
                 queue.addOperation {}
@@ -286,14 +346,14 @@ struct ScopeTests {
         #expect(isLeft)
         scope.events[0].isSuspended = false
         scope.events[0].maxConcurrentOperationCount = 1
-        await task.value
+        try await task.value
     }
 
     @Test("A scope of width 0 does not hang when it is left")
     func widthZero() async throws {
         let (left, scope) = (Recorder<Bool>(), Recorder<TaskOperationQueue>())
         let task = Task {
-            await withTaskOperationQueue(maxConcurrentOperationCount: 0) { queue in
+            try await withTaskOperationQueue(maxConcurrentOperationCount: 0) { queue in
                 scope.record(queue)
                 queue.addOperation {}
             }
@@ -302,7 +362,7 @@ struct ScopeTests {
         let isLeft = await eventually { !left.events.isEmpty }
         #expect(isLeft)
         scope.events.first?.maxConcurrentOperationCount = 1
-        await task.value
+        try await task.value
     }
 }
 

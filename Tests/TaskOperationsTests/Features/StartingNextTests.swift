@@ -113,7 +113,7 @@ struct StartingNextTests {
 
     @Test("Operations end once, whatever is done to them while they are taken", arguments: 0..<20)
     func races(attempt: Int) async throws {
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 2, isSuspended: true)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 2, isSuspended: true))
         let runs = Recorder<Int>()
         let operations = (0..<2000).map { number in
             TaskOperation(priority: number / (attempt + 10) % 2 == 0 ? .medium : .low) { runs.record(number) }
@@ -142,7 +142,7 @@ struct StartingNextTests {
 
 /// A suspended queue of width 1 with operations, in one of which something happens.
 private final class Scene: Sendable {
-    let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, isSuspended: true)
+    let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, isSuspended: true))
     private let made = Lock<[AnyTaskOperation]>([])
     private let recorder = Recorder<(number: Int, isHalted: Bool)>()
 

@@ -52,7 +52,8 @@ struct StartingTests {
     func runReturnsTheValue() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
         let dependency = queue.addOperation { throw WorkFailed() }
-        #expect(try await queue.run(name: "a", dependencies: [dependency]) { AnyTaskOperation.current?.name } == "a")
+        #expect(
+            try await queue.run([.name("a"), .dependencies([dependency])]) { AnyTaskOperation.current?.name } == "a")
         await #expect(throws: WorkFailed(number: 1)) { try await queue.run { throw WorkFailed(number: 1) } }
     }
 
@@ -74,7 +75,7 @@ struct StartingTests {
 
     @Test("run ends at once where its caller is cancelled before the start")
     func runIsCancelledBeforeTheStart() async throws {
-        let queue = TaskOperationQueue(isSuspended: true)
+        let queue = TaskOperationQueue(.init(isSuspended: true))
         let task = Task { try await queue.run { true } }
         await until { queue.operationCount != 0 }
         task.cancel()
@@ -92,7 +93,7 @@ struct StartingTests {
         let queue = TaskOperationQueue()
         let seen = try await Task(priority: .low) {
             let own = try await queue.run { AnyTaskOperation.current!.priority }
-            let given = try await queue.run(priority: .background) { AnyTaskOperation.current!.priority }
+            let given = try await queue.run(.priority(.background)) { AnyTaskOperation.current!.priority }
             return [own, given]
         }.value
         #expect(seen[1] == .background)

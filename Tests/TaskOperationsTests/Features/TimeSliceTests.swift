@@ -7,7 +7,7 @@ struct TimeSliceTests {
     @Test("where its bodies never suspend: another task has its turn long before the queue is empty")
     func bodiesThatCompute() async throws {
         let count = 4000
-        let queue = TaskOperationQueue(isSuspended: true)
+        let queue = TaskOperationQueue(.init(isSuspended: true))
         for _ in 0..<count { queue.addOperation { compute(for: .microseconds(200)) } }
         queue.isSuspended = false
         for _ in 0..<5 { await Task.yield() }
@@ -18,7 +18,7 @@ struct TimeSliceTests {
     @Test("once, where its bodies suspend: it does not yield too")
     func bodiesThatSuspend() async throws {
         let executor = JobCounter()
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 40, executor: executor)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 40, executor: executor))
         for _ in 0..<800 { queue.addOperation { try await Task.sleep(for: .milliseconds(2)) } }
         try await queue.waitUntilAllOperationsAreFinished()
         // One for each body after its sleep, and one for each worker; with a yield after each body it were twice that.
@@ -28,7 +28,7 @@ struct TimeSliceTests {
     @Test("whenever the executor says so, also if it could take the next operation without entering the queue")
     func executorDecides() async throws {
         let executor = ImpatientExecutor()
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, isSuspended: true, executor: executor)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, isSuspended: true, executor: executor))
         for _ in 0..<100 { queue.addOperation {} }
         queue.isSuspended = false
         try await queue.waitUntilAllOperationsAreFinished()

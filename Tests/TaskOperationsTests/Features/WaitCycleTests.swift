@@ -76,10 +76,10 @@ struct WaitCycleTests {
         let gate = Gate()
         let body = queue.addOperation(name: "body") {
             await gate.pass()
-            try await queue.run(name: "inner") {}
+            try await queue.run(.name("inner")) {}
         }
         await gate.waitForArrivals(1)
-        queue.addBarrier(name: "barrier") {}
+        queue.addBarrier(.name("barrier")) {}
         gate.open()
         _ = await body.result
         #expect(body.refusal?.waitCycle == ["body", "inner", "barrier", "body"])
@@ -103,7 +103,7 @@ struct WaitCycleTests {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
         let outer = queue.addOperation(name: "outer") {
             let outer = AnyTaskOperation.current!
-            try await TaskOperationQueue().run(name: "inner") {
+            try await TaskOperationQueue().run(.name("inner")) {
                 await until { outer.debugDescription.contains("awaits \"inner\"") }
                 try await queue.waitUntilAllOperationsAreFinished()
             }
@@ -129,7 +129,7 @@ struct WaitCycleTests {
 
     @Test("What is added to a queue that a body waits for, and depends on that body, does not make the wait endless")
     func addingWhatDependsOnAWaiter() async throws {
-        let other = TaskOperationQueue(isSuspended: true)
+        let other = TaskOperationQueue(.init(isSuspended: true))
         other.addOperation {}
         let body = TaskOperationQueue().addOperation(name: "body") {
             try await other.waitUntilAllOperationsAreFinished()
@@ -148,7 +148,7 @@ struct WaitCycleTests {
     func withinAScope() async throws {
         let body = TaskOperationQueue().addOperation(name: "body") {
             let outer = AnyTaskOperation.current!
-            let inner = await withTaskOperationQueue { queue in
+            let inner = try await withTaskOperationQueue { queue in
                 queue.addOperation(name: "inner") { await refusedWait(for: outer) }
             }
             return try await inner.value
@@ -160,7 +160,7 @@ struct WaitCycleTests {
     func dependencyWithinAScope() async throws {
         let body = TaskOperationQueue().addOperation(name: "body") {
             let outer = AnyTaskOperation.current!
-            return await withTaskOperationQueue { queue in
+            return try await withTaskOperationQueue { queue in
                 queue.addOperation(name: "inner", dependencies: [outer]) {}
             }
         }
@@ -228,12 +228,12 @@ struct WaitCycleTests {
     func awaitingTheBodyOfItsScope() async throws {
         let (gate, refusals) = (Gate(), Recorder<[String?]?>())
         // It begins within the call that adds it.
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, executor: InlineExecutor())
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, executor: InlineExecutor()))
         let other = TaskOperationQueue().addOperation { await gate.pass() }
         let body = queue.addOperation(name: "body") {
             // From here on the body ranks below its permit, and the operations of the scope below the body.
             try await other.value
-            await withTaskOperationQueue { scope in
+            try await withTaskOperationQueue { scope in
                 let body = AnyTaskOperation.current!
                 _ = scope.addOperation(name: "member") { refusals.record(await refusedWait(for: body)) }
             }

@@ -7,7 +7,7 @@ import Testing
 struct WaitLimitTests {
     @Test("A wait for a queue ends when the task is cancelled, before it begins or during it, and the operations go on")
     func cancelledWaitForAQueue() async throws {
-        let queue = TaskOperationQueue(isSuspended: true)
+        let queue = TaskOperationQueue(.init(isSuspended: true))
         let operation = queue.addOperation { 1 }
         for isLate in [false, true] {
             let isWaiting = Gate()
@@ -28,7 +28,7 @@ struct WaitLimitTests {
     @Test("Waits end when their time is up on any clock, and what is awaited goes on")
     func timeIsUp() async throws {
         let clock = ManualClock()
-        let queue = TaskOperationQueue(isSuspended: true)
+        let queue = TaskOperationQueue(.init(isSuspended: true))
         let operation = queue.addOperation(name: "slow") { 1 }
         let waits: [@Sendable () async throws -> Void] = [
             { try await operation.waitUntilFinished(timeout: .seconds(5), clock: clock) },
@@ -53,7 +53,7 @@ struct WaitLimitTests {
 
     @Test("A wait whose limit is not positive ends at once, unless there is nothing to wait for")
     func noTime() async throws {
-        let queue = TaskOperationQueue(isSuspended: true)
+        let queue = TaskOperationQueue(.init(isSuspended: true))
         try await queue.waitUntilAllOperationsAreFinished(timeout: .zero)
         let operation = queue.addOperation {}
         for timeout in [Duration.zero, .seconds(-1)] {
@@ -68,7 +68,7 @@ struct WaitLimitTests {
 
     @Test("Very many waits for a queue can come and be cancelled, and the one that stays goes on at the end")
     func manyWaits() async throws {
-        let queue = TaskOperationQueue(isSuspended: true)
+        let queue = TaskOperationQueue(.init(isSuspended: true))
         queue.addOperation {}
         let staying = Task { try await queue.waitUntilAllOperationsAreFinished() }
         let tasks = (0..<2000).map { _ in Task { try await queue.waitUntilAllOperationsAreFinished() } }
@@ -83,7 +83,7 @@ struct WaitLimitTests {
 struct StrictlySerialQueueTests {
     @Test("Nothing starts in place of a body that awaits, whatever it awaits")
     func keepsItsPlace() async throws {
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, lendsPermits: false)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, lending: .never))
         let elsewhere = TaskOperationQueue()
         let recorder = Recorder<String>()
         let gate = Gate()
@@ -103,7 +103,7 @@ struct StrictlySerialQueueTests {
 
     @Test("A wait that needs the permit, directly or through others, is refused by name")
     func refusesByName() async throws {
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, lendsPermits: false)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, lending: .never))
         let elsewhere = TaskOperationQueue()
         let gate = Gate()
         let body = queue.addOperation(name: "body") { [gate] in
@@ -126,7 +126,7 @@ struct StrictlySerialQueueTests {
 
     @Test("An operation that would hang a body that awaits already is refused as it is added", .seeds(10))
     func refusesTheAddition() async throws {
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, lendsPermits: false, executor: .seeded)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, lending: .never, executor: .seeded))
         let gate = Gate()
         let awaited = TaskOperation(name: "awaited") {}
         let body = queue.addOperation(name: "body") {
@@ -136,7 +136,7 @@ struct StrictlySerialQueueTests {
         // On one thread, the body goes on to its wait before anything else does.
         await gate.pass()
         #expect(throws: TaskOperationError.self) { try queue.addOperation(awaited) }
-        try TaskOperationQueue(executor: .seeded).addOperation(awaited)
+        try TaskOperationQueue(.init(executor: .seeded)).addOperation(awaited)
         try await body.value
     }
 }

@@ -9,7 +9,7 @@ struct EventSequenceTests {
     @Test("it begins with how everything stands, goes on with what happens, and ends with the queue", .seeds(20))
     func wholeLife() async throws {
         let gate = Gate()
-        var queue: TaskOperationQueue? = TaskOperationQueue(maxConcurrentOperationCount: 1, executor: .seeded)
+        var queue: TaskOperationQueue? = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, executor: .seeded))
         let first = queue!.addOperation { await gate.pass() }
         await gate.waitForArrivals(1)
         let events = queue!.events
@@ -34,7 +34,7 @@ struct EventSequenceTests {
 
     @Test("a buffer of the newest says how many it dropped before the first", .seeds(10))
     func newest() async throws {
-        let queue = TaskOperationQueue(isSuspended: true, executor: .seeded)
+        let queue = TaskOperationQueue(.init(isSuspended: true, executor: .seeded))
         var iterator = queue.events(buffering: .newest(3)).makeAsyncIterator()
         for _ in 0..<100 { queue.addOperation {} }
         var numbers: [UInt64] = []
@@ -51,7 +51,7 @@ struct EventSequenceTests {
 
     @Test("a buffer of the oldest says how many it dropped when there is room again", .seeds(10))
     func oldest() async throws {
-        let queue = TaskOperationQueue(isSuspended: true, executor: .seeded)
+        let queue = TaskOperationQueue(.init(isSuspended: true, executor: .seeded))
         var iterator = queue.events(buffering: .oldest(3)).makeAsyncIterator()
         for _ in 0..<100 { queue.addOperation {} }
         for number in 1...3 {
@@ -81,7 +81,7 @@ struct EventSequenceTests {
 
     @Test("cancelling the task ends it, and letting go of it stops the queue's telling")
     func cancelling() async throws {
-        let queue = TaskOperationQueue(isSuspended: true)
+        let queue = TaskOperationQueue(.init(isSuspended: true))
         let task = Task {
             var count = 0
             for await _ in queue.events { count += 1 }

@@ -9,7 +9,7 @@ struct EventTests {
     @Test("an operation comes through its states, in order", .seeds(20))
     func states() async throws {
         let (journal, gate) = (EventJournal(), Gate())
-        let queue = TaskOperationQueue(name: "work", maxConcurrentOperationCount: 1, executor: .seeded)
+        let queue = TaskOperationQueue(.init(name: "work", maxConcurrentOperationCount: 1, executor: .seeded))
         queue.addObserver(journal)
         let first = queue.addOperation(name: "first") { await gate.pass() }
         let second = queue.addOperation(name: "second", dependencies: [first]) { throw WorkFailed() }
@@ -35,7 +35,7 @@ struct EventTests {
     @Test("what lends its permit has it back before it goes on", .seeds(20))
     func lending() async throws {
         let journal = EventJournal()
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, executor: .seeded)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, executor: .seeded))
         queue.addObserver(journal)
         let outer = queue.addOperation(name: "outer") {
             try await queue.addOperation(name: "inner") {}.value
@@ -52,10 +52,10 @@ struct EventTests {
     @Test("a body that has awaited an operation says so, and nothing is said of pauses", .seeds(20))
     func waits() async throws {
         let (journal, clock) = (EventJournal(), ManualClock(on: .seeded))
-        let queue = TaskOperationQueue(executor: .seeded)
+        let queue = TaskOperationQueue(.init(executor: .seeded))
         queue.addObserver(journal)
         let first = queue.addOperation(name: "first") { await Task.yield() }
-        let second = queue.addOperation(retry: .exponential(initial: .seconds(1), attempts: 2), clock: clock) {
+        let second = queue.addOperation([.retry(.exponential(initial: .seconds(1), attempts: 2)), .clock(clock)]) {
             if RetryPolicy.attempt == 1 { throw WorkFailed() }
             await withPermitLent { await Task.yield() }
         }
@@ -83,9 +83,9 @@ struct EventTests {
     @Test("each further attempt is told", .seeds(20))
     func attempts() async throws {
         let journal = EventJournal()
-        let queue = TaskOperationQueue(executor: .seeded)
+        let queue = TaskOperationQueue(.init(executor: .seeded))
         queue.addObserver(journal)
-        let operation = queue.addOperation(retry: .immediately(attempts: 3)) { throw WorkFailed() }
+        let operation = queue.addOperation(.retry(.immediately(attempts: 3))) { throw WorkFailed() }
         await #expect(throws: WorkFailed.self) { try await operation.value }
         #expect(
             journal.story(of: operation) == [
@@ -96,7 +96,7 @@ struct EventTests {
     @Test("an observer that comes late first learns how everything stands", .seeds(20))
     func lateObserver() async throws {
         let gate = Gate()
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, executor: .seeded)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, executor: .seeded))
         try await queue.addOperation(name: "over") {}.value
         let executing = queue.addOperation(name: "executing") { await gate.pass() }
         await gate.waitForArrivals(1)
@@ -152,7 +152,7 @@ struct EventTests {
 
     @Test("an observer that blocks holds up nobody but the thread that tells it")
     func blockingObserver() async throws {
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 2, isSuspended: true)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 2, isSuspended: true))
         let isDone = DispatchSemaphore(value: 0)
         let journal = EventJournal { if $0.number == 1 { isDone.wait() } }
         queue.addObserver(journal)
@@ -176,7 +176,7 @@ struct EventTests {
 
     @Test("an observer that was removed is told nothing more and freed, and the queue tells nothing then", .seeds(10))
     func removing() async throws {
-        let queue = TaskOperationQueue(executor: .seeded)
+        let queue = TaskOperationQueue(.init(executor: .seeded))
         weak var freed: EventJournal?
         do {
             let journal = EventJournal()

@@ -21,7 +21,7 @@ struct HostileObserverTests {
     @Test("on an executor that runs jobs inline, every event still comes once and in order")
     func inlineExecutor() async throws {
         let journal = EventJournal()
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 2, executor: InlineExecutor())
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 2, executor: InlineExecutor()))
         queue.addObserver(journal)
         var last: AnyTaskOperation?
         for _ in 0..<2000 { last = queue.addOperation(dependencies: last.map { [$0] } ?? []) {} }

@@ -9,13 +9,13 @@ struct OperationGraphTests {
     @Test("a snapshot has operations, edges, states and reasons, of several queues", .seeds(5))
     func everything() async throws {
         let gate = Gate()
-        let net = TaskOperationQueue(name: "net", maxConcurrentOperationCount: 1, executor: .seeded)
-        let images = TaskOperationQueue(name: "images \"x\" <y>", executor: .seeded)
+        let net = TaskOperationQueue(.init(name: "net", maxConcurrentOperationCount: 1, executor: .seeded))
+        let images = TaskOperationQueue(.init(name: "images \"x\" <y>", executor: .seeded))
         let download = net.addOperation(name: "download") { await gate.pass() }
         await gate.waitForArrivals(1)
         let made = TaskOperation(name: "made") {}
         let decode = images.addOperation(name: "decode", dependencies: [download, made]) {}
-        let barrier = images.addBarrier(name: "barrier\n") {}
+        let barrier = images.addBarrier(.name("barrier\n")) {}
         let show = images.addOperation(name: "show", priority: .high) {}
         let graph = TaskOperationQueue.snapshot(of: [images, net])
         #expect(graph.queues.map(\.label.name) == ["net", "images \"x\" <y>"])
@@ -109,7 +109,7 @@ struct OperationGraphTests {
     @Test("a snapshot of 100,000 operations is linear, and says what each waits for")
     func many() async throws {
         let count = isDeep ? 100_000 : 10_000
-        let queue = TaskOperationQueue(name: "many", isSuspended: true)
+        let queue = TaskOperationQueue(.init(name: "many", isSuspended: true))
         var last: AnyTaskOperation?
         for number in 0..<count {
             let dependencies = number.isMultiple(of: 2) ? [] : [last!]

@@ -56,7 +56,7 @@ struct StallTests {
 
     @Test("a queue has no room, because what it is to do first goes on for ever")
     func room() async throws {
-        let full = TaskOperationQueue(name: "full", maxConcurrentOperationCount: 1, maxPendingOperationCount: 1)
+        let full = TaskOperationQueue(.init(name: "full", maxConcurrentOperationCount: 1, maxQueuedOperationCount: 1))
         let gate = Gate()
         let culprit = full.addOperation(name: "culprit") { await gate.pass() }
         await gate.waitForArrivals(1)
@@ -76,7 +76,7 @@ struct StallTests {
     @Test("a pause between attempts is no stall")
     func pause() async throws {
         let reports = queue.stalls(longerThan: .seconds(10), clock: clock)
-        let retried = queue.addOperation(retry: .exponential(initial: .seconds(60), attempts: 2), clock: clock) {
+        let retried = queue.addOperation([.retry(.exponential(initial: .seconds(60), attempts: 2)), .clock(clock)]) {
             if RetryPolicy.attempt == 1 { throw CancellationError() }
         }
         await clock.waitForSleepers(1)
@@ -97,7 +97,7 @@ struct StallTests {
     @Test("one of a chain of queues is suspended")
     func suspension() async throws {
         let middle = TaskOperationQueue(name: "middle")
-        let end = TaskOperationQueue(name: "end", isSuspended: true)
+        let end = TaskOperationQueue(.init(name: "end", isSuspended: true))
         let first = end.addOperation(name: "first") {}
         let second = middle.addOperation(name: "second", dependencies: [first]) {}
         let third = queue.addOperation(name: "third", dependencies: [second]) {}
@@ -141,7 +141,7 @@ struct StallTests {
         let quick = queue.addOperation(name: "quick") {}
         let sleeper = queue.addOperation(name: "sleeper") { await gate.pass() }
         try await quick.value
-        let barrier = queue.addBarrier(name: "barrier") {}
+        let barrier = queue.addBarrier(.name("barrier")) {}
         let others = (0..<5).map { queue.addOperation(name: "behind \($0)") {} }
         await until { sleeper.isExecuting }
         let report = try await report()
@@ -157,7 +157,7 @@ struct StallTests {
     @Test("a completion handler is not called")
     func completionHandler() async throws {
         let kept = Lock<CompletionHandler<Void>?>(nil)
-        let call = TaskOperation<Void>(name: "call") { completion in kept.withLock { $0 = completion } }
+        let call = TaskOperation<Void>(.name("call")) { completion in kept.withLock { $0 = completion } }
         try queue.addOperation(call)
         let behind = queue.addOperation(name: "behind") {}
         await until { kept.withLock { $0 != nil } }
@@ -171,7 +171,7 @@ struct StallTests {
     func endHandler() async throws {
         let semaphore = DispatchSemaphore(value: 0)
         let executor = BlockingExecutor(maxThreadCount: 1)
-        let queue = TaskOperationQueue(name: "queue", maxConcurrentOperationCount: 1, executor: executor)
+        let queue = TaskOperationQueue(.init(name: "queue", maxConcurrentOperationCount: 1, executor: executor))
         let ended = TaskOperation(name: "ended") {}
         let isCalled = Gate()
         ended.addCompletionHandler {
@@ -212,7 +212,7 @@ struct StallTests {
     @Test("there is no report while something ends, while nothing is there, and for delays")
     func noStall() async throws {
         let reports = queue.stalls(longerThan: .seconds(10), clock: clock)
-        let delayed = queue.addOperation(delay: .seconds(1000), clock: clock) {}
+        let delayed = queue.addOperation([.delay(.seconds(1000)), .clock(clock)]) {}
         let found = Lock(0)
         let watching = Task { for await _ in reports { found.withLock { $0 += 1 } } }
         for _ in 0..<20 {

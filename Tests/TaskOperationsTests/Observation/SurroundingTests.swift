@@ -9,10 +9,10 @@ struct SurroundingTests {
 
     @Test("bodies see what was set around them, inner ones within outer ones", .seeds(5))
     func contexts() async throws {
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, executor: .seeded)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, executor: .seeded))
         let order = Recorder<String>()
         for name in ["inner", "outer"] {
-            queue.surroundBodies { operation, body in
+            queue.addBodyInterceptor { operation, body in
                 order.record("\(name) begins \(operation.name!)")
                 try await Self.$span.withValue("\(name) of \(operation.name!)") { try await body() }
                 order.record("\(name) ends")
@@ -25,9 +25,9 @@ struct SurroundingTests {
 
     @Test("the outcome is the body's, whatever becomes of its error around it", .seeds(5))
     func outcomes() async throws {
-        let queue = TaskOperationQueue(executor: .seeded)
+        let queue = TaskOperationQueue(.init(executor: .seeded))
         let errors = Recorder<String>()
-        queue.surroundBodies { _, body in
+        queue.addBodyInterceptor { _, body in
             do { try await body() } catch { errors.record("\(error)") }
         }
         #expect(try await queue.addOperation { 1 }.value == 1)
@@ -41,9 +41,11 @@ struct SurroundingTests {
 
     @Test("a body that is not called has not run, is let go of, and its operation fails", .seeds(5))
     func refusals() async throws {
-        let (refusing, forgetting) = (TaskOperationQueue(executor: .seeded), TaskOperationQueue(executor: .seeded))
-        refusing.surroundBodies { _, _ in throw WorkFailed() }
-        forgetting.surroundBodies { _, _ in }
+        let (refusing, forgetting) = (
+            TaskOperationQueue(.init(executor: .seeded)), TaskOperationQueue(.init(executor: .seeded))
+        )
+        refusing.addBodyInterceptor { _, _ in throw WorkFailed() }
+        forgetting.addBodyInterceptor { _, _ in }
         weak var captured: AnyObject?
         do {
             let object = Witness(Gate())
@@ -61,8 +63,8 @@ struct SurroundingTests {
 
     @Test("the permit is lent and given back within it", .seeds(10))
     func lending() async throws {
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, executor: .seeded)
-        queue.surroundBodies { _, body in
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, executor: .seeded))
+        queue.addBodyInterceptor { _, body in
             await Task.yield()
             try await body()
             await Task.yield()

@@ -11,20 +11,20 @@ struct WaitingReasonTests {
         let operation = TaskOperation(name: "made") {}
         #expect(operation.waitingReasons == [.notAdded])
         #expect(operation.waitingExplanation == "\"made\" was not added to a queue.")
-        try TaskOperationQueue(executor: .seeded).addOperation(operation)
+        try TaskOperationQueue(.init(executor: .seeded)).addOperation(operation)
         try await operation.value
         #expect(operation.waitingReasons == [.finished])
     }
 
     @Test("dependencies on other queues and on none, and barriers", .seeds(5))
     func dependenciesAndBarriers() async throws {
-        let net = TaskOperationQueue(name: "net", isSuspended: true, executor: .seeded)
-        let queue = TaskOperationQueue(name: "images", isSuspended: true, executor: .seeded)
+        let net = TaskOperationQueue(.init(name: "net", isSuspended: true, executor: .seeded))
+        let queue = TaskOperationQueue(.init(name: "images", isSuspended: true, executor: .seeded))
         let (download, forgotten) = (net.addOperation(name: "download") {}, TaskOperation(name: "forgotten") {})
         let decode = queue.addOperation(name: "decode", dependencies: [download, forgotten]) {}
-        let barrier = queue.addBarrier(name: "barrier") {}
+        let barrier = queue.addBarrier(.name("barrier")) {}
         let behind = queue.addOperation(name: "behind") {}
-        let last = queue.addBarrier(name: "last") {}
+        let last = queue.addBarrier(.name("last")) {}
         let (netLabel, label) = (try #require(net.label), try #require(queue.label))
         #expect(
             decode.waitingReasons == [
@@ -47,7 +47,7 @@ struct WaitingReasonTests {
     @Test("turns, permits and who has them since when", .seeds(5))
     func turnsAndPermits() async throws {
         let gate = Gate()
-        let queue = TaskOperationQueue(name: "work", maxConcurrentOperationCount: 1, executor: .seeded)
+        let queue = TaskOperationQueue(.init(name: "work", maxConcurrentOperationCount: 1, executor: .seeded))
         let unobserved = queue.addOperation(name: "unobserved") { await gate.pass() }
         await gate.waitForArrivals(1)
         let (first, second) = (queue.addOperation { await gate.pass() }, queue.addOperation {})
@@ -77,8 +77,8 @@ struct WaitingReasonTests {
     @Test("width 0, a delay, and an executor that is late", .seeds(5))
     func widthAndDelay() async throws {
         let clock = ManualClock()
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 0, executor: .seeded)
-        let (operation, delayed) = (queue.addOperation {}, queue.addOperation(delay: .seconds(5), clock: clock) {})
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 0, executor: .seeded))
+        let (operation, delayed) = (queue.addOperation {}, queue.addOperation([.delay(.seconds(5)), .clock(clock)]) {})
         #expect(operation.waitingReasons == [.permits(width: 0, holders: [])])
         #expect(delayed.waitingReasons == [.delay])
         queue.maxConcurrentOperationCount = 1
@@ -90,8 +90,8 @@ struct WaitingReasonTests {
     @Test("what an executing body awaits, since when, and whether its permit is lent", .seeds(5))
     func bodies() async throws {
         let (gate, start) = (Gate(), ContinuousClock.now)
-        let queue = TaskOperationQueue(name: "serial", maxConcurrentOperationCount: 1, executor: .seeded)
-        let other = TaskOperationQueue(name: "other", executor: .seeded)
+        let queue = TaskOperationQueue(.init(name: "serial", maxConcurrentOperationCount: 1, executor: .seeded))
+        let other = TaskOperationQueue(.init(name: "other", executor: .seeded))
         let awaited = other.addOperation(name: "awaited") { await gate.pass() }
         let keeping = queue.addOperation(name: "keeping") { try await awaited.value }
         await until { keeping.bodyWait != nil }
@@ -118,8 +118,8 @@ struct WaitingReasonTests {
     @Test("semaphores, completion handlers, groups, queues and what is outside", .seeds(5))
     func otherWaits() async throws {
         let (semaphore, group, gate) = (AsyncSemaphore(capacity: 1, name: "net"), AsyncGroup(), Gate())
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 9, executor: .seeded)
-        let other = TaskOperationQueue(name: "other", isSuspended: true, executor: .seeded)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 9, executor: .seeded))
+        let other = TaskOperationQueue(.init(name: "other", isSuspended: true, executor: .seeded))
         let callback = Lock<CompletionHandler<Void>?>(nil)
         try await semaphore.acquire()
         group.enter()
@@ -159,10 +159,10 @@ struct WaitingReasonTests {
     @Test("a pause between attempts is explained as one, and stands for no operation", .seeds(5))
     func pause() async throws {
         let clock = ManualClock(on: .seeded)
-        let queue = TaskOperationQueue(name: "queue", executor: .seeded)
-        let retried = queue.addOperation(
-            name: "retried", retry: .exponential(initial: .seconds(5), attempts: 2), clock: clock
-        ) {
+        let queue = TaskOperationQueue(.init(name: "queue", executor: .seeded))
+        let retried = queue.addOperation([
+            .name("retried"), .retry(.exponential(initial: .seconds(5), attempts: 2)), .clock(clock),
+        ]) {
             throw CancellationError()
         }
         await clock.waitForSleepers(1)
@@ -184,9 +184,10 @@ struct WaitingReasonTests {
     @Test("what waits for room says so, and so does the body that adds it", .seeds(5))
     func room() async throws {
         let full = TaskOperationQueue(
-            name: "full", maxConcurrentOperationCount: 1, maxPendingOperationCount: 1, isSuspended: true,
-            executor: .seeded)
-        let queue = TaskOperationQueue(name: "queue", executor: .seeded)
+            .init(
+                name: "full", maxConcurrentOperationCount: 1, maxQueuedOperationCount: 1, isSuspended: true,
+                executor: .seeded))
+        let queue = TaskOperationQueue(.init(name: "queue", executor: .seeded))
         let first = full.addOperation(name: "first") {}
         let late = TaskOperation(name: "late") {}
         let adding = queue.addOperation(name: "adding") { try await full.addOperationWaitingForRoom(late) }

@@ -12,7 +12,8 @@ struct AbandonedBodyTests {
     @Test("the operation ends, its dependents go on elsewhere, and the permit comes back when the body ends")
     func abandoned() async throws {
         let (gate, order) = (Gate(), Recorder<String>())
-        let operation = queue.addOperation(name: "stuck", timeLimit: .seconds(1), overrun: .abandon, clock: clock) {
+        let operation = queue.addOperation([.name("stuck"), .timeLimit(.seconds(1)), .overrun(.abandon), .clock(clock)])
+        {
             await gate.pass()
             order.record("body \(Task.isCancelled)")
             return 5
@@ -40,7 +41,7 @@ struct AbandonedBodyTests {
     func olderBodyWaits() async throws {
         let gate = Gate()
         let older = TaskOperation { [queue] in try await queue.waitUntilAllOperationsAreFinished() }
-        let operation = queue.addOperation(timeLimit: .seconds(1), overrun: .abandon, clock: clock) {
+        let operation = queue.addOperation([.timeLimit(.seconds(1)), .overrun(.abandon), .clock(clock)]) {
             await gate.pass()
         }
         await passLimit(gate)
@@ -55,8 +56,8 @@ struct AbandonedBodyTests {
     func queueWaits() async throws {
         let (gate, order) = (Gate(), Recorder<String>())
         let scope = Task {
-            _ = await withTaskOperationQueue { queue in
-                queue.addOperation(timeLimit: .seconds(1), overrun: .abandon, clock: clock) { await gate.pass() }
+            _ = try await withTaskOperationQueue(failures: .ignore) { queue in
+                queue.addOperation([.timeLimit(.seconds(1)), .overrun(.abandon), .clock(clock)]) { await gate.pass() }
             }
             order.record("scope")
         }
@@ -65,14 +66,14 @@ struct AbandonedBodyTests {
         await letOthersRun()
         order.record("opened")
         gate.open()
-        await scope.value
+        try await scope.value
         #expect(order.events == ["opened", "scope"])
     }
 
     @Test("an operation that was cancelled before is abandoned too")
     func cancelledBefore() async throws {
         let gate = Gate()
-        let operation = queue.addOperation(timeLimit: .seconds(1), overrun: .abandon, clock: clock) {
+        let operation = queue.addOperation([.timeLimit(.seconds(1)), .overrun(.abandon), .clock(clock)]) {
             await gate.pass()
         }
         await gate.waitForArrivals(1)
@@ -87,7 +88,7 @@ struct AbandonedBodyTests {
     func deadline() async throws {
         let gate = Gate()
         let operations = (0..<2).map { _ in
-            queue.addOperation(deadline: .seconds(1), overrun: .abandon, clock: clock) { await gate.pass() }
+            queue.addOperation([.ending(within: .seconds(1)), .overrun(.abandon), .clock(clock)]) { await gate.pass() }
         }
         await passLimit(gate)
         for operation in operations { #expect(await timedOut(operation) == .seconds(1)) }
@@ -101,7 +102,7 @@ struct AbandonedBodyTests {
     func waitsAfterwards() async throws {
         let (gate, meter, last) = (Gate(), ConcurrencyMeter(), Gate())
         let queue = queue
-        queue.addOperation(timeLimit: .seconds(1), overrun: .abandon, clock: clock) {
+        queue.addOperation([.timeLimit(.seconds(1)), .overrun(.abandon), .clock(clock)]) {
             await gate.pass()
             let inner = queue.addOperation { await meter.measure { await Task.yield() } }
             _ = await inner.result
@@ -123,10 +124,10 @@ struct AbandonedBodyTests {
     @Test("the members of an abandoned group keep its permit until they have ended")
     func group() async throws {
         let (gate, meter) = (Gate(), ConcurrencyMeter())
-        let group = TaskOperation<Void>(name: "group") { group in
+        let group = TaskOperation<Void>(.name("group")) { group in
             for _ in 0..<2 { group.addOperation { await meter.measure { await gate.pass() } } }
         }
-        try group.setPolicies(timeLimit: .seconds(1), overrun: .abandon, clock: clock)
+        try group.addOptions([.timeLimit(.seconds(1)), .overrun(.abandon), .clock(clock)])
         try queue.addOperation(group)
         await gate.waitForArrivals(2)
         let next = queue.addOperation { meter.now }
@@ -145,7 +146,7 @@ struct AbandonedBodyTests {
             let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
             let (begun, gate, meter) = (Gate(), Gate(), ConcurrencyMeter())
             let need = TaskOperation { await meter.measure { await gate.pass() } }
-            let group = TaskOperation<Void>(name: "group") { group in
+            let group = TaskOperation<Void>(.name("group")) { group in
                 group.addOperation {
                     if waitsBefore { begun.open() }
                     await begun.pass()
@@ -153,7 +154,7 @@ struct AbandonedBodyTests {
                     await meter.measure { await Task.yield() }
                 }
             }
-            try group.setPolicies(timeLimit: .seconds(1), overrun: .abandon, clock: clock)
+            try group.addOptions([.timeLimit(.seconds(1)), .overrun(.abandon), .clock(clock)])
             try queue.addOperation(group)
             await begun.waitForArrivals(1)
             await until { clock.sleeperCount == 1 }
@@ -172,7 +173,7 @@ struct AbandonedBodyTests {
     @Test("an abandoned body is still on its queue, for itself and for nothing else")
     func currentQueue() async throws {
         let (gate, found) = (Gate(), Recorder<TaskOperationQueue?>())
-        let operation = queue.addOperation(timeLimit: .seconds(1), overrun: .abandon, clock: clock) {
+        let operation = queue.addOperation([.timeLimit(.seconds(1)), .overrun(.abandon), .clock(clock)]) {
             await gate.pass()
             found.record(TaskOperationQueue.current)
             async let child = TaskOperationQueue.current
@@ -191,8 +192,9 @@ struct AbandonedBodyTests {
     @Test("a wait of an abandoned body that can never end is refused by name")
     func refusedWait() async throws {
         let (gate, errors) = (Gate(), Recorder<TaskOperationError>())
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, lendsPermits: false)
-        let operation = queue.addOperation(name: "left", timeLimit: .seconds(1), overrun: .abandon, clock: clock) {
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, lending: .never))
+        let operation = queue.addOperation([.name("left"), .timeLimit(.seconds(1)), .overrun(.abandon), .clock(clock)])
+        {
             await gate.pass()
             let inner = queue.addOperation(name: "inner") {}
             do { try await inner.value } catch let error as TaskOperationError { errors.record(error) }
@@ -211,7 +213,7 @@ struct AbandonedBodyTests {
             let (queue, elsewhere) = (TaskOperationQueue(maxConcurrentOperationCount: 1), TaskOperationQueue())
             let need = TaskOperation {}
             let awaited = elsewhere.addOperation(dependencies: needsPermit ? [need] : []) { await gate.pass() }
-            let operation = queue.addOperation(timeLimit: .seconds(1), overrun: .abandon, clock: clock) {
+            let operation = queue.addOperation([.timeLimit(.seconds(1)), .overrun(.abandon), .clock(clock)]) {
                 begun.open()
                 _ = await awaited.result
                 await meter.measure { await Task.yield() }
@@ -240,7 +242,7 @@ struct AbandonedBodyTests {
     @Test("cancellation handlers of an abandoned body that take long hold nothing up", .prompt)
     func lateHandlers() async throws {
         let (gate, release) = (Gate(), DispatchSemaphore(value: 0))
-        let operation = queue.addOperation(timeLimit: .seconds(1), overrun: .abandon, clock: clock) {
+        let operation = queue.addOperation([.timeLimit(.seconds(1)), .overrun(.abandon), .clock(clock)]) {
             await withTaskCancellationHandler {
                 await gate.pass()
             } onCancel: {
@@ -263,7 +265,7 @@ struct AbandonedBodyTests {
             let witness = Witness(freed)
             let queue = TaskOperationQueue()
             weakQueue = queue
-            operation = queue.addOperation(timeLimit: .seconds(1), overrun: .abandon, clock: clock) {
+            operation = queue.addOperation([.timeLimit(.seconds(1)), .overrun(.abandon), .clock(clock)]) {
                 await gate.pass()
                 _ = witness
             }
@@ -281,9 +283,9 @@ struct AbandonedBodyTests {
         let (queue, elsewhere) = (TaskOperationQueue(maxConcurrentOperationCount: 2), TaskOperationQueue())
         let (meter, ends) = (ConcurrencyMeter(), ConcurrencyMeter())
         let operations = (0..<600).map { [clock] number in
-            let operation = queue.addOperation(
-                timeLimit: .seconds(1 + number % 3), deadline: .seconds(300), overrun: .abandon, clock: clock
-            ) {
+            let operation = queue.addOperation([
+                .timeLimit(.seconds(1 + number % 3)), .ending(within: .seconds(300)), .overrun(.abandon), .clock(clock),
+            ]) {
                 for step in 0..<4 {
                     await meter.measure { await Task.yield() }
                     switch (number + step) % 4 {

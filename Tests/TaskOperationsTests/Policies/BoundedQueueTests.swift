@@ -7,7 +7,7 @@ import Testing
 struct BoundedQueueTests {
     @Test("What is added to a full queue fails at once, by name, and what is pending is untouched")
     func refusing() async throws {
-        let queue = TaskOperationQueue(name: "small", maxPendingOperationCount: 2, isSuspended: true)
+        let queue = TaskOperationQueue(.init(name: "small", maxQueuedOperationCount: 2, isSuspended: true))
         let pending = (0..<2).map { number in queue.addOperation { number } }
         let late = queue.addOperation(name: "late") { 9 }
         let text = "\(try #require(late.failure))"
@@ -21,7 +21,7 @@ struct BoundedQueueTests {
 
     @Test("What executes needs no room, and what starts makes room")
     func executingIsNotPending() async throws {
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 2, maxPendingOperationCount: 1)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 2, maxQueuedOperationCount: 1))
         let gate = Gate()
         for number in 1...2 {
             queue.addOperation { await gate.pass() }
@@ -37,7 +37,7 @@ struct BoundedQueueTests {
 
     @Test("An idle queue has room for its width and its limit, before its workers have begun, too", arguments: 0..<20)
     func idle(round: Int) async throws {
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 8, maxPendingOperationCount: 1)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 8, maxQueuedOperationCount: 1))
         let gate = Gate()
         let operations = (0..<10).map { _ in queue.addOperation { await gate.pass() } }
         #expect(operations.map { $0.failure != nil } == (0..<10).map { $0 == 9 })
@@ -50,8 +50,9 @@ struct BoundedQueueTests {
         arguments: [QueueOverflow.dropOldest, .dropNewest])
     func idleDropping(overflow: QueueOverflow) async throws {
         let queue = TaskOperationQueue(
-            maxConcurrentOperationCount: 3, maxPendingOperationCount: 2, overflow: overflow,
-            executor: HoldingExecutor())
+            .init(
+                maxConcurrentOperationCount: 3, maxQueuedOperationCount: 2, overflow: overflow,
+                executor: HoldingExecutor()))
         let operations = (0..<8).map { _ in queue.addOperation {} }
         let dropped = overflow == .dropOldest ? 3...5 : 4...6
         #expect(operations.map(\.isFinished) == (0..<8).map { dropped.contains($0) })
@@ -60,7 +61,7 @@ struct BoundedQueueTests {
 
     @Test("An observer learns that a dropped operation failed")
     func droppedAsObserved() async throws {
-        let queue = TaskOperationQueue(maxPendingOperationCount: 1, overflow: .dropOldest, isSuspended: true)
+        let queue = TaskOperationQueue(.init(maxQueuedOperationCount: 1, overflow: .dropOldest, isSuspended: true))
         let journal = EventJournal()
         queue.addObserver(journal)
         let dropped = queue.addOperation {}
@@ -77,8 +78,9 @@ struct BoundedQueueTests {
         arguments: [QueueOverflow.dropOldest, .dropNewest])
     func dropping(overflow: QueueOverflow) async throws {
         let queue = TaskOperationQueue(
-            name: "latest", maxConcurrentOperationCount: 1, maxPendingOperationCount: 2, overflow: overflow,
-            isSuspended: true)
+            .init(
+                name: "latest", maxConcurrentOperationCount: 1, maxQueuedOperationCount: 2, overflow: overflow,
+                isSuspended: true))
         let recorder = Recorder<Int>()
         let operations = (0..<5).map { number in
             queue.addOperation(name: "\(number)", priority: number == 0 ? .high : .medium) { recorder.record(number) }
@@ -99,9 +101,9 @@ struct BoundedQueueTests {
         "One that is added drops one, also if the limit was lowered below what is pending",
         arguments: [QueueOverflow.dropOldest, .dropNewest])
     func droppingAfterLowering(overflow: QueueOverflow) async throws {
-        let queue = TaskOperationQueue(overflow: overflow, isSuspended: true)
+        let queue = TaskOperationQueue(.init(overflow: overflow, isSuspended: true))
         let operations = (0..<4).map { number in queue.addOperation { number } }
-        queue.maxPendingOperationCount = 2
+        queue.maxQueuedOperationCount = 2
         queue.addOperation {}
         #expect(operations.map(\.isFinished) == (0..<4).map { $0 == (overflow == .dropOldest ? 0 : 3) })
         queue.isSuspended = false
@@ -110,9 +112,9 @@ struct BoundedQueueTests {
 
     @Test("One that is refused, as it would close a cycle, drops nothing")
     func refusedBehindBarrier() async throws {
-        let queue = TaskOperationQueue(maxPendingOperationCount: 2, overflow: .dropNewest, isSuspended: true)
+        let queue = TaskOperationQueue(.init(maxQueuedOperationCount: 2, overflow: .dropNewest, isSuspended: true))
         let late = TaskOperation {}
-        queue.addBarrier(dependencies: [late]) {}
+        queue.addBarrier(.dependencies([late])) {}
         let pending = queue.addOperation {}
         #expect(throws: TaskOperationError.self) { try queue.addOperation(late) }
         #expect(!pending.isFinished)
@@ -123,7 +125,7 @@ struct BoundedQueueTests {
 
     @Test("What depends on a dropped operation goes on, and its handlers are called")
     func droppedDependency() async throws {
-        let queue = TaskOperationQueue(maxPendingOperationCount: 1, overflow: .dropOldest, isSuspended: true)
+        let queue = TaskOperationQueue(.init(maxQueuedOperationCount: 1, overflow: .dropOldest, isSuspended: true))
         let other = TaskOperationQueue()
         let (dropped, handled) = (queue.addOperation {}, Gate())
         dropped.addCompletionHandler { handled.open() }
@@ -139,7 +141,7 @@ struct BoundedQueueTests {
 
     @Test("What had ended before it is added needs no room, and drops nothing")
     func endedBefore() async throws {
-        let queue = TaskOperationQueue(maxPendingOperationCount: 1, overflow: .dropOldest, isSuspended: true)
+        let queue = TaskOperationQueue(.init(maxQueuedOperationCount: 1, overflow: .dropOldest, isSuspended: true))
         let pending = queue.addOperation { 1 }
         let cancelled = TaskOperation {}
         cancelled.cancel()
@@ -151,7 +153,7 @@ struct BoundedQueueTests {
 
     @Test("Of a batch so many are taken as there is room for")
     func batch() async throws {
-        let queue = TaskOperationQueue(maxPendingOperationCount: 3, isSuspended: true)
+        let queue = TaskOperationQueue(.init(maxQueuedOperationCount: 3, isSuspended: true))
         let operations = (0..<5).map { number in TaskOperation { number } }
         try queue.addOperations(operations)
         #expect(operations.map(\.isFinished) == [false, false, false, true, true])
@@ -161,7 +163,7 @@ struct BoundedQueueTests {
 
     @Test("No more are pending than may be, however many threads add and cancel", arguments: [1, 7])
     func storm(limit: Int) async throws {
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 2, maxPendingOperationCount: limit)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 2, maxQueuedOperationCount: limit))
         let finished = Recorder<Bool>()
         await withTaskGroup { group in
             for adder in 0..<4 {
@@ -184,13 +186,13 @@ struct BoundedQueueTests {
     @Test("Numbers out of range stop the process with a message", .prompt)
     func badValues() async {
         let low = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            _ = TaskOperationQueue(maxPendingOperationCount: 0)
+            _ = TaskOperationQueue(.init(maxQueuedOperationCount: 0))
         }
-        #expect(low.errorText.contains("maxPendingOperationCount is 0; it must be at least 1"))
+        #expect(low.errorText.contains("maxQueuedOperationCount is 0; it must be at least 1"))
         let later = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            TaskOperationQueue().maxPendingOperationCount = -3
+            TaskOperationQueue().maxQueuedOperationCount = -3
         }
-        #expect(later.errorText.contains("maxPendingOperationCount is -3; it must be at least 1"))
+        #expect(later.errorText.contains("maxQueuedOperationCount is -3; it must be at least 1"))
     }
 }
 
@@ -203,7 +205,7 @@ struct WaitingForRoomTests {
         let executor = SeededExecutor(seed: seed)
         let (peak, sum) = try executor.run {
             let queue = TaskOperationQueue(
-                maxConcurrentOperationCount: 2, maxPendingOperationCount: 3, executor: executor)
+                .init(maxConcurrentOperationCount: 2, maxQueuedOperationCount: 3, executor: executor))
             var peak = 0
             let recorder = Recorder<Int>()
             for number in 0..<200 {
@@ -222,7 +224,7 @@ struct WaitingForRoomTests {
     @Test("Producers are served in the order in which they came, whatever their priorities")
     func order() async throws {
         let queue = TaskOperationQueue(
-            maxConcurrentOperationCount: 1, maxPendingOperationCount: 1, isSuspended: true)
+            .init(maxConcurrentOperationCount: 1, maxQueuedOperationCount: 1, isSuspended: true))
         let recorder = Recorder<Int>()
         queue.addOperation { recorder.record(0) }
         let producers = Recorder<Task<Void, any Error>>()
@@ -230,9 +232,9 @@ struct WaitingForRoomTests {
         queue.addObserver(observer)
         for number in 1...5 {
             let task = Task {
-                _ = try await queue.addOperationWaitingForRoom(
-                    name: "\(number)", priority: number == 5 ? .high : .low
-                ) {
+                _ = try await queue.addOperationWaitingForRoom([
+                    .name("\(number)"), .priority(number == 5 ? .high : .low),
+                ]) {
                     recorder.record(number)
                 }
             }
@@ -249,7 +251,7 @@ struct WaitingForRoomTests {
 
     @Test("A producer whose task is cancelled adds nothing, and its operation can be added elsewhere")
     func cancellation() async throws {
-        let queue = TaskOperationQueue(maxPendingOperationCount: 1, isSuspended: true)
+        let queue = TaskOperationQueue(.init(maxQueuedOperationCount: 1, isSuspended: true))
         queue.addOperation {}
         let operation = TaskOperation { 7 }
         let producer = Task { try await queue.addOperationWaitingForRoom(operation) }
@@ -268,9 +270,9 @@ struct WaitingForRoomTests {
     }
 
     @Test(
-        "Shutting down ends the wait of every producer", arguments: [TaskOperationQueue.Shutdown.draining, .cancelling])
+        "Shutting down ends the wait of every producer", arguments: [TaskOperationQueue.Shutdown.drain, .cancel])
     func shutDown(manner: TaskOperationQueue.Shutdown) async throws {
-        let queue = TaskOperationQueue(name: "ending", maxPendingOperationCount: 1, isSuspended: true)
+        let queue = TaskOperationQueue(.init(name: "ending", maxQueuedOperationCount: 1, isSuspended: true))
         let first = queue.addOperation { 1 }
         let producers = (0..<3).map { _ in Task { try await queue.addOperationWaitingForRoom {} } }
         #expect(await eventually { queue.waitingProducerCount == 3 })
@@ -281,13 +283,13 @@ struct WaitingForRoomTests {
         }
         queue.isSuspended = false
         let isFirstFinished = (try? await first.value) == 1
-        #expect(isFirstFinished == (manner == .draining))
+        #expect(isFirstFinished == (manner == .drain))
         await #expect(throws: TaskOperationError.self) { try await queue.addOperationWaitingForRoom {} }
     }
 
     @Test("A body that waits for room in its own queue of width 1 lends its permit")
     func withinBody() async throws {
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, maxPendingOperationCount: 1)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, maxQueuedOperationCount: 1))
         let recorder = Recorder<Int>()
         let producer = queue.addOperation {
             for number in 0..<10 {
@@ -302,7 +304,7 @@ struct WaitingForRoomTests {
     @Test("On a queue that never lends, that is refused by name, and nothing is left behind")
     func withinBodyThatKeepsItsPermit() async throws {
         let queue = TaskOperationQueue(
-            maxConcurrentOperationCount: 1, maxPendingOperationCount: 1, lendsPermits: false)
+            .init(maxConcurrentOperationCount: 1, maxQueuedOperationCount: 1, lending: .never))
         let producer = queue.addOperation(name: "producer") {
             for _ in 0..<3 { try await queue.addOperationWaitingForRoom {} }
         }
@@ -314,17 +316,17 @@ struct WaitingForRoomTests {
     @Test("A raised limit lets producers go on; at the end of a scope all are served")
     func scopeAndLimit() async throws {
         let recorder = Recorder<Int>()
-        try await withTaskOperationQueue(maxConcurrentOperationCount: 1, maxPendingOperationCount: 1) { queue in
+        try await withTaskOperationQueue(.init(maxConcurrentOperationCount: 1, maxQueuedOperationCount: 1)) { queue in
             for number in 0..<20 {
-                if number == 10 { queue.maxPendingOperationCount = 4 }
+                if number == 10 { queue.maxQueuedOperationCount = 4 }
                 try await queue.addOperationWaitingForRoom { recorder.record(number) }
             }
         }
         #expect(recorder.events == Array(0..<20))
-        let queue = TaskOperationQueue(maxPendingOperationCount: 1, isSuspended: true)
+        let queue = TaskOperationQueue(.init(maxQueuedOperationCount: 1, isSuspended: true))
         let producers = (0..<3).map { _ in Task { try await queue.addOperationWaitingForRoom {} } }
         #expect(await eventually { queue.waitingProducerCount == 2 })
-        queue.maxPendingOperationCount = 3
+        queue.maxQueuedOperationCount = 3
         for producer in producers { _ = try await producer.value }
         #expect(queue.operationCount == 3)
         queue.cancelAllOperations()
@@ -332,7 +334,7 @@ struct WaitingForRoomTests {
 
     @Test("Hundreds of producers that are cancelled at random leave nothing behind")
     func storm() async throws {
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 2, maxPendingOperationCount: 4)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 2, maxQueuedOperationCount: 4))
         let recorder = Recorder<Int>()
         var random = SeededGenerator(seed: 3)
         let cancelled = (0..<400).map { _ in random.happens(percent: 40) }

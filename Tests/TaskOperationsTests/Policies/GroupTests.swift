@@ -7,9 +7,9 @@ import Testing
 struct GroupTests {
     @Test("a group is finished when all within it are, those included that were added while it ran", .seeds(50))
     func finished() async throws {
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, executor: .seeded)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, executor: .seeded))
         let order = Recorder<String>()
-        let group = queue.addGroup(name: "group") { group in
+        let group = queue.addGroup(.name("group")) { group in
             let first = group.addOperation { 1 }
             group.addOperation(after: first) { value in
                 order.record("added")
@@ -28,7 +28,7 @@ struct GroupTests {
 
     @Test("it takes one permit of its queue, and has a width of its own", .seeds(50))
     func widths() async throws {
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, executor: .seeded)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, executor: .seeded))
         let (inside, outside) = (ConcurrencyMeter(), ConcurrencyMeter())
         let group = queue.addGroup(maxConcurrentOperationCount: 3) { group in
             outside.enter()
@@ -46,7 +46,7 @@ struct GroupTests {
     @Test("the first failure cancels the rest, and only it is the outcome", .seeds(100))
     func failFast() async throws {
         struct Echo: Error {}
-        let queue = TaskOperationQueue(executor: .seeded)
+        let queue = TaskOperationQueue(.init(executor: .seeded))
         let (gate, runs) = (Gate(), Recorder<String>())
         let group = queue.addGroup(maxConcurrentOperationCount: 2) { group in
             group.addOperation {
@@ -71,9 +71,9 @@ struct GroupTests {
 
     @Test("all failures are kept if that is wanted, in their order", .seeds(50))
     func collectAll() async throws {
-        let queue = TaskOperationQueue(executor: .seeded)
+        let queue = TaskOperationQueue(.init(executor: .seeded))
         let runs = ConcurrencyMeter()
-        let group = queue.addGroup(maxConcurrentOperationCount: 1, failures: .collectAll) { group in
+        let group = queue.addGroup(maxConcurrentOperationCount: 1, failures: .collect) { group in
             for number in 0..<5 {
                 group.addOperation(name: "\(number)") {
                     runs.enter()
@@ -81,18 +81,18 @@ struct GroupTests {
                 }
             }
         }
-        let failures = await #expect(throws: GroupFailures.self) { try await group.value }
+        let failures = await #expect(throws: OperationFailures.self) { try await group.value }
         #expect(failures?.failures.map(\.operation.name) == ["1", "3"])
         #expect(failures?.failures.map { $0.error as? WorkFailed } == [WorkFailed(number: 1), WorkFailed(number: 3)])
         #expect(runs.total == 5)
-        #expect(failures.map { "\($0)".contains("2 operations of the group failed: \"1\": WorkFailed") } == true)
+        #expect(failures.map { "\($0)".contains("2 operations failed: \"1\": WorkFailed") } == true)
     }
 
     @Test("cancelling the group cancels all within it, and the echo of that is not its error", .seeds(100))
     func cancellation() async throws {
         struct Echo: Error {}
-        for policy in [GroupFailurePolicy.failFast, .collectAll] {
-            let queue = TaskOperationQueue(executor: .seeded)
+        for policy in [FailurePolicy.cancelRest, .collect] {
+            let queue = TaskOperationQueue(.init(executor: .seeded))
             let (gate, runs) = (Gate(), ConcurrencyMeter())
             let group = queue.addGroup(maxConcurrentOperationCount: 1, failures: policy) { group in
                 group.addOperation {
@@ -120,7 +120,7 @@ struct GroupTests {
             let operation = TaskOperation(name: "slow") {
                 await gate.pass()
             }
-            try operation.setPolicies(timeLimit: .seconds(1), clock: clock)
+            try operation.addOptions([.timeLimit(.seconds(1)), .clock(clock)])
             try group.addOperation(operation)
             await gate.waitForArrivals(1)
             await until { clock.sleeperCount == 1 }
@@ -138,7 +138,7 @@ struct GroupTests {
 
     @Test("a body that throws cancels what is left", .seeds(50))
     func throwingBody() async throws {
-        let queue = TaskOperationQueue(executor: .seeded)
+        let queue = TaskOperationQueue(.init(executor: .seeded))
         let runs = ConcurrencyMeter()
         let group = queue.addGroup { group in
             group.isSuspended = true
@@ -151,7 +151,7 @@ struct GroupTests {
 
     @Test("suspending the queue, or the group, suspends what is within, as deep as it is nested", .seeds(50))
     func suspension() async throws {
-        let queue = TaskOperationQueue(executor: .seeded)
+        let queue = TaskOperationQueue(.init(executor: .seeded))
         let (order, gate) = (Recorder<String>(), Gate())
         let group = queue.addGroup { group in
             group.addGroup { inner in
@@ -189,7 +189,7 @@ struct GroupTests {
         let (gate, order) = (Gate(), Recorder<String>())
         let group: TaskOperation<Void>
         do {
-            let queue = TaskOperationQueue(executor: .seeded)
+            let queue = TaskOperationQueue(.init(executor: .seeded))
             group = queue.addGroup { group in
                 await gate.pass()
                 group.addOperation { order.record("ran") }
@@ -204,10 +204,10 @@ struct GroupTests {
 
     @Test("what waits for the group raises what is within, and new operations have its priority", .seeds(20))
     func priorities() async throws {
-        let queue = TaskOperationQueue(executor: .seeded)
+        let queue = TaskOperationQueue(.init(executor: .seeded))
         let gate = Gate()
         let pending = Lock<AnyTaskOperation?>(nil)
-        let group = queue.addGroup(priority: .low, maxConcurrentOperationCount: 1) { group in
+        let group = queue.addGroup(.priority(.low), maxConcurrentOperationCount: 1) { group in
             group.addOperation { await gate.pass() }
             let operation = group.addOperation {}
             pending.withLock { $0 = operation }
@@ -224,10 +224,10 @@ struct GroupTests {
 
     @Test("waiting for the group within it is refused by name, and for its queue's own work is not", .seeds(50))
     func waiting() async throws {
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, executor: .seeded)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, executor: .seeded))
         let holder = Lock<TaskOperation<Void>?>(nil)
         let gate = Gate()
-        let group = queue.addGroup(name: "group") { group in
+        let group = queue.addGroup(.name("group")) { group in
             _ = group.addOperation(name: "inner") {
                 await gate.pass()
                 try await holder.withLock { $0 }!.value
@@ -247,11 +247,11 @@ struct GroupTests {
     @Test("a group has the executor and the task locals of its queue, and refuses what comes after its end", .seeds(20))
     func surroundings() async throws {
         enum Request { @TaskLocal static var id = 0 }
-        let queue = TaskOperationQueue(executor: .seeded, inheriting: [InheritedTaskLocal(Request.$id)])
+        let queue = TaskOperationQueue(.init(executor: .seeded, inheriting: [InheritedTaskLocal(Request.$id)]))
         let seen = Recorder<Int>()
         let kept = Lock<TaskOperationGroup?>(nil)
         let group = Request.$id.withValue(7) {
-            queue.addGroup(name: "group") { group in
+            queue.addGroup(.name("group")) { group in
                 group.addOperation { seen.record(Request.id) }
                 kept.withLock { $0 = group }
             }
@@ -264,11 +264,11 @@ struct GroupTests {
 
     @Test("groups within groups, failing and cancelled at random, leave no permit behind", .seeds(15))
     func storm() async throws {
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 2, executor: .seeded)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 2, executor: .seeded))
         let meter = ConcurrencyMeter()
         let groups = (0..<20).map { number in
             queue.addGroup(
-                maxConcurrentOperationCount: 1 + number % 3, failures: number % 2 == 0 ? .failFast : .collectAll
+                maxConcurrentOperationCount: 1 + number % 3, failures: number % 2 == 0 ? .cancelRest : .collect
             ) { group in
                 await meter.measure { await Task.yield() }
                 for child in 0..<5 {

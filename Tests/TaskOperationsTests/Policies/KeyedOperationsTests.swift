@@ -7,7 +7,7 @@ import Testing
 struct KeyedOperationsTests {
     @Test("all that ask for a key share one operation, and each gets its value", .seeds(50))
     func shared() async throws {
-        let queue = TaskOperationQueue(executor: .seeded)
+        let queue = TaskOperationQueue(.init(executor: .seeded))
         let (keyed, gate) = (KeyedOperations<String, Int>(queue: queue), Gate())
         let requests = (0..<10).map { number in
             keyed.request("key") {
@@ -28,7 +28,7 @@ struct KeyedOperationsTests {
 
     @Test("leaving ends one's own wait at once, and the operation with the last one", .seeds(50))
     func leaving() async throws {
-        let queue = TaskOperationQueue(executor: .seeded)
+        let queue = TaskOperationQueue(.init(executor: .seeded))
         let (keyed, gate) = (KeyedOperations<String, Int>(queue: queue), Gate())
         let requests = (0..<3).map { _ in
             keyed.request("key") {
@@ -64,7 +64,7 @@ struct KeyedOperationsTests {
 
     @Test("tasks that await a cancelled request resume in the order in which they began to wait")
     func orderOfLeaving() async throws {
-        let (queue, executor) = (TaskOperationQueue(isSuspended: true), ThreadExecutor())
+        let (queue, executor) = (TaskOperationQueue(.init(isSuspended: true)), ThreadExecutor())
         let (keyed, order) = (KeyedOperations<String, Int>(queue: queue), Recorder<Int>())
         let request = keyed.request("key") { 1 }
         let waiting = (0..<20).map { number in
@@ -84,12 +84,12 @@ struct KeyedOperationsTests {
 
     @Test("the priority is the highest of those that still want it, and changes with them", .seeds(20))
     func priorities() async throws {
-        let queue = TaskOperationQueue(isSuspended: true, executor: .seeded)
+        let queue = TaskOperationQueue(.init(isSuspended: true, executor: .seeded))
         let keyed = KeyedOperations<Int, Int>(queue: queue)
-        let low = keyed.request(1, priority: .low) { 1 }
+        let low = keyed.request(1, .priority(.low)) { 1 }
         #expect(low.operation.priority == .low)
-        let high = keyed.request(1, priority: .high) { 1 }
-        let medium = keyed.request(1, priority: .medium) { 1 }
+        let high = keyed.request(1, .priority(.high)) { 1 }
+        let medium = keyed.request(1, .priority(.medium)) { 1 }
         #expect(low.operation.priority == .high)
         high.cancel()
         #expect(low.operation.priority == .medium)
@@ -106,7 +106,7 @@ struct KeyedOperationsTests {
 
     @Test("cancelling a task ends its wait, and with `value(for:)` its request", .seeds(50))
     func cancelledTasks() async throws {
-        let queue = TaskOperationQueue(executor: .seeded)
+        let queue = TaskOperationQueue(.init(executor: .seeded))
         let (keyed, gate) = (KeyedOperations<Int, Int>(queue: queue), Gate())
         let request = keyed.request(1) {
             await gate.pass()
@@ -128,7 +128,7 @@ struct KeyedOperationsTests {
 
     @Test("an operation that was cancelled by its queue is not joined", .seeds(50))
     func cancelledByTheQueue() async throws {
-        let queue = TaskOperationQueue(isSuspended: true, executor: .seeded)
+        let queue = TaskOperationQueue(.init(isSuspended: true, executor: .seeded))
         let keyed = KeyedOperations<Int, Int>(queue: queue)
         let first = keyed.request(1) { 1 }
         queue.cancelAllOperations()
@@ -145,7 +145,7 @@ struct KeyedOperationsTests {
 
     @Test("a failure goes to all, and is not kept", .seeds(20))
     func failure() async throws {
-        let queue = TaskOperationQueue(isSuspended: true, executor: .seeded)
+        let queue = TaskOperationQueue(.init(isSuspended: true, executor: .seeded))
         let keyed = KeyedOperations<Int, Int>(queue: queue)
         let requests = (0..<3).map { _ in keyed.request(1) { throw WorkFailed() } }
         queue.isSuspended = false
@@ -155,9 +155,9 @@ struct KeyedOperationsTests {
 
     @Test("a body that asks for its own key and awaits it is refused by name", .seeds(20))
     func ownKey() async throws {
-        let queue = TaskOperationQueue(executor: .seeded)
+        let queue = TaskOperationQueue(.init(executor: .seeded))
         let keyed = KeyedOperations<Int, Int>(queue: queue)
-        let request = keyed.request(1, name: "one") { try await keyed.request(1) { 1 }.value }
+        let request = keyed.request(1, .name("one")) { try await keyed.request(1) { 1 }.value }
         let error = await #expect(throws: TaskOperationError.self) { try await request.value }
         if case .waitCycle(let labels) = error {
             #expect(labels.map(\.name) == ["one", "one"])
@@ -177,7 +177,7 @@ struct KeyedOperationsTests {
                     await gate.pass()
                     return 1
                 }
-                try? operation.setPolicies(timeLimit: .seconds(1), clock: clock)
+                try? operation.addOptions([.timeLimit(.seconds(1)), .clock(clock)])
                 return operation
             }
         }
@@ -194,7 +194,9 @@ struct KeyedOperationsTests {
 
     @Test("an operation that is queued elsewhere is refused, and goes on there", .seeds(10))
     func alreadyAdded() async throws {
-        let (queue, other) = (TaskOperationQueue(executor: .seeded), TaskOperationQueue(executor: .seeded))
+        let (queue, other) = (
+            TaskOperationQueue(.init(executor: .seeded)), TaskOperationQueue(.init(executor: .seeded))
+        )
         let keyed = KeyedOperations<String, Int>(queue: queue)
         other.isSuspended = true
         let queued = other.addOperation(name: "queued", priority: .low) { 1 }
@@ -211,7 +213,7 @@ struct KeyedOperationsTests {
 
     @Test("a key that is not equal to itself is forgotten when its operation ends", .seeds(10))
     func unequalKeys() async throws {
-        let queue = TaskOperationQueue(executor: .seeded)
+        let queue = TaskOperationQueue(.init(executor: .seeded))
         let (keyed, gate) = (KeyedOperations<Double, Int>(queue: queue), Gate())
         let requests = (0..<5).map { number in
             keyed.request(.nan) {
@@ -258,7 +260,7 @@ struct KeyedOperationsTests {
     }
 
     private func storm(on executor: (any TaskExecutor)?, seed: UInt64) async throws {
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 3, executor: executor)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 3, executor: executor))
         let keyed = KeyedOperations<Int, Int>(queue: queue)
         let meter = ConcurrencyMeter()
         await withTaskGroup { group in
@@ -268,7 +270,7 @@ struct KeyedOperationsTests {
                     let key = generator.number(below: 20)
                     for _ in 0..<generator.number(below: 5) { await Task.yield() }
                     let priority: [TaskPriority] = [.low, .medium, .high]
-                    let request = keyed.request(key, priority: priority[generator.number(below: 3)]) {
+                    let request = keyed.request(key, .priority(priority[generator.number(below: 3)])) {
                         await meter.measure { await Task.yield() }
                         if key == 7 { throw WorkFailed(number: key) }
                         return key * 2

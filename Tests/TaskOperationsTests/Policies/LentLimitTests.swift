@@ -5,8 +5,8 @@ import Testing
 
 @Suite("Limits in pauses between attempts", .inTurns, .timeLimit(.minutes(10)))
 struct LentLimitTests {
-    private let queue = TaskOperationQueue(executor: .seeded)
-    private let other = TaskOperationQueue(executor: .seeded)
+    private let queue = TaskOperationQueue(.init(executor: .seeded))
+    private let other = TaskOperationQueue(.init(executor: .seeded))
     private let clock = ManualClock()
     private let policy = RetryPolicy.exponential(initial: .seconds(1), attempts: 2)
 
@@ -20,8 +20,8 @@ struct LentLimitTests {
             if RetryPolicy.attempt == 1 { throw WorkFailed() }
             return RetryPolicy.attempt!
         }
-        try operation.setLimits(limits)
-        try operation.setPolicies(retry: policy, clock: clock)
+        try operation.addOptions(.limited(by: limits))
+        try operation.addOptions([.retry(policy), .clock(clock)])
         try (queue ?? self.queue).addOperation(operation)
         await clock.waitForSleepers(1)
         return operation
@@ -35,7 +35,7 @@ struct LentLimitTests {
         #expect(limits.map(\.available) == [1, 1])
         let gate = Gate()
         let users = limits.map { limit in
-            other.addOperation(limits: [limit]) { await meter.measure { await gate.pass() } }
+            other.addOperation(.limited(by: limit)) { await meter.measure { await gate.pass() } }
         }
         await gate.waitForArrivals(2)
         clock.advance(by: .seconds(1))
@@ -56,8 +56,8 @@ struct LentLimitTests {
                 await meter.measure { await Task.yield() }
                 if RetryPolicy.attempt! < 3 { throw WorkFailed() }
             }
-            try! operation.setLimits(number % 2 == 0 ? limits : limits.reversed())
-            try! operation.setPolicies(retry: .exponential(initial: .milliseconds(1), attempts: 3), clock: clock)
+            try! operation.addOptions(.limited(by: number % 2 == 0 ? limits : limits.reversed()))
+            try! operation.addOptions([.retry(.exponential(initial: .milliseconds(1), attempts: 3)), .clock(clock)])
             return operation
         }
         for (number, operation) in operations.enumerated() {
@@ -86,7 +86,7 @@ struct LentLimitTests {
 
     @Test("An attempt that waits for its limits lets others of its queue execute", .seeds(60))
     func keepsNoPermit() async throws {
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, executor: .seeded)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, executor: .seeded))
         let limit = AsyncSemaphore(capacity: 1)
         let operation = try await pausing(limits: [limit], on: queue)
         try await limit.acquire()
@@ -101,7 +101,7 @@ struct LentLimitTests {
     func cycle() async throws {
         let limit = AsyncSemaphore(capacity: 1)
         let operation = try await pausing(limits: [limit])
-        let waiter = other.addOperation(limits: [limit]) { try await operation.value }
+        let waiter = other.addOperation(.limited(by: limit)) { try await operation.value }
         do {
             _ = try await waiter.value
             Issue.record("the waiter was not refused")
@@ -123,9 +123,9 @@ struct LentLimitTests {
                 throw WorkFailed()
             }
         }
-        try operation.setLimits([limit])
-        try operation.setPolicies(retry: policy, clock: clock)
-        let waiter = other.addOperation(limits: [limit]) {
+        try operation.addOptions(.limited(by: limit))
+        try operation.addOptions([.retry(policy), .clock(clock)])
+        let waiter = other.addOperation(.limited(by: limit)) {
             await started.pass()
             try? await operation.value
         }
@@ -143,7 +143,7 @@ struct LentLimitTests {
 
     @Test("A queue that never lends keeps the limits in a pause, too", .seeds(20))
     func neverLending() async throws {
-        let queue = TaskOperationQueue(lendsPermits: false, executor: .seeded)
+        let queue = TaskOperationQueue(.init(lending: .never, executor: .seeded))
         let limit = AsyncSemaphore(capacity: 1)
         let operation = try await pausing(limits: [limit], on: queue)
         #expect(limit.available == 0)
@@ -158,7 +158,7 @@ struct LentLimitTests {
         let order = Recorder<String>()
         let operation = try await pausing(limits: [limit]) { if $0 == 2 { order.record("attempt") } }
         try await limit.acquire()
-        let medium = other.addOperation(priority: .medium, limits: [limit]) { order.record("medium") }
+        let medium = other.addOperation([.priority(.medium), .limited(by: limit)]) { order.record("medium") }
         clock.advance(by: .seconds(1))
         await letOthersRun()
         operation.priority = .high

@@ -7,7 +7,7 @@ import Testing
 struct OrderTests {
     @Test("Within a priority the last added starts first, and a higher priority still comes before")
     func order() async throws {
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, order: .lastInFirstOut, isSuspended: true)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, order: .lastInFirstOut, isSuspended: true))
         let recorder = Recorder<Int>()
         for number in 0..<6 {
             queue.addOperation(priority: number < 2 ? .high : .medium) { recorder.record(number) }
@@ -19,7 +19,7 @@ struct OrderTests {
 
     @Test("What is added while the queue drains comes before what waits", arguments: [1, 3, 100])
     func whileDraining(waiting: Int) async throws {
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, order: .lastInFirstOut, isSuspended: true)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, order: .lastInFirstOut, isSuspended: true))
         let recorder = Recorder<Int>()
         for number in 0..<waiting {
             queue.addOperation {
@@ -36,7 +36,7 @@ struct OrderTests {
 
     @Test("A barrier keeps its place")
     func barriers() async throws {
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 4, order: .lastInFirstOut, isSuspended: true)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 4, order: .lastInFirstOut, isSuspended: true))
         let recorder = Recorder<String>()
         for name in ["a", "b"] { queue.addOperation { recorder.record(name) } }
         queue.addBarrier { recorder.record("barrier") }
@@ -48,7 +48,7 @@ struct OrderTests {
 
     @Test("Tens of thousands are served, the newest first")
     func veryMany() async throws {
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, order: .lastInFirstOut, isSuspended: true)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, order: .lastInFirstOut, isSuspended: true))
         let recorder = Recorder<Int>()
         let count = isDeep ? 100_000 : 20_000
         for number in 0..<count { queue.addOperation { recorder.record(number) } }
@@ -62,12 +62,12 @@ struct OrderTests {
 struct WeightTests {
     @Test("Bodies take no more permits than there are, and one heavier than all runs alone", arguments: [1, 2, 5])
     func permits(width: Int) async throws {
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: width, isSuspended: true)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: width, isSuspended: true))
         let taken = Recorder<Int>()
         var random = SeededGenerator(seed: 7)
         for _ in 0..<300 {
             let weight = Int.random(in: 1...7, using: &random)
-            queue.addOperation(weight: weight) {
+            queue.addOperation(.weight(weight)) {
                 taken.record(weight)
                 await Task.yield()
                 taken.record(-weight)
@@ -91,7 +91,7 @@ struct WeightTests {
         let gate = Gate()
         queue.addOperation { await gate.pass() }
         await gate.waitForArrivals(1)
-        queue.addOperation(weight: 2) { recorder.record("heavy") }
+        queue.addOperation(.weight(2)) { recorder.record("heavy") }
         for _ in 0..<20 { queue.addOperation { recorder.record("light") } }
         gate.open()
         try await queue.waitUntilAllOperationsAreFinished()
@@ -102,7 +102,7 @@ struct WeightTests {
     func lending() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 3)
         let recorder = Recorder<String>()
-        let heavy = queue.addOperation(weight: 3) {
+        let heavy = queue.addOperation(.weight(3)) {
             let inner = (0..<3).map { number in queue.addOperation { recorder.record("inner") } }
             for operation in inner { try await operation.value }
             recorder.record("outer")
@@ -114,7 +114,7 @@ struct WeightTests {
     @Test("With a width of 0 nothing starts, however light or heavy; and a cancelled heavy one holds nobody up")
     func noWidth() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 0)
-        let heavy = queue.addOperation(weight: 9) {}
+        let heavy = queue.addOperation(.weight(9)) {}
         let light = queue.addOperation { 1 }
         #expect(heavy.isReady && light.isReady)
         heavy.cancel()
@@ -125,11 +125,11 @@ struct WeightTests {
     @Test("Weights out of range stop the process with a message", .prompt)
     func badValues() async {
         let low = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            try TaskOperation {}.setWeight(0)
+            try TaskOperation {}.addOptions(.weight(0))
         }
         #expect(low.errorText.contains("weight is 0; it must be from 1 to 32767"))
         let high = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            TaskOperationQueue().addOperation(weight: 40_000) {}
+            TaskOperationQueue().addOperation(.weight(40_000)) {}
         }
         #expect(high.errorText.contains("weight is 40000; it must be from 1 to 32767"))
     }

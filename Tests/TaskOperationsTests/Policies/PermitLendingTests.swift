@@ -7,7 +7,7 @@ import Testing
 struct PermitLendingTests {
     @Test("others execute meanwhile, and the body has its permit back before it goes on", .seeds(100))
     func lending() async throws {
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, executor: .seeded)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, executor: .seeded))
         let (gate, meter) = (Gate(), ConcurrencyMeter())
         let body = queue.addOperation {
             await meter.measure { await Task.yield() }
@@ -30,7 +30,7 @@ struct PermitLendingTests {
 
     @Test("what the work throws is thrown, with the permit back", .seeds(20))
     func throwing() async throws {
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, executor: .seeded)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, executor: .seeded))
         let meter = ConcurrencyMeter()
         let body = queue.addOperation {
             do {
@@ -51,7 +51,7 @@ struct PermitLendingTests {
 
     @Test("nested, and in child tasks at once, it comes back after the last", .seeds(100))
     func nested() async throws {
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, executor: .seeded)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, executor: .seeded))
         let (gates, order) = ([Gate(), Gate()], Recorder<String>())
         let body = queue.addOperation {
             await withTaskGroup { group in
@@ -78,7 +78,7 @@ struct PermitLendingTests {
 
     @Test("awaiting an operation of the same queue within the work needs no more lending", .seeds(50))
     func awaitingWithin() async throws {
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, executor: .seeded)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, executor: .seeded))
         let body = queue.addOperation {
             try await withPermitLent { try await queue.addOperation { 1 }.value + queue.addOperation { 2 }.value }
         }
@@ -109,7 +109,7 @@ struct PermitLendingTests {
 
     @Test("a suspended queue gives the permit back, and a cancelled body waits for it", .seeds(50))
     func suspendedAndCancelled() async throws {
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, executor: .seeded)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, executor: .seeded))
         let gate = Gate()
         let body = queue.addOperation {
             await withPermitLent { await gate.pass() }
@@ -124,7 +124,7 @@ struct PermitLendingTests {
 
     @Test("the permits of many bodies that lend at random times are neither lost nor doubled", .seeds(20))
     func storm() async throws {
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 3, executor: .seeded)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 3, executor: .seeded))
         let meter = ConcurrencyMeter()
         let operations = (0..<100).map { number in
             queue.addOperation {
@@ -156,14 +156,14 @@ struct NeverLendingTests {
         "A body may await an operation that lends by hand, pauses or is a group", .seeds(40),
         arguments: Wait.allCases, [false, true])
     func awaitingALender(_ wait: Wait, isThroughAnotherQueue: Bool) async throws {
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 2, lendsPermits: false, executor: .seeded)
-        let other = TaskOperationQueue(executor: .seeded)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 2, lending: .never, executor: .seeded))
+        let other = TaskOperationQueue(.init(executor: .seeded))
         let gate = Gate()
         let awaited: TaskOperation<Void> =
             switch wait {
             case .lendsByHand: queue.addOperation { await withPermitLent { await gate.pass() } }
             case .pausesBetweenAttempts:
-                queue.addOperation(retry: .immediately(attempts: 2)) {
+                queue.addOperation(.retry(.immediately(attempts: 2))) {
                     await withPermitLent { await gate.pass() }
                     if RetryPolicy.attempt == 1 { throw WorkFailed(number: 1) }
                 }
@@ -186,11 +186,11 @@ struct NeverLendingTests {
 
     @Test("Nothing starts while a body lends by hand or pauses", .seeds(40))
     func isStrictlySerial() async throws {
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, lendsPermits: false, executor: .seeded)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, lending: .never, executor: .seeded))
         let clock = ManualClock(on: .seeded)
         let recorder = Recorder<String>()
         let policy = RetryPolicy { _, attempt in attempt < 3 ? .seconds(1) : nil }
-        queue.addOperation(retry: policy, clock: clock) {
+        queue.addOperation([.retry(policy), .clock(clock)]) {
             recorder.record("attempt \(RetryPolicy.attempt!)")
             if RetryPolicy.attempt! < 3 { throw WorkFailed(number: 1) }
             await withPermitLent { await Task.yield() }

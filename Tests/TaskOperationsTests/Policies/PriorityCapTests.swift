@@ -9,7 +9,7 @@ struct PriorityCapTests {
     func room(seed: UInt64) throws {
         let executor = SeededExecutor(seed: seed)
         let (background, all, order) = try executor.run {
-            let queue = TaskOperationQueue(maxConcurrentOperationCount: 3, executor: executor)
+            let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 3, executor: executor))
             queue.setMaxConcurrentOperationCount(1, for: .background)
             let (background, all) = (ConcurrencyMeter(), ConcurrencyMeter())
             let recorder = Recorder<String>()

@@ -7,7 +7,7 @@ import Testing
 struct ProgressTests {
     @Test("what a body reports comes, the latest at last, and then that it is finished", .seeds(50))
     func reports() async throws {
-        let queue = TaskOperationQueue(executor: .seeded)
+        let queue = TaskOperationQueue(.init(executor: .seeded))
         let gate = Gate()
         let operation = queue.addOperation {
             for number in 1...10 {
@@ -36,7 +36,7 @@ struct ProgressTests {
 
     @Test("every way to end completes it: a failure, a cancellation before the start, a refusal", .seeds(20))
     func ends() async throws {
-        let queue = TaskOperationQueue(executor: .seeded)
+        let queue = TaskOperationQueue(.init(executor: .seeded))
         let failing = queue.addOperation {
             AnyTaskOperation.current?.reportProgress(0.3)
             throw WorkFailed()
@@ -69,7 +69,7 @@ struct ProgressTests {
 
     @Test("a chain adds up all that it depends on, each the same", .seeds(30))
     func chain() async throws {
-        let queue = TaskOperationQueue(executor: .seeded)
+        let queue = TaskOperationQueue(.init(executor: .seeded))
         let gates = (0..<3).map { _ in Gate() }
         let first = queue.addOperation {
             AnyTaskOperation.current?.reportProgress(0.5)
@@ -93,7 +93,7 @@ struct ProgressTests {
 
     @Test("a group is where its operations are together, as deep as it is nested", .seeds(30))
     func group() async throws {
-        let queue = TaskOperationQueue(executor: .seeded)
+        let queue = TaskOperationQueue(.init(executor: .seeded))
         let (gate, half) = (Gate(), Gate())
         let group = queue.addGroup { group in
             group.addGroup { inner in
@@ -120,7 +120,7 @@ struct ProgressTests {
 
     @Test("an operation that its group refuses counts neither as added nor as ended", .seeds(10))
     func refused() async throws {
-        let queue = TaskOperationQueue(executor: .seeded)
+        let queue = TaskOperationQueue(.init(executor: .seeded))
         let group = queue.addGroup { group in
             let operation = TaskOperation {}
             try group.addOperation(operation)
@@ -136,7 +136,7 @@ struct ProgressTests {
 
     @Test("those who share an operation by a key see its progress until they leave", .seeds(30))
     func keys() async throws {
-        let queue = TaskOperationQueue(executor: .seeded)
+        let queue = TaskOperationQueue(.init(executor: .seeded))
         let (keyed, gate) = (KeyedOperations<Int, Int>(queue: queue), Gate())
         let requests = (0..<2).map { _ in
             keyed.request(1) {
@@ -156,7 +156,7 @@ struct ProgressTests {
 
     @Test("a queue adds up its own, and never falls while nothing is added", .seeds(50))
     func queue() async throws {
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 2, isSuspended: true, executor: .seeded)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 2, isSuspended: true, executor: .seeded))
         for number in 0..<10 {
             queue.addOperation {
                 for step in 1...4 {

@@ -10,7 +10,7 @@ struct RateTests {
     func spread() async throws {
         let clock = ManualClock()
         let queue = TaskOperationQueue(
-            maxConcurrentOperationCount: 8, rate: .perSecond(10, burst: 3), clock: clock)
+            .init(maxConcurrentOperationCount: 8, rate: .perSecond(10, burst: 3), clock: clock))
         let recorder = Recorder<Duration>()
         for _ in 0..<8 { queue.addOperation { recorder.record(clock.now.offset) } }
         for step in 0...50 {
@@ -24,10 +24,10 @@ struct RateTests {
     @Test("Each attempt takes from the rate", arguments: [Duration.zero, .milliseconds(50)])
     func attempts(pause: Duration) async throws {
         let clock = ManualClock()
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 8, rate: .perSecond(10), clock: clock)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 8, rate: .perSecond(10), clock: clock))
         let recorder = Recorder<Duration>()
         for _ in 0..<3 {
-            queue.addOperation(retry: RetryPolicy { _, attempt in attempt < 3 ? pause : nil }, clock: clock) {
+            queue.addOperation([.retry(RetryPolicy { _, attempt in attempt < 3 ? pause : nil }), .clock(clock)]) {
                 recorder.record(clock.now.offset)
                 throw WorkFailed()
             }
@@ -44,7 +44,7 @@ struct RateTests {
     @Test("What is cancelled before its start uses no token")
     func cancelled() async throws {
         let clock = ManualClock()
-        let queue = TaskOperationQueue(rate: .one(per: .seconds(60), burst: 2), clock: clock, isSuspended: true)
+        let queue = TaskOperationQueue(.init(rate: .one(per: .seconds(60), burst: 2), clock: clock, isSuspended: true))
         let operations = (0..<20).map { number in queue.addOperation { number } }
         for operation in operations[..<18] { operation.cancel() }
         queue.isSuspended = false
@@ -63,7 +63,7 @@ struct RateTests {
     @Test("One deadline wakes a queue, however many wait; and none does once nothing waits")
     func oneDeadline() async throws {
         let clock = ManualClock()
-        let queue = TaskOperationQueue(rate: .one(per: .seconds(1)), clock: clock)
+        let queue = TaskOperationQueue(.init(rate: .one(per: .seconds(1)), clock: clock))
         let operations = (0..<100).map { number in queue.addOperation { number } }
         for number in 0..<100 {
             #expect(try await operations[number].value == number)
@@ -79,7 +79,9 @@ struct RateTests {
     func heldUpOtherwise() async throws {
         let clock = ManualClock(on: .seeded)
         let queue = TaskOperationQueue(
-            maxConcurrentOperationCount: 2, rate: .one(per: .seconds(1), burst: 2), clock: clock, executor: .seeded)
+            .init(
+                maxConcurrentOperationCount: 2, rate: .one(per: .seconds(1), burst: 2), clock: clock, executor: .seeded)
+        )
         queue.setMaxConcurrentOperationCount(0, for: .medium)
         let closed = (0..<3).map { number in queue.addOperation { number } }
         for number in 0..<2 { #expect(try await queue.addOperation(priority: .high) { number }.value == number) }
@@ -101,7 +103,7 @@ struct RateTests {
     @Test("A clock whose sleeps end early holds up nothing: its time is read before each sleep")
     func earlySleeps() async throws {
         let clock = EarlySleepClock(earlyCount: 2)
-        let queue = TaskOperationQueue(rate: .one(per: .seconds(10)), clock: clock)
+        let queue = TaskOperationQueue(.init(rate: .one(per: .seconds(10)), clock: clock))
         let operations = (0..<2).map { number in queue.addOperation { number } }
         #expect(await eventually { operations[1].isFinished })
         clock.jump(by: .seconds(10))
@@ -112,7 +114,7 @@ struct RateTests {
     func jumpingClock() async throws {
         let clock = JumpingClock()
         let queue = TaskOperationQueue(
-            maxConcurrentOperationCount: 1, rate: .one(per: .seconds(10), burst: 2), clock: clock)
+            .init(maxConcurrentOperationCount: 1, rate: .one(per: .seconds(10), burst: 2), clock: clock))
         let recorder = Recorder<Int>()
         for number in 0..<8 { queue.addOperation { recorder.record(number) } }
         #expect(await eventually { recorder.events.count == 2 })
@@ -134,7 +136,7 @@ struct RateTests {
     @Test("Threads that read the clock at the same time do not make time pass faster")
     func manyThreads() async throws {
         let start = ContinuousClock.now
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 2, rate: .one(per: .milliseconds(50)))
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 2, rate: .one(per: .milliseconds(50))))
         let recorder = Recorder<Duration>()
         for _ in 0..<6 { queue.addOperation { recorder.record(ContinuousClock.now - start) } }
         await withTaskGroup { group in
@@ -155,7 +157,7 @@ struct RateTests {
     func releasedAndLent() async throws {
         let clock = ManualClock()
         var queue: TaskOperationQueue? = TaskOperationQueue(
-            maxConcurrentOperationCount: 1, rate: .one(per: .seconds(1), burst: 2), clock: clock)
+            .init(maxConcurrentOperationCount: 1, rate: .one(per: .seconds(1), burst: 2), clock: clock))
         let outer = queue!.addOperation { [queue] in try await queue!.addOperation { 4 }.value }
         #expect(try await outer.value == 4)
         let last = queue!.addOperation { 5 }
@@ -168,15 +170,15 @@ struct RateTests {
     @Test("Numbers out of range stop the process with a message", .prompt)
     func badValues() async {
         let negative = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            _ = TaskOperationQueue(rate: .perSecond(-1))
+            _ = TaskOperationQueue(.init(rate: .perSecond(-1)))
         }
         #expect(negative.errorText.contains("the rate is -1.0 for each second; it must be more than 0"))
         let burst = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            _ = TaskOperationQueue(rate: .perSecond(1, burst: 0))
+            _ = TaskOperationQueue(.init(rate: .perSecond(1, burst: 0)))
         }
         #expect(burst.errorText.contains("the burst of the rate is 0; it must be at least 1"))
         let interval = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            _ = TaskOperationQueue(rate: .one(per: .zero))
+            _ = TaskOperationQueue(.init(rate: .one(per: .zero)))
         }
         #expect(interval.errorText.contains("the interval of the rate is 0.0 seconds; it must be positive"))
     }
@@ -188,7 +190,7 @@ struct AgeingTests {
     func order() async throws {
         let clock = ManualClock()
         let queue = TaskOperationQueue(
-            maxConcurrentOperationCount: 1, ageing: .raise(after: .seconds(5)), clock: clock, isSuspended: true)
+            .init(maxConcurrentOperationCount: 1, ageing: .raise(after: .seconds(5)), clock: clock, isSuspended: true))
         let recorder = Recorder<String>()
         func add(_ name: String, _ priority: TaskPriority) {
             queue.addOperation(priority: priority) { recorder.record(name) }
@@ -208,7 +210,7 @@ struct AgeingTests {
     func starvation(isAgeing: Bool) async throws {
         let clock = ManualClock()
         let queue = TaskOperationQueue(
-            maxConcurrentOperationCount: 1, ageing: isAgeing ? .raise(after: .seconds(5)) : nil, clock: clock)
+            .init(maxConcurrentOperationCount: 1, ageing: isAgeing ? .raise(after: .seconds(5)) : nil, clock: clock))
         let recorder = Recorder<Int>()
         @Sendable func stream(_ number: Int) {
             queue.addOperation(priority: .high) {
@@ -229,11 +231,11 @@ struct AgeingTests {
     @Test("Bad values stop the process with a message", .prompt)
     func badValues() async {
         let interval = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            _ = TaskOperationQueue(ageing: .raise(after: .seconds(-1)))
+            _ = TaskOperationQueue(.init(ageing: .raise(after: .seconds(-1))))
         }
         #expect(interval.errorText.contains("the interval of ageing is -1.0 seconds; it must be positive"))
         let order = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            _ = TaskOperationQueue(order: .lastInFirstOut, ageing: .raise(after: .seconds(1)))
+            _ = TaskOperationQueue(.init(order: .lastInFirstOut, ageing: .raise(after: .seconds(1))))
         }
         #expect(order.errorText.contains("it must be firstInFirstOut"))
     }

@@ -12,7 +12,7 @@ struct RepetitionTests {
     @Test("a round comes at each of its times, and none after the end")
     func rounds() async throws {
         let rounds = Recorder<Duration>()
-        let repetition = queue.addRepeating(every: .seconds(10), delay: .seconds(5), clock: clock) {
+        let repetition = queue.addRepeating([.delay(.seconds(5)), .clock(clock)], every: .seconds(10)) {
             rounds.record(clock.now.offset)
         }
         for round in 1...3 {
@@ -39,7 +39,7 @@ struct RepetitionTests {
             if runs.total == 6 { throw WorkFailed(number: runs.total) }
         }
         await #expect(throws: WorkFailed(number: 6)) { try await failing.value }
-        let cancelled = queue.addRepeating(every: .seconds(1), delay: .seconds(1), clock: clock) {}
+        let cancelled = queue.addRepeating([.delay(.seconds(1)), .clock(clock)], every: .seconds(1)) {}
         queue.cancelAllOperations()
         await #expect(throws: CancellationError.self) { try await cancelled.value }
         let shut = queue.addRepeating(every: .nanoseconds(1)) { [queue] in queue.shutDown() }
@@ -49,10 +49,10 @@ struct RepetitionTests {
 
     @Test("rounds never overlap, and those that were missed are left out or made up for")
     func missed() async throws {
-        for (missed, expected) in [(MissedRounds.skipped, [0, 35, 40]), (.caughtUp, [0, 35, 35, 35])] {
+        for (missed, expected) in [(MissedRounds.skip, [0, 35, 40]), (.catchUp, [0, 35, 35, 35])] {
             let (clock, rounds, gate) = (ManualClock(), Recorder<Duration>(), Gate())
             let queue = TaskOperationQueue(maxConcurrentOperationCount: 4)
-            let repetition = queue.addRepeating(every: .seconds(10), missed: missed, clock: clock) {
+            let repetition = queue.addRepeating(.clock(clock), every: .seconds(10), missed: missed) {
                 rounds.record(clock.now.offset)
                 await gate.pass()
             }
@@ -61,7 +61,7 @@ struct RepetitionTests {
             await letOthersRun()
             #expect(rounds.events.count == 1)
             gate.open()
-            if missed == .skipped {
+            if missed == .skip {
                 await until { clock.sleeperCount == 1 }
                 #expect(rounds.events.count == 1)
                 clock.advance(by: .seconds(5))
@@ -81,7 +81,7 @@ struct RepetitionTests {
     func suspended() async throws {
         queue.isSuspended = true
         let gate = Gate()
-        let repetition = queue.addRepeating(every: .seconds(1), clock: clock) {
+        let repetition = queue.addRepeating(.clock(clock), every: .seconds(1)) {
             await gate.pass()
             try Task.checkCancellation()
         }
@@ -105,7 +105,7 @@ struct RepetitionTests {
         do {
             let queue = TaskOperationQueue()
             weakQueue = queue
-            repetition = queue.addRepeating(every: .seconds(1), delay: .seconds(1), clock: clock) { runs.enter() }
+            repetition = queue.addRepeating([.delay(.seconds(1)), .clock(clock)], every: .seconds(1)) { runs.enter() }
         }
         #expect(weakQueue == nil)
         clock.advance(by: .seconds(1))
@@ -115,10 +115,10 @@ struct RepetitionTests {
 
     @Test("a round for which its queue has no room is skipped, or waits until there is some")
     func fullQueue() async throws {
-        for (missed, expected) in [(MissedRounds.skipped, [0, 20]), (.caughtUp, [0, 15, 20])] {
+        for (missed, expected) in [(MissedRounds.skip, [0, 20]), (.catchUp, [0, 15, 20])] {
             let (clock, rounds, gate) = (ManualClock(), Recorder<Duration>(), Gate())
-            let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, maxPendingOperationCount: 1)
-            let repetition = queue.addRepeating(every: .seconds(10), missed: missed, clock: clock) {
+            let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, maxQueuedOperationCount: 1))
+            let repetition = queue.addRepeating(.clock(clock), every: .seconds(10), missed: missed) {
                 rounds.record(clock.now.offset)
                 await gate.pass()
             }
@@ -128,7 +128,7 @@ struct RepetitionTests {
             gate.open()
             // The next round was refused, and the repetition sleeps until the time of that round.
             await clock.waitForSleepers(1)
-            if missed == .skipped {
+            if missed == .skip {
                 try await resume(queue)
                 clock.advance(by: .seconds(10))
             } else {
@@ -150,11 +150,11 @@ struct RepetitionTests {
     @Test("a round that its queue drops for another one is skipped, and does not end the repetition")
     func droppedRound() async throws {
         let queue = TaskOperationQueue(
-            maxConcurrentOperationCount: 1, maxPendingOperationCount: 1, overflow: .dropOldest)
+            .init(maxConcurrentOperationCount: 1, maxQueuedOperationCount: 1, overflow: .dropOldest))
         let (rounds, gate) = (Recorder<Duration>(), Gate())
         queue.addOperation { await gate.pass() }
         await gate.waitForArrivals(1)
-        let repetition = queue.addRepeating(every: .seconds(10), delay: .seconds(10), clock: clock) {
+        let repetition = queue.addRepeating([.delay(.seconds(10)), .clock(clock)], every: .seconds(10)) {
             rounds.record(clock.now.offset)
         }
         fill(queue)
@@ -198,28 +198,30 @@ struct RepetitionTests {
 
     @Test("an operation at a moment is pending until then")
     func moment() async throws {
-        let operation = queue.addOperation(at: clock.now.advanced(by: .seconds(5)), clock: clock) { 1 }
+        let operation = queue.addOperation(.delay(until: clock.now.advanced(by: .seconds(5)), clock: clock)) { 1 }
         await until { clock.sleeperCount == 1 }
         clock.advance(by: .milliseconds(4999))
         #expect(operation.state == .pending)
         clock.advance(by: .milliseconds(1))
         #expect(try await operation.value == 1)
-        #expect(try await queue.addOperation(at: clock.now.advanced(by: .seconds(-5)), clock: clock) { 2 }.value == 2)
+        #expect(
+            try await queue.addOperation(.delay(until: clock.now.advanced(by: .seconds(-5)), clock: clock)) { 2 }.value
+                == 2)
         let start = ContinuousClock.now
-        try await queue.addOperation(at: .now + .milliseconds(5)) {}.value
+        try await queue.addOperation(.delay(until: .now + .milliseconds(5))) {}.value
         #expect(ContinuousClock.now - start >= .milliseconds(5))
     }
 
     @Test("the schedule counts on, whatever the clock does")
     func schedule() {
-        var skipping = RepetitionSchedule(every: .seconds(10), missed: .skipped)
+        var skipping = RepetitionSchedule(every: .seconds(10), missed: .skip)
         var dues: [Duration] = []
         for end in [0, 1, 10, 20, 21, 1000, 1005, 3] {
             skipping.roundEnded(at: .seconds(end))
             dues.append(skipping.due)
         }
         #expect(dues == [10, 20, 30, 40, 50, 1000, 1010, 1020].map { .seconds($0) })
-        var tiny = RepetitionSchedule(every: .nanoseconds(1) / 1_000_000_000, missed: .skipped)
+        var tiny = RepetitionSchedule(every: .nanoseconds(1) / 1_000_000_000, missed: .skip)
         tiny.roundEnded(at: .seconds(1 << 40))
         #expect(tiny.due == .seconds(1 << 40))
     }

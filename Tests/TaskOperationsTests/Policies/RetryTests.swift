@@ -9,8 +9,8 @@ struct RetryTests {
 
     @Test("the body runs until it succeeds, and knows the number of the attempt", .seeds(20))
     func untilItSucceeds() async throws {
-        let queue = TaskOperationQueue(executor: .seeded)
-        let operation = queue.addOperation(retry: .immediately(attempts: 5)) {
+        let queue = TaskOperationQueue(.init(executor: .seeded))
+        let operation = queue.addOperation(.retry(.immediately(attempts: 5))) {
             if RetryPolicy.attempt! < 3 { throw WorkFailed() }
             return RetryPolicy.attempt!
         }
@@ -20,10 +20,10 @@ struct RetryTests {
 
     @Test("the last error is the outcome, and each attempt is told", .seeds(20))
     func lastError() async throws {
-        let queue = TaskOperationQueue(executor: .seeded)
+        let queue = TaskOperationQueue(.init(executor: .seeded))
         let failures = Recorder<RetryPolicy.FailedAttempt>()
         let policy = RetryPolicy.immediately(attempts: 3).reporting { failures.record($0) }
-        let operation = queue.addOperation(name: "load", retry: policy) {
+        let operation = queue.addOperation([.name("load"), .retry(policy)]) {
             throw WorkFailed(number: RetryPolicy.attempt!)
         }
         await #expect(throws: WorkFailed(number: 3)) { try await operation.value }
@@ -35,11 +35,9 @@ struct RetryTests {
 
     @Test("during a pause the permit is lent, and it is back for the next attempt", .seeds(50))
     func pauses() async throws {
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, executor: .seeded)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, executor: .seeded))
         let (clock, order) = (ManualClock(), Recorder<String>())
-        let operation = queue.addOperation(
-            retry: .exponential(initial: .seconds(1), attempts: 3), clock: clock
-        ) {
+        let operation = queue.addOperation([.retry(.exponential(initial: .seconds(1), attempts: 3)), .clock(clock)]) {
             order.record("attempt \(RetryPolicy.attempt!)")
             throw WorkFailed()
         }
@@ -64,9 +62,9 @@ struct RetryTests {
 
     @Test("cancelling during a pause ends the operation at once, also if its permit is taken", .seeds(50))
     func cancelledInAPause() async throws {
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, executor: .seeded)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, executor: .seeded))
         let clock = ManualClock()
-        let operation = queue.addOperation(retry: .exponential(initial: .seconds(1), attempts: 9), clock: clock) {
+        let operation = queue.addOperation([.retry(.exponential(initial: .seconds(1), attempts: 9)), .clock(clock)]) {
             throw WorkFailed()
         }
         await clock.waitForSleepers(1)
@@ -86,9 +84,9 @@ struct RetryTests {
 
     @Test("a body that throws after it was cancelled is not tried again", .seeds(20))
     func cancelledInAnAttempt() async throws {
-        let queue = TaskOperationQueue(executor: .seeded)
+        let queue = TaskOperationQueue(.init(executor: .seeded))
         let (gate, runs) = (Gate(), ConcurrencyMeter())
-        let operation = queue.addOperation(retry: .immediately(attempts: 9)) {
+        let operation = queue.addOperation(.retry(.immediately(attempts: 9))) {
             runs.enter()
             await gate.pass()
             throw WorkFailed()
@@ -103,9 +101,9 @@ struct RetryTests {
     @Test("what a failed attempt held is let go of before the pause", .seeds(20))
     func nothingIsKept() async throws {
         struct Heavy: Error { let load: Witness }
-        let queue = TaskOperationQueue(executor: .seeded)
+        let queue = TaskOperationQueue(.init(executor: .seeded))
         let (clock, freed) = (ManualClock(), Gate())
-        let operation = queue.addOperation(retry: .exponential(initial: .seconds(1), attempts: 2), clock: clock) {
+        let operation = queue.addOperation([.retry(.exponential(initial: .seconds(1), attempts: 2)), .clock(clock)]) {
             if RetryPolicy.attempt == 1 { throw Heavy(load: Witness(freed)) }
         }
         await clock.waitForSleepers(1)
@@ -116,11 +114,11 @@ struct RetryTests {
 
     @Test("a function decides, and an error that is not transient ends it", .seeds(20))
     func ownDecision() async throws {
-        let queue = TaskOperationQueue(executor: .seeded)
+        let queue = TaskOperationQueue(.init(executor: .seeded))
         let policy = RetryPolicy { error, attempt in error is WorkFailed && attempt < 3 ? .seconds(-1) : nil }
-        let operation = queue.addOperation(retry: policy) { throw WorkFailed(number: RetryPolicy.attempt!) }
+        let operation = queue.addOperation(.retry(policy)) { throw WorkFailed(number: RetryPolicy.attempt!) }
         await #expect(throws: WorkFailed(number: 3)) { try await operation.value }
-        let once = queue.addOperation(retry: .immediately(attempts: 5).only { !($0 is WorkFailed) }) {
+        let once = queue.addOperation(.retry(.immediately(attempts: 5).only { !($0 is WorkFailed) })) {
             throw WorkFailed(number: RetryPolicy.attempt!)
         }
         await #expect(throws: WorkFailed(number: 1)) { try await once.value }
@@ -128,15 +126,16 @@ struct RetryTests {
 
     @Test("an input that failed is not waited for again", .seeds(20))
     func failedInput() async throws {
-        let queue = TaskOperationQueue(executor: .seeded)
+        let queue = TaskOperationQueue(.init(executor: .seeded))
         let failures = Recorder<Int>()
         let input = TaskOperation<Int>(name: "input") { throw WorkFailed() }
         let operation = TaskOperation(after: input) { $0 }
-        try operation.setPolicies(retry: RetryPolicy.immediately(attempts: 5).reporting { failures.record($0.number) })
+        try operation.addOptions(.retry(RetryPolicy.immediately(attempts: 5).reporting { failures.record($0.number) }))
         try queue.addOperations([input, operation])
-        await #expect(throws: TaskOperationError.self) { try await operation.value }
+        await #expect(throws: WorkFailed.self) { try await operation.value }
+        #expect((operation.failure as? TaskOperationError)?.failedDependency?.origin == "input")
         #expect(failures.events == [1])
-        #expect(refusal { try operation.setPolicies(timeLimit: .seconds(1)) }?.alreadyStarted == nil)
+        #expect(refusal { try operation.addOptions(.timeLimit(.seconds(1))) }?.alreadyStarted == nil)
     }
 
     @Test("pauses grow up to the longest, and the seed of the jitter repeats them")
@@ -162,8 +161,9 @@ struct RetryTests {
     private func pauses(_ policy: RetryPolicy) async throws -> [Duration] {
         let pauses = Recorder<Duration>()
         let operation = TaskOperation { throw WorkFailed() }
-        try operation.setPolicies(
-            retry: policy.reporting { if let pause = $0.pause { pauses.record(pause) } }, clock: HastyClock())
+        try operation.addOptions([
+            .retry(policy.reporting { if let pause = $0.pause { pauses.record(pause) } }), .clock(HastyClock()),
+        ])
         try operation.start()
         await #expect(throws: WorkFailed()) { try await operation.value }
         return pauses.events
@@ -172,8 +172,7 @@ struct RetryTests {
     @Test("a thousand attempts grow nothing, and a clock that fails counts as passed")
     func manyAttempts() async throws {
         let operation = TaskOperation { if RetryPolicy.attempt! < 1000 { throw WorkFailed() } }
-        try operation.setPolicies(
-            retry: .exponential(initial: .seconds(1), attempts: 1000), clock: HastyClock())
+        try operation.addOptions([.retry(.exponential(initial: .seconds(1), attempts: 1000)), .clock(HastyClock())])
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
         try queue.addOperation(operation)
         try await operation.value
@@ -185,7 +184,7 @@ struct RetryTests {
         let operation = TaskOperation(name: "late") { await gate.pass() }
         try operation.start()
         await gate.waitForArrivals(1)
-        #expect(refusal { try operation.setPolicies(retry: .immediately(attempts: 2)) }?.alreadyStarted == "late")
+        #expect(refusal { try operation.addOptions(.retry(.immediately(attempts: 2))) }?.alreadyAdded == "late")
         gate.open()
         try await operation.value
     }

@@ -11,7 +11,7 @@ struct TimeLimitTests {
     @Test("the body is cancelled when its time is over, and the outcome names the operation and the limit")
     func timeLimit() async throws {
         let never = Gate()
-        let operation = queue.addOperation(name: "slow", timeLimit: .seconds(5), clock: clock) {
+        let operation = queue.addOperation([.name("slow"), .timeLimit(.seconds(5)), .clock(clock)]) {
             try await clock.sleep(for: .seconds(60))
         }
         await clock.waitForSleepers(1)
@@ -28,8 +28,8 @@ struct TimeLimitTests {
     func beginnings() async throws {
         queue.isSuspended = true
         let (gate, other) = (Gate(), Gate())
-        let limited = queue.addOperation(timeLimit: .seconds(5), clock: clock) { await gate.pass() }
-        let due = queue.addOperation(deadline: .seconds(5), clock: clock) { await other.pass() }
+        let limited = queue.addOperation([.timeLimit(.seconds(5)), .clock(clock)]) { await gate.pass() }
+        let due = queue.addOperation([.ending(within: .seconds(5)), .clock(clock)]) { await other.pass() }
         clock.advance(by: .seconds(5))
         #expect(await timedOut(due) == .seconds(5))
         #expect(!limited.isFinished)
@@ -44,7 +44,7 @@ struct TimeLimitTests {
     @Test("a pending operation is finished by its deadline also with unfinished dependencies, and dependents go on")
     func pending() async throws {
         let need = TaskOperation {}
-        let operation = queue.addOperation(deadline: .seconds(1), clock: clock, dependencies: [need]) {}
+        let operation = queue.addOperation([.ending(within: .seconds(1)), .clock(clock), .dependencies([need])]) {}
         let dependent = queue.addOperation(dependencies: [operation]) { 1 }
         clock.advance(by: .seconds(1))
         #expect(await timedOut(operation) == .seconds(1))
@@ -54,17 +54,18 @@ struct TimeLimitTests {
     @Test("a body that ends in time, or fails, has its own outcome, and nothing sleeps on")
     func inTime() async throws {
         #expect(
-            try await queue.addOperation(timeLimit: .seconds(1), deadline: .seconds(2), clock: clock) { 1 }.value == 1)
-        let failing = queue.addOperation(timeLimit: .seconds(1), clock: clock) { throw WorkFailed() }
+            try await queue.addOperation([.timeLimit(.seconds(1)), .ending(within: .seconds(2)), .clock(clock)]) { 1 }
+                .value == 1)
+        let failing = queue.addOperation([.timeLimit(.seconds(1)), .clock(clock)]) { throw WorkFailed() }
         await #expect(throws: WorkFailed()) { try await failing.value }
         await until { clock.sleeperCount == 0 }
     }
 
     @Test("of several limits the earliest counts", arguments: [(3, 5, 3), (5, 3, 3)])
     func several(limit: Int, deadline: Int, earliest: Int) async throws {
-        let operation = queue.addOperation(
-            timeLimit: .seconds(limit), deadline: .seconds(deadline), clock: clock
-        ) {
+        let operation = queue.addOperation([
+            .timeLimit(.seconds(limit)), .ending(within: .seconds(deadline)), .clock(clock),
+        ]) {
             try await clock.sleep(for: .seconds(60))
         }
         await until { clock.sleeperCount == 2 }
@@ -76,7 +77,7 @@ struct TimeLimitTests {
     @Test("a body that ignores its cancellation is waited for, and its value is no longer the outcome")
     func ignoringWaitedFor() async throws {
         let gate = Gate()
-        let operation = queue.addOperation(timeLimit: .seconds(1), clock: clock) {
+        let operation = queue.addOperation([.timeLimit(.seconds(1)), .clock(clock)]) {
             await gate.pass()
             return 5
         }
@@ -92,7 +93,7 @@ struct TimeLimitTests {
     @Test("an operation that was cancelled before its time is over is not timed out, as ProcedureKit has it")
     func cancelledBefore() async throws {
         let gate = Gate()
-        let operation = queue.addOperation(timeLimit: .seconds(1), clock: clock) {
+        let operation = queue.addOperation([.timeLimit(.seconds(1)), .clock(clock)]) {
             await gate.pass()
             throw WorkFailed()
         }
@@ -107,9 +108,10 @@ struct TimeLimitTests {
 
     @Test("all attempts of a retried body share the limit, and a pause ends with it")
     func retried() async throws {
-        let operation = queue.addOperation(
-            retry: .exponential(initial: .seconds(1), factor: 1, attempts: 100), timeLimit: .seconds(3), clock: clock
-        ) {
+        let operation = queue.addOperation([
+            .retry(.exponential(initial: .seconds(1), factor: 1, attempts: 100)), .timeLimit(.seconds(3)),
+            .clock(clock),
+        ]) {
             throw WorkFailed()
         }
         for second in 1...3 {
@@ -120,36 +122,59 @@ struct TimeLimitTests {
         #expect(await timedOut(operation) == .seconds(3))
     }
 
-    @Test("a time limit that was set before the retries limits each attempt by itself")
+    @Test("A time limit of each attempt cancels the attempt only, and the next one runs", .seeds(20))
     func limitOfEachAttempt() async throws {
-        let gate = Gate()
-        let operation = TaskOperation(name: "tried") {
-            if RetryPolicy.attempt == 1 {
-                try await clock.sleep(for: .seconds(4))
-                throw WorkFailed(number: 1)
-            }
-            await gate.pass()
+        let (clock, attempts) = (ManualClock(on: .seeded), Recorder<Duration>())
+        let queue = TaskOperationQueue(.init(executor: .seeded))
+        let options: OperationOptions = [
+            .name("tried"), .attemptTimeLimit(.seconds(5)), .retry(.immediately(attempts: 3)), .clock(clock),
+        ]
+        let operation = queue.addOperation(options) {
+            attempts.record(clock.now.offset)
+            if RetryPolicy.attempt == 3 { return AnyTaskOperation.current?.name }
             try await clock.sleep(for: .seconds(60))
+            return nil
         }
-        try operation.setPolicies(timeLimit: .seconds(5), clock: clock)
-        try operation.setPolicies(retry: .immediately(attempts: 3), clock: clock)
-        try queue.addOperation(operation)
+        for number in 1...2 {
+            await until { attempts.events.count == number }
+            await clock.waitForSleepers(1)
+            clock.advance(by: .seconds(5))
+        }
+        #expect(try await operation.value == "tried")
+        #expect(attempts.events == [.zero, .seconds(5), .seconds(10)])
+    }
+
+    @Test("The last attempt that takes too long fails the operation with its limit", .seeds(20))
+    func lastAttempt() async throws {
+        let clock = ManualClock(on: .seeded)
+        let queue = TaskOperationQueue(.init(executor: .seeded))
+        let options: OperationOptions = [.attemptTimeLimit(.seconds(5)), .clock(clock)]
+        let operation = queue.addOperation(options) { try await clock.sleep(for: .seconds(60)) }
         await clock.waitForSleepers(1)
-        clock.advance(by: .seconds(4))
-        await gate.waitForArrivals(1)
-        clock.advance(by: .seconds(4))
-        #expect(!operation.isCancelled)
-        gate.open()
-        clock.advance(by: .seconds(1))
+        clock.advance(by: .seconds(5))
         #expect(await timedOut(operation) == .seconds(5))
+        #expect(!operation.isCancelled)
+    }
+
+    @Test("Cancelling an operation cancels an attempt with a limit", .seeds(20))
+    func cancelledAttempt() async throws {
+        let clock = ManualClock(on: .seeded)
+        let queue = TaskOperationQueue(.init(executor: .seeded))
+        let options: OperationOptions = [
+            .attemptTimeLimit(.seconds(5)), .retry(.immediately(attempts: 9)), .clock(clock),
+        ]
+        let operation = queue.addOperation(options) { try await clock.sleep(for: .seconds(60)) }
+        await clock.waitForSleepers(1)
+        operation.cancel()
+        await #expect(throws: CancellationError.self) { try await operation.value }
     }
 
     @Test("an operation that was made before gets a deadline as it is added, once")
     func madeBefore() async throws {
         let operation = TaskOperation(name: "made") { try await clock.sleep(for: .seconds(60)) }
-        try queue.addOperation(operation, deadline: .seconds(2), clock: clock)
-        #expect(
-            refusal { try queue.addOperation(operation, deadline: .seconds(1), clock: clock) }?.alreadyAdded == "made")
+        try operation.addOptions([.ending(within: .seconds(2)), .clock(clock)])
+        try queue.addOperation(operation)
+        #expect(refusal { try operation.addOptions(.ending(within: .seconds(1))) }?.alreadyAdded == "made")
         await until { clock.sleeperCount == 2 }
         clock.advance(by: .seconds(2))
         #expect(await timedOut(operation) == .seconds(2))
@@ -157,21 +182,25 @@ struct TimeLimitTests {
 
     @Test("a clock that jumps far ahead, and a limit beyond all time, are limits like others")
     func jumps() async throws {
-        let endless = queue.addOperation(
-            timeLimit: .seconds(Int64.max), deadline: .seconds(Int64.max) * 3, clock: clock
-        ) {
+        let endless = queue.addOperation([
+            .timeLimit(.seconds(Int64.max)), .ending(within: .seconds(Int64.max) * 3), .clock(clock),
+        ]) {
             try await clock.sleep(for: .seconds(1))
             return 1
         }
         await until { clock.sleeperCount == 2 }
         clock.advance(by: .seconds(1))
         #expect(try await endless.value == 1)
-        let late = queue.addOperation(timeLimit: .seconds(1), clock: clock) { try await clock.sleep(for: .seconds(9)) }
+        let late = queue.addOperation([.timeLimit(.seconds(1)), .clock(clock)]) {
+            try await clock.sleep(for: .seconds(9))
+        }
         await until { clock.sleeperCount == 2 }
         clock.advance(by: .seconds(86_400 * 365 * 100))
         // Whichever of the two sleeps the clock ends first.
         _ = await late.result
-        let none = queue.addOperation(deadline: .zero, clock: clock) { try await clock.sleep(for: .seconds(1)) }
+        let none = queue.addOperation([.ending(within: .zero), .clock(clock)]) {
+            try await clock.sleep(for: .seconds(1))
+        }
         #expect(await timedOut(none) == .zero)
     }
 
@@ -180,7 +209,7 @@ struct TimeLimitTests {
         let freed = Gate()
         do {
             let witness = Witness(freed)
-            let operation = queue.addOperation(timeLimit: .seconds(1), deadline: .seconds(5), clock: clock) {
+            let operation = queue.addOperation([.timeLimit(.seconds(1)), .ending(within: .seconds(5)), .clock(clock)]) {
                 _ = witness
             }
             try await operation.value
@@ -194,10 +223,10 @@ struct TimeLimitTests {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 4)
         let ends = ConcurrencyMeter()
         await concurrentPerform(over: 0..<2000, width: 4, stride: 50) { [clock] number in
-            let operation = queue.addOperation(
-                timeLimit: .seconds(number % 5), deadline: .seconds(number % 7),
-                overrun: number % 2 == 0 ? .abandon : .wait, clock: clock
-            ) {
+            let operation = queue.addOperation([
+                .timeLimit(.seconds(number % 5)), .ending(within: .seconds(number % 7)),
+                .overrun(number % 2 == 0 ? .abandon : .wait), .clock(clock),
+            ]) {
                 await Task.yield()
             }
             operation.addCompletionHandler { ends.enter() }
@@ -230,12 +259,12 @@ struct TimeLimitBadValueTests {
     @Test("negative limits")
     func negative() async {
         let limit = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            TaskOperationQueue().addOperation(timeLimit: .seconds(-1)) {}
+            TaskOperationQueue().addOperation(.timeLimit(.seconds(-1))) {}
         }
-        #expect(limit.errorText.contains("timeLimit is -1.0 seconds; it must not be negative"))
+        #expect(limit.errorText.contains("timeLimit(_:) is -1.0 seconds; it must not be negative"))
         let deadline = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            TaskOperationQueue().addOperation(deadline: .seconds(-2)) {}
+            TaskOperationQueue().addOperation(.ending(within: .seconds(-2))) {}
         }
-        #expect(deadline.errorText.contains("deadline is -2.0 seconds; it must not be negative"))
+        #expect(deadline.errorText.contains("ending(within:) is -2.0 seconds; it must not be negative"))
     }
 }

@@ -102,7 +102,7 @@ struct FreeingTests {
     func chainOfAReleasedQueue() async throws {
         let freed = Gate()
         let last = {
-            let queue = TaskOperationQueue(isSuspended: true)
+            let queue = TaskOperationQueue(.init(isSuspended: true))
             let first = queue.addOperation { [witness = Witness(freed)] in withExtendedLifetime(witness) {} }
             var last = first
             for _ in 0..<chainLength { last = queue.addOperation(dependencies: [last]) {} }

@@ -12,7 +12,7 @@ struct GraphGrowthTests {
     @Test("Adding operations")
     func adding() {
         expectNearlyLinear(from: 2000) { count in
-            let queue = TaskOperationQueue(isSuspended: true)
+            let queue = TaskOperationQueue(.init(isSuspended: true))
             return (queue, { for _ in 0..<count { queue.addOperation {} } })
         }
     }
@@ -20,7 +20,7 @@ struct GraphGrowthTests {
     @Test("Adding a chain from its end, one by one")
     func addingAChain() {
         expectNearlyLinear(from: 1000) { count in
-            let queue = TaskOperationQueue(isSuspended: true)
+            let queue = TaskOperationQueue(.init(isSuspended: true))
             let chain = Self.chainFromItsEnd(count)
             return (queue, { for operation in chain { try! queue.addOperation(operation) } })
         }
@@ -29,7 +29,7 @@ struct GraphGrowthTests {
     @Test("Adding a chain in one step, behind a barrier that has as many before it")
     func addingAChainBehindABarrier() {
         expectNearlyLinear(from: 500) { count in
-            let queue = TaskOperationQueue(isSuspended: true)
+            let queue = TaskOperationQueue(.init(isSuspended: true))
             for _ in 0..<count { queue.addOperation {} }
             queue.addBarrier {}
             let chain = Self.chainFromItsEnd(count)
@@ -40,7 +40,7 @@ struct GraphGrowthTests {
     @Test("Adding a chain one by one, behind a barrier that has as many before it: one search each")
     func addingAChainOneByOneBehindABarrier() {
         expectOneSearchEach(from: 30) { count in
-            let queue = TaskOperationQueue(isSuspended: true)
+            let queue = TaskOperationQueue(.init(isSuspended: true))
             for _ in 0..<count { queue.addOperation {} }
             queue.addBarrier {}
             let chain = Self.chainFromItsEnd(count)
@@ -51,7 +51,9 @@ struct GraphGrowthTests {
     @Test("Adding barriers on which others depend: one search each")
     func addingBarriersThatAreWaitedFor() {
         expectOneSearchEach(from: 30) { count in
-            let (queue, dependents) = (TaskOperationQueue(isSuspended: true), TaskOperationQueue(isSuspended: true))
+            let (queue, dependents) = (
+                TaskOperationQueue(.init(isSuspended: true)), TaskOperationQueue(.init(isSuspended: true))
+            )
             let barriers = (0..<count).map { _ in TaskOperation {} }
             for barrier in barriers { dependents.addOperation(dependencies: [barrier]) {} }
             return (
@@ -67,7 +69,9 @@ struct GraphGrowthTests {
     @Test("Adding what others depend on behind one barrier, and as many cancelled ones: one search each")
     func addingBehindCancelledBarriers() {
         expectOneSearchEach(from: 60) { count in
-            let (queue, dependents) = (TaskOperationQueue(isSuspended: true), TaskOperationQueue(isSuspended: true))
+            let (queue, dependents) = (
+                TaskOperationQueue(.init(isSuspended: true)), TaskOperationQueue(.init(isSuspended: true))
+            )
             queue.addBarrier {}
             for _ in 0..<count { queue.addBarrier {}.cancel() }
             let operations = (0..<count).map { _ in TaskOperation {} }
@@ -85,10 +89,10 @@ struct GraphGrowthTests {
     @Test("Escalating through barriers")
     func escalatingThroughBarriers() {
         expectNearlyLinear(from: 100) { count in
-            let queue = TaskOperationQueue(isSuspended: true)
+            let queue = TaskOperationQueue(.init(isSuspended: true))
             for _ in 0..<count {
                 queue.addOperation(priority: .low) {}
-                queue.addBarrier(priority: .low) {}
+                queue.addBarrier(.priority(.low)) {}
             }
             let last = queue.addOperation(priority: .low) {}
             return (queue, { last.priority = .high })
@@ -98,7 +102,7 @@ struct GraphGrowthTests {
     @Test("Escalating a chain")
     func escalatingAChain() {
         expectNearlyLinear(from: 1000) { count in
-            let queue = TaskOperationQueue(isSuspended: true)
+            let queue = TaskOperationQueue(.init(isSuspended: true))
             var last = queue.addOperation(priority: .low) {}
             for _ in 1..<count { last = queue.addOperation(priority: .low, dependencies: [last]) {} }
             return (queue, { last.priority = .high })

@@ -39,7 +39,7 @@ struct GrowthTests {
         arguments: ChainCall.all)
     func edgesDoNotSearchAllThatComesBefore(call: ChainCall) {
         let ratio = bestRatio(within: limit, attempts: 5) { isLarge in
-            let queue = TaskOperationQueue(isSuspended: true)
+            let queue = TaskOperationQueue(.init(isSuspended: true))
             defer { queue.cancelAllOperations() }
             var last = queue.addOperation {}
             for _ in 1..<(isLarge ? Size.largeCrowd : Size.smallCrowd) {
@@ -57,7 +57,7 @@ struct GrowthTests {
     func passingDoesNotLookAtAllThatWait() throws {
         let ratio = try bestRatio(within: limit) { isLarge in
             try onOneThread { executor in
-                let queue = TaskOperationQueue(maxConcurrentOperationCount: 2, executor: executor)
+                let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 2, executor: executor))
                 let gate = Gate()
                 let first = queue.addOperation { await gate.pass() }
                 for _ in 0..<(isLarge ? Size.largeCrowd : Size.smallCrowd) {
@@ -112,12 +112,12 @@ struct Workload: Sendable, CustomTestStringConvertible {
 
     static let all = [
         Workload(testDescription: "independent operations") { count, executor in
-            let queue = TaskOperationQueue(maxConcurrentOperationCount: 2, executor: executor)
+            let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 2, executor: executor))
             for _ in 0..<count { queue.addOperation {} }
             try await queue.waitUntilAllOperationsAreFinished()
         },
         Workload(testDescription: "one batch") { count, executor in
-            let queue = TaskOperationQueue(maxConcurrentOperationCount: 2, executor: executor)
+            let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 2, executor: executor))
             try queue.addOperations((0..<count).map { _ in TaskOperation {} })
             try await queue.waitUntilAllOperationsAreFinished()
         },
@@ -131,14 +131,14 @@ struct Workload: Sendable, CustomTestStringConvertible {
             try await graph(count, executor) { number, earlier in number == count - 1 ? earlier : [] }
         },
         Workload(testDescription: "priorities in descending order of adding") { count, executor in
-            let queue = TaskOperationQueue(maxConcurrentOperationCount: 2, isSuspended: true, executor: executor)
+            let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 2, isSuspended: true, executor: executor))
             let operations = (0..<count).map { _ in queue.addOperation {} }
             for operation in operations.reversed() { operation.priority = .high }
             queue.isSuspended = false
             try await queue.waitUntilAllOperationsAreFinished()
         },
         Workload(testDescription: "barriers") { count, executor in
-            let queue = TaskOperationQueue(maxConcurrentOperationCount: 2, isSuspended: true, executor: executor)
+            let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 2, isSuspended: true, executor: executor))
             for number in 0..<count {
                 if number.isMultiple(of: 10) { queue.addBarrier {} } else { queue.addOperation {} }
             }
@@ -146,7 +146,7 @@ struct Workload: Sendable, CustomTestStringConvertible {
             try await queue.waitUntilAllOperationsAreFinished()
         },
         Workload(testDescription: "cancelling all") { count, executor in
-            let queue = TaskOperationQueue(isSuspended: true, executor: executor)
+            let queue = TaskOperationQueue(.init(isSuspended: true, executor: executor))
             for _ in 0..<count { queue.addOperation {} }
             queue.cancelAllOperations()
             try await queue.waitUntilAllOperationsAreFinished()
@@ -165,7 +165,7 @@ struct Workload: Sendable, CustomTestStringConvertible {
         _ count: Int, _ executor: any TaskExecutor,
         dependencies: (_ number: Int, _ earlier: [AnyTaskOperation]) -> [AnyTaskOperation]
     ) async throws {
-        let queue = TaskOperationQueue(isSuspended: true, executor: executor)
+        let queue = TaskOperationQueue(.init(isSuspended: true, executor: executor))
         var operations: [AnyTaskOperation] = []
         for number in 0..<count {
             operations.append(queue.addOperation(dependencies: dependencies(number, operations)) {})
@@ -254,7 +254,7 @@ struct SemaphoreCall: Sendable, CustomTestStringConvertible {
 /// A suspended queue in which so many operations wait. It is asked for their number, as the first call after operations
 /// were added takes them in.
 private func crowd(_ count: Int) -> (TaskOperationQueue, [AnyTaskOperation]) {
-    let queue = TaskOperationQueue(isSuspended: true)
+    let queue = TaskOperationQueue(.init(isSuspended: true))
     let operations = (0..<count).map { _ in queue.addOperation {} }
     precondition(queue.operationCount == count)
     return (queue, operations)

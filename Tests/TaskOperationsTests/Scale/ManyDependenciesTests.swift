@@ -35,7 +35,7 @@ struct ManyDependenciesTests {
 
     @Test("A very long chain, added from its beginning")
     func chain() async throws {
-        let queue = TaskOperationQueue(isSuspended: true)
+        let queue = TaskOperationQueue(.init(isSuspended: true))
         let runs = ConcurrencyMeter()
         var last = queue.addOperation { runs.enter() }
         for _ in 1..<many { last = queue.addOperation(dependencies: [last]) { runs.enter() } }
@@ -83,7 +83,7 @@ struct ManyDependenciesTests {
 
     @Test("A very long chain that is cancelled from its beginning, its end, or all at once", arguments: 0..<3)
     func cancelledChain(manner: Int) {
-        let queue = TaskOperationQueue(isSuspended: true)
+        let queue = TaskOperationQueue(.init(isSuspended: true))
         var chain = [queue.addOperation {}]
         for _ in 1..<tensOfThousands { chain.append(queue.addOperation(dependencies: [chain.last!]) {}) }
         switch manner {
@@ -97,7 +97,7 @@ struct ManyDependenciesTests {
 
     @Test("A very long chain whose end is made ever more urgent rises as a whole")
     func escalatedChain() throws {
-        let queue = TaskOperationQueue(isSuspended: true)
+        let queue = TaskOperationQueue(.init(isSuspended: true))
         let first = queue.addOperation(priority: .background) {}
         var last = first
         for _ in 1..<tensOfThousands { last = queue.addOperation(priority: .background, dependencies: [last]) {} }

@@ -9,7 +9,7 @@ import Testing
 struct ManyOperationsTests {
     @Test("Very many operations in one queue")
     func inOneQueue() async throws {
-        let queue = TaskOperationQueue(isSuspended: true)
+        let queue = TaskOperationQueue(.init(isSuspended: true))
         let runs = ConcurrencyMeter()
         for _ in 0..<many { queue.addOperation { runs.enter() } }
         #expect(queue.operationCount == many)
@@ -20,7 +20,7 @@ struct ManyOperationsTests {
 
     @Test("Adding one while very many wait is as quick as ever")
     func addingToAFullQueue() async throws {
-        let queue = TaskOperationQueue(isSuspended: true)
+        let queue = TaskOperationQueue(.init(isSuspended: true))
         try queue.addOperations((0..<tensOfThousands).map { _ in TaskOperation {} })
         let priorities: [TaskPriority] = [.low, .high, .medium]
         for number in 0..<tensOfThousands { queue.addOperation(priority: priorities[number % 3]) {} }
@@ -31,7 +31,7 @@ struct ManyOperationsTests {
 
     @Test("Cancelling very many one by one, the last first")
     func cancellingOneByOne() {
-        let queue = TaskOperationQueue(isSuspended: true)
+        let queue = TaskOperationQueue(.init(isSuspended: true))
         let operations = (0..<tensOfThousands).map { _ in queue.addOperation {} }
         for operation in operations.reversed() { operation.cancel() }
         #expect(queue.operationCount == 0)
@@ -40,7 +40,7 @@ struct ManyOperationsTests {
 
     @Test("Changing the priority of very many, to and fro")
     func changingPriorities() async throws {
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, isSuspended: true)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, isSuspended: true))
         let starts = Recorder<Int>()
         let operations = (0..<tensOfThousands).map { number in
             queue.addOperation(priority: .low) { starts.record(number) }
@@ -77,7 +77,7 @@ struct ManyOperationsTests {
 
     @Test("Very many barriers, with an operation between each two")
     func barriers() async throws {
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 2, isSuspended: true)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 2, isSuspended: true))
         let starts = Recorder<Int>()
         for number in 0..<tensOfThousands / 2 {
             queue.addOperation { starts.record(2 * number) }

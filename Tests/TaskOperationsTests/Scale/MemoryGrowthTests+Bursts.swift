@@ -7,7 +7,7 @@
         @Test("Cancelled dependents of an operation that waits")
         func cancelledDependents() async {
             await #expect(processExitsWith: .success) {
-                let queue = TaskOperationQueue(isSuspended: true)
+                let queue = TaskOperationQueue(.init(isSuspended: true))
                 let first = queue.addOperation {}
                 let kept = bytesKept(by: 20_000) { queue.addOperation(dependencies: [first]) {}.cancel() }
                 #expect(kept < 4, "\(kept) bytes")
@@ -19,7 +19,7 @@
         func removedEdgesInAQueue() async {
             await #expect(processExitsWith: .success) {
                 let (first, last) = (TaskOperation {}, TaskOperation {})
-                let queue = TaskOperationQueue(isSuspended: true)
+                let queue = TaskOperationQueue(.init(isSuspended: true))
                 func edge() {
                     try! last.addDependency(first)
                     try! last.removeDependency(first)
@@ -37,7 +37,7 @@
         @Test("A burst of operations that is over")
         func burst() async {
             await #expect(processExitsWith: .success) {
-                let queue = TaskOperationQueue(isSuspended: true)
+                let queue = TaskOperationQueue(.init(isSuspended: true))
                 for _ in 0..<100 { queue.addOperation {} }
                 queue.cancelAllOperations()
                 let before = heapInUse ?? 0
@@ -52,7 +52,7 @@
         @Test("A burst of operations that ran")
         func burstThatRan() async {
             await #expect(processExitsWith: .success) {
-                let queue = TaskOperationQueue(isSuspended: true)
+                let queue = TaskOperationQueue(.init(isSuspended: true))
                 for _ in 0..<100 { queue.addOperation {} }
                 queue.isSuspended = false
                 try await queue.waitUntilAllOperationsAreFinished()

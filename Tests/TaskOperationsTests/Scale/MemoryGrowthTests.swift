@@ -10,7 +10,7 @@
         @Test("Cancelled operations of a suspended queue")
         func cancelledOperations() async {
             await #expect(processExitsWith: .success) {
-                let queue = TaskOperationQueue(isSuspended: true)
+                let queue = TaskOperationQueue(.init(isSuspended: true))
                 let kept = bytesKept(by: 20_000) { queue.addOperation {}.cancel() }
                 #expect(kept < 4, "\(kept) bytes")
             }
@@ -32,7 +32,7 @@
         @Test("Cancelled barriers of a suspended queue, and cancelled operations between them")
         func cancelledBarriers() async {
             await #expect(processExitsWith: .success) {
-                let queue = TaskOperationQueue(isSuspended: true)
+                let queue = TaskOperationQueue(.init(isSuspended: true))
                 let first = queue.addOperation {}
                 let barriers = bytesKept(by: 20_000) { queue.addBarrier {}.cancel() }
                 #expect(barriers < 4, "\(barriers) bytes")

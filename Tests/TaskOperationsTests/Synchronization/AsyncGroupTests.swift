@@ -122,7 +122,7 @@ struct AsyncGroupTests {
     @Test("an operation enters a group and leaves it at its end")
     func operation() async throws {
         let group = AsyncGroup()
-        let queue = TaskOperationQueue(isSuspended: true)
+        let queue = TaskOperationQueue(.init(isSuspended: true))
         let operations = (0..<3).map { _ in TaskOperation {} }
         for operation in operations { group.enter(for: operation) }
         #expect(group.count == 3)

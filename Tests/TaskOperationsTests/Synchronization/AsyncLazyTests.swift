@@ -71,7 +71,7 @@ struct AsyncLazyTests {
     @Test("an error is kept where that is asked for")
     func kept() async {
         let runs = ConcurrencyMeter()
-        let once = AsyncLazy<Int>(failurePolicy: .kept) {
+        let once = AsyncLazy<Int>(failurePolicy: .keep) {
             runs.enter()
             throw Refusal(attempt: runs.total)
         }

@@ -6,7 +6,7 @@ extension Ported {
     /// Cancels what is too large, and says why.
     public static func cancelledWithReason(_ input: RecipeInput) async throws -> RecipeResult {
         // region: cancelled-with-reason
-        let queue = TaskOperationQueue(isSuspended: true)
+        let queue = TaskOperationQueue(.init(isSuspended: true))
         let reads = input.sample.map { file in Cancellable(queue.addOperation { file.lineCount() }) }
         for (file, read) in zip(input.sample, reads) where file.size > 4096 {
             read.cancel(because: TooLarge(size: file.size))

@@ -8,13 +8,14 @@ extension Ported {
         let queue = TaskOperationQueue()
         let counts = input.sample.map { file in
             let isText = queue.addOperation(name: "is text") { _ = try file.text() }
-            return queue.addOperation(name: "count", after: isText) { file.lineCount() }
+            return queue.addOperation(.name("count"), after: isText) { file.lineCount() }
         }
         var (lines, refused) = (0, 0)
         for count in counts {
             do {
                 lines += try await count.value
-            } catch TaskOperationError.dependencyFailed {
+            } catch {
+                guard count.failure is TaskOperationError else { throw error }
                 refused += 1
             }
         }

@@ -7,7 +7,7 @@ extension Ported {
         // region: group-operation
         let queue = TaskOperationQueue()
         let lines = SharedCount()
-        let group = queue.addGroup(maxConcurrentOperationCount: 4, failures: .collectAll) { group in
+        let group = queue.addGroup(maxConcurrentOperationCount: 4, failures: .collect) { group in
             for file in input.sample {
                 group.addOperation {
                     let bytes = try file.contents(upTo: 4096)
@@ -16,7 +16,7 @@ extension Ported {
             }
         }
         let report = queue.addOperation(dependencies: [group]) {
-            let unreadable = (group.failure as? GroupFailures)?.failures.count ?? 0
+            let unreadable = (group.failure as? OperationFailures)?.failures.count ?? 0
             return "\(lines.total) lines, \(unreadable) unreadable"
         }
         return RecipeResult(try await report.value)

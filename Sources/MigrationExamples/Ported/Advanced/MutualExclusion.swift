@@ -11,7 +11,7 @@ extension Ported {
         let lines = SharedCount()
         for (number, file) in input.sample.enumerated() {
             let category = number % 4 < 2 ? "even" : "odd"
-            queues[number % 2].addOperation(limits: [categories[category]!]) {
+            queues[number % 2].addOperation(.limited(by: categories[category]!)) {
                 meters[category]!.measure { lines.add(file.lineCount()) }
             }
         }

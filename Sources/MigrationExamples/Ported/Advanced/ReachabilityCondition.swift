@@ -6,7 +6,7 @@ extension Ported {
     public static func reachabilityCondition(_ input: RecipeInput) async throws -> RecipeResult {
         // region: reachability-condition
         let (queue, network) = (TaskOperationQueue(maxConcurrentOperationCount: 4), Network())
-        let reachable = TaskOperation<Void>(name: "network", callback: { done in network.whenReachable { done() } })
+        let reachable = TaskOperation<Void>(.name("network"), callback: { done in network.whenReachable { done() } })
         try reachable.start()
         let uploads = input.sample.map { file in
             queue.addOperation(dependencies: [reachable]) { file.size }

@@ -9,7 +9,7 @@ extension Ported {
         let queue = TaskOperationQueue()
         let attempts = SharedCount()
         let reads = input.sample.map { file in
-            queue.addOperation(retry: .exponential(initial: .milliseconds(1), jitter: 0.5, attempts: 4)) {
+            queue.addOperation(.retry(.exponential(initial: .milliseconds(1), jitter: 0.5, attempts: 4))) {
                 attempts.add(1)
                 if RetryPolicy.attempt! < 3 { throw URLError(.networkConnectionLost) }
                 return file.size
@@ -20,7 +20,7 @@ extension Ported {
         // endregion
         let performed = SharedCount()
         // region: retry-operation-perform
-        try await queue.addOperation(retry: .immediately(attempts: 3)) {
+        try await queue.addOperation(.retry(.immediately(attempts: 3))) {
             performed.add(1)
             if performed.total < 3 { throw URLError(.networkConnectionLost) }
         }.value

@@ -6,9 +6,9 @@ extension Ported {
     public static func timeoutObserver(_ input: RecipeInput) async throws -> RecipeResult {
         // region: timeout-observer
         let queue = TaskOperationQueue()
-        let stuck = queue.addOperation(name: "stuck", timeLimit: .milliseconds(20)) { try await answer(for: nil) }
+        let stuck = queue.addOperation([.name("stuck"), .timeLimit(.milliseconds(20))]) { try await answer(for: nil) }
         let answers = input.sample.map { file in
-            queue.addOperation(timeLimit: .seconds(600)) { try await answer(for: file) }
+            queue.addOperation(.timeLimit(.seconds(600))) { try await answer(for: file) }
         }
         var (inTime, late) = (0, 0)
         for answer in answers + [stuck] {

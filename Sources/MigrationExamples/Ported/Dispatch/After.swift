@@ -7,7 +7,7 @@ extension Ported {
         // region: after
         let journal = Journal()
         journal.write("asked")
-        let prompt = TaskOperationQueue.main.addOperation(delay: .milliseconds(20)) { @MainActor in
+        let prompt = TaskOperationQueue.main.addOperation(.delay(.milliseconds(20))) { @MainActor in
             journal.write("\(input.files.count) files")
         }
         try await prompt.value

@@ -5,7 +5,7 @@ extension Ported {
     /// Counts lines of files, and never has more than 8 on their way.
     public static func boundedProducer(_ input: RecipeInput) async throws -> RecipeResult {
         // region: bounded-producer
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 4, maxPendingOperationCount: 4)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 4, maxQueuedOperationCount: 4))
         let lines = SharedCount()
         var most = 0
         for file in input.sample {

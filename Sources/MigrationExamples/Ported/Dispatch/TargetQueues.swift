@@ -11,8 +11,8 @@ extension Ported {
         let sizes = TaskOperationQueue(name: "sizes", maxConcurrentOperationCount: 1)
         let (named, sized) = (Journal(), Journal())
         for file in input.files.prefix(5) {
-            names.addOperation(limits: [disk]) { meter.measure { named.write(file.name) } }
-            sizes.addOperation(limits: [disk]) { meter.measure { sized.write("\(file.size)") } }
+            names.addOperation(.limited(by: disk)) { meter.measure { named.write(file.name) } }
+            sizes.addOperation(.limited(by: disk)) { meter.measure { sized.write("\(file.size)") } }
         }
         try await names.waitUntilAllOperationsAreFinished()
         try await sizes.waitUntilAllOperationsAreFinished()

@@ -5,7 +5,7 @@ extension Ported {
     /// Cancels all but the first of what waits in a queue.
     public static func workItemCancelled(_ input: RecipeInput) async throws -> RecipeResult {
         // region: work-item-cancelled
-        let queue = TaskOperationQueue(name: "items", maxConcurrentOperationCount: 1, isSuspended: true)
+        let queue = TaskOperationQueue(.init(name: "items", maxConcurrentOperationCount: 1, isSuspended: true))
         let journal = Journal()
         let items = input.files.prefix(5).map { file in queue.addOperation { journal.write("\(file.size)") } }
         for item in items.dropFirst() { item.cancel() }

@@ -9,7 +9,7 @@ extension Ported {
         let client = FileClient()
         let loads = input.sample.map { file in
             TaskOperation<[UInt8]>(
-                name: file.name,
+                .name(file.name),
                 callback: { completion in
                     client.load(file) { completion($0) }
                 })
@@ -22,7 +22,7 @@ extension Ported {
         }
         // endregion
         // region: asynchronous-subclass-thread
-        let threads = TaskOperationQueue(executor: BlockingExecutor(maxThreadCount: 4))
+        let threads = TaskOperationQueue(.init(executor: BlockingExecutor(maxThreadCount: 4)))
         let counts = input.sample.prefix(3).map { file in threads.addOperation { file.lineCount() } }
         var lines = 0
         for count in counts { lines += try await count.value }

@@ -5,7 +5,7 @@ extension Ported {
     /// Adds files without end in sight so that only so many of them wait in the queue.
     public static func batches(_ input: RecipeInput) async throws -> RecipeResult {
         // region: batches
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 4, maxPendingOperationCount: 28)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 4, maxQueuedOperationCount: 28))
         let (waiting, lines) = (SharedCount(), SharedCount())
         for file in input.sample {
             try await queue.addOperationWaitingForRoom {

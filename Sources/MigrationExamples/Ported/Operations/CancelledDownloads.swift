@@ -5,7 +5,8 @@ extension Ported {
     /// Downloads the files in chunks, and cancels all that is left in the middle of the largest.
     public static func cancelledDownloads(_ input: RecipeInput) async throws -> RecipeResult {
         // region: cancelled-downloads
-        try await withTaskOperationQueue(name: "downloads", maxConcurrentOperationCount: 3) { queue in
+        try await withTaskOperationQueue(name: "downloads", maxConcurrentOperationCount: 3, failures: .ignore) {
+            queue in
             // The largest comes after the first half of the others, and the second half after it.
             let (before, largest, after) = input.filesAroundLargest
             var downloads = before.map { file in (file, queue.addOperation(Download(file: file))) }
@@ -13,8 +14,8 @@ extension Ported {
                 let download = Download(file: largest) { received in
                     if received * 2 >= largest.chunkCount { queue.cancelAllOperations() }
                 }
-                let middle = TaskOperation(dependencies: downloads.map(\.1), download)
-                let last = after.map { file in (file, TaskOperation(dependencies: [middle], Download(file: file))) }
+                let middle = TaskOperation(download, .dependencies(downloads.map(\.1)))
+                let last = after.map { file in (file, TaskOperation(Download(file: file), .dependencies([middle]))) }
                 downloads += [(largest, middle)] + last
                 try queue.addOperations([middle] + last.map(\.1))
             }

@@ -5,7 +5,7 @@ extension Ported {
     /// Cancels one operation that waits in a queue, and then all; none of them runs.
     public static func cancelling(_ input: RecipeInput) async throws -> RecipeResult {
         // region: cancelling
-        let queue = TaskOperationQueue(isSuspended: true)
+        let queue = TaskOperationQueue(.init(isSuspended: true))
         let journal = Journal()
         let operations = input.files.map { file in queue.addOperation { journal.write(file.name) } }
         operations.first?.cancel()

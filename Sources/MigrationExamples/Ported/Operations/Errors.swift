@@ -8,16 +8,16 @@ extension Ported {
         let queue = TaskOperationQueue()
         let counts = input.sample.map { file in
             let text = queue.addOperation(name: "read") { try file.text() }
-            return queue.addOperation(name: "count", after: text) { $0.lineCount }
+            return queue.addOperation(.name("count"), after: text) { $0.lineCount }
         }
 
         var (lines, notText, problems) = (0, 0, [FileProblem]())
         for count in counts {
             do {
                 lines += try await count.value
-            } catch TaskOperationError.dependencyFailed(_, _, is NotText) {
+            } catch is NotText {
                 notText += 1
-            } catch TaskOperationError.dependencyFailed(_, _, let problem as FileProblem) {
+            } catch let problem as FileProblem {
                 problems.append(problem)
             }
         }

@@ -6,7 +6,7 @@ extension Ported {
     public static func lastOperation(_ input: RecipeInput) async throws -> RecipeResult {
         // region: last-operation
         let journal = Journal()
-        await withTaskOperationQueue { queue in
+        try await withTaskOperationQueue { queue in
             _ = queue.addOperation { journal.write("\(input.files.count) files written") }
         }
         journal.write("over")

@@ -5,7 +5,7 @@ extension Ported {
     /// Lets the last file of a line overtake the others.
     public static func queuePriority(_ input: RecipeInput) async throws -> RecipeResult {
         // region: queue-priority
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, isSuspended: true)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, isSuspended: true))
         let journal = Journal()
         for file in input.files.prefix(5) {
             queue.addOperation { journal.write("\(file.name): \(file.size)") }

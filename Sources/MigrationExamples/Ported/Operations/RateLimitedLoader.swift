@@ -5,7 +5,7 @@ extension Ported {
     /// Loads files for a service that allows so many requests in a second.
     public static func rateLimitedLoader(_ input: RecipeInput) async throws -> RecipeResult {
         // region: rate-limited-loader
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 4, rate: .perSecond(500, burst: 5))
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 4, rate: .perSecond(500, burst: 5)))
         let (files, bytes) = (input.sample.prefix(25), SharedCount())
         let start = ContinuousClock.now
         for file in files {

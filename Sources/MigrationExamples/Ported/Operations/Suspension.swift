@@ -5,7 +5,7 @@ extension Ported {
     /// Fills a queue before it may start, and pauses it in the middle: what executes goes on.
     public static func suspension(_ input: RecipeInput) async throws -> RecipeResult {
         // region: suspension
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, isSuspended: true)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, isSuspended: true))
         let journal = Journal()
         let writes = input.files.prefix(5).enumerated().map { index, file in
             queue.addOperation {

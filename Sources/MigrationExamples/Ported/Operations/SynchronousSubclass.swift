@@ -17,7 +17,7 @@ extension Ported {
     public static func synchronousSubclass(_ input: RecipeInput) async throws -> RecipeResult {
         // region: synchronous-subclass-use
         let queue = TaskOperationQueue()
-        let operations = input.files.map { TaskOperation(name: $0.name, DigestBody(file: $0)) }
+        let operations = input.files.map { TaskOperation(DigestBody(file: $0), .name($0.name)) }
         try queue.addOperations(operations)
 
         var digests = DigestList()

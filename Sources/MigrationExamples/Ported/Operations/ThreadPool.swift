@@ -6,7 +6,7 @@ extension Ported {
     public static func threadPool(_ input: RecipeInput) async throws -> RecipeResult {
         // region: thread-pool
         let threads = BlockingExecutor(name: "files", maxThreadCount: 5)
-        let pool = TaskOperationQueue(maxConcurrentOperationCount: 5, executor: threads)
+        let pool = TaskOperationQueue(.init(maxConcurrentOperationCount: 5, executor: threads))
         let (busy, lines) = (SharedCount(), SharedCount())
         for file in input.sample {
             pool.addOperation {

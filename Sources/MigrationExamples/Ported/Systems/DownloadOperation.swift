@@ -14,12 +14,12 @@ extension Ported {
         defer { session.finishTasksAndInvalidate() }
         let buffers = BufferCount()
         let steps: [PictureDownload.Step?] = [nil, .download, .decode, .report]
-        let list = await withTaskOperationQueue(maxConcurrentOperationCount: 3) { queue in
+        let list = try await withTaskOperationQueue(maxConcurrentOperationCount: 3, failures: .ignore) { queue in
             let downloads = input.pictures.enumerated().map { number, file in
                 let download = PictureDownload(server.url(of: file), in: session, buffers) { step in
                     if step == steps[number % steps.count] { AnyTaskOperation.current?.cancel() }
                 }
-                return queue.addOperation(name: file.name, download)
+                return queue.addOperation(download, .name(file.name))
             }
             var list = DigestList()
             for (file, download) in zip(input.pictures, downloads) {

@@ -115,7 +115,7 @@ final class ImageDownloader: Sendable {
         transfer: (@Sendable (URLRequest) async throws -> Data)? = nil,
         decode: @escaping @Sendable (Data) throws -> Picture = { Picture(decoding: $0) }
     ) {
-        queue = TaskOperationQueue(name: "downloads", maxConcurrentOperationCount: width, order: order)
+        queue = TaskOperationQueue(.init(name: "downloads", maxConcurrentOperationCount: width, order: order))
         downloads = KeyedOperations(queue: queue)
         self.decode = decode
         self.transfer = transfer ?? { [session] request in try await session.data(for: request) }
@@ -134,7 +134,7 @@ final class ImageDownloader: Sendable {
     /// Downloads a picture, or joins those who wait for it.
     func image(at url: URL?, _ options: ImageOptions = ImageOptions()) async throws -> Picture {
         let request = try options.request(for: url)
-        return try await downloads.value(for: request, priority: options.priority) { try await self.load(request) }
+        return try await downloads.value(for: request, .priority(options.priority)) { try await self.load(request) }
     }
 
     /// The same for callers that do not wait. The handlers are called one at a time, in the order of the requests.
@@ -144,7 +144,7 @@ final class ImageDownloader: Sendable {
         handle: @escaping @Sendable (Picture) async throws -> Value
     ) throws -> ImageRequest<Value> {
         let request = try options.request(for: url)
-        let download = downloads.request(request, priority: options.priority) { try await self.load(request) }
+        let download = downloads.request(request, .priority(options.priority)) { try await self.load(request) }
         let response = responses.addOperation(priority: options.priority, dependencies: [download.operation]) {
             try await handle(download.value)
         }

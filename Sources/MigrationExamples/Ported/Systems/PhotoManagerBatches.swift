@@ -12,9 +12,9 @@ extension PhotoManager {
         var photos: [Photo] = []
         for url in urls { photos.append(await album.add(url)) }
         switch way {
-        case .loop: await downloadByLoop(photos, into: album)
+        case .loop: try await downloadByLoop(photos, into: album)
         case .groupWaited: await downloadAndWait(photos, into: album)
-        case .groupNotified: await downloadAndNotify(photos, into: album) {}
+        case .groupNotified: try await downloadAndNotify(photos, into: album) {}
         case .applied: await downloadByApply(photos, into: album)
         }
         try Task.checkCancellation()
@@ -33,8 +33,8 @@ extension PhotoManager {
 
     // region: photo-manager-premature
     /// The loop only begins the downloads. The scope ends after the last of them.
-    private func downloadByLoop(_ photos: [Photo], into album: PhotoAlbum) async {
-        await withTaskOperationQueue(maxConcurrentOperationCount: 4) { queue in
+    private func downloadByLoop(_ photos: [Photo], into album: PhotoAlbum) async throws {
+        try await withTaskOperationQueue(maxConcurrentOperationCount: 4) { queue in
             for photo in photos { queue.addOperation { await self.download(photo, into: album) } }
         }
     }
@@ -51,8 +51,8 @@ extension PhotoManager {
     /// The notification is an operation that depends on all downloads. It runs on the main actor.
     private func downloadAndNotify(
         _ photos: [Photo], into album: PhotoAlbum, notify: @escaping @MainActor @Sendable () -> Void
-    ) async {
-        await withTaskOperationQueue(maxConcurrentOperationCount: 4) { queue in
+    ) async throws {
+        try await withTaskOperationQueue(maxConcurrentOperationCount: 4) { queue in
             let downloads = photos.map { photo in
                 queue.addOperation { await self.download(photo, into: album) }
             }

@@ -5,7 +5,7 @@ extension Ported {
     /// Two sellers sell a ticket for each file. An office without care sells its last ticket twice.
     public static func ticketOffice(_ input: RecipeInput) async throws -> RecipeResult {
         let office = TicketOffice(stock: input.files)
-        await withTaskOperationQueue(name: "sellers", maxConcurrentOperationCount: 2) { queue in
+        try await withTaskOperationQueue(name: "sellers", maxConcurrentOperationCount: 2) { queue in
             for name in ["east", "west"] {
                 queue.addOperation(name: name) {
                     while !Task.isCancelled, let ticket = await office.sell() {

@@ -6,7 +6,7 @@ extension Ported {
     public static func blockListThread(_ input: RecipeInput) async throws -> RecipeResult {
         // region: block-list-thread
         let thread = ThreadExecutor(name: "drawing")
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, isSuspended: true, executor: thread)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, isSuspended: true, executor: thread))
         let journal = Journal()
         for file in input.files.prefix(3) { queue.addOperation { journal.write("drawn \(file.size)") } }
         journal.write("\(queue.operationCount) thrown away")

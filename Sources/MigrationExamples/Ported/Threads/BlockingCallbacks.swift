@@ -23,7 +23,7 @@ extension Ported {
 private struct Watcher: Sendable {
     private let onChange: @Sendable (InputFile) -> Void
     private let callbacks = TaskOperationQueue(
-        maxConcurrentOperationCount: 1, executor: BlockingExecutor(name: "callbacks", maxThreadCount: 1))
+        .init(maxConcurrentOperationCount: 1, executor: BlockingExecutor(name: "callbacks", maxThreadCount: 1)))
 
     init(_ onChange: @escaping @Sendable (InputFile) -> Void) {
         self.onChange = onChange

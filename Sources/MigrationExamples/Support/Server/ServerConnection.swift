@@ -11,7 +11,7 @@ final class ServerConnection {
         /// These bytes go out, and then what the file has.
         case responding(ArraySlice<UInt8>, FileBody?)
         /// All is sent. What the client still sends is thrown away, so that it gets the response before the end.
-        case draining(left: Int)
+        case drain(left: Int)
     }
 
     /// What came of something that happened to the connection.
@@ -46,8 +46,8 @@ final class ServerConnection {
         switch phase {
         case .reading(let before): return take(before + bytes)
         case .responding: return .goesOn  // one request is served, what follows it is not
-        case .draining(let left):
-            phase = .draining(left: left - bytes.count)
+        case .drain(let left):
+            phase = .drain(left: left - bytes.count)
             return left > bytes.count ? .goesOn : .ends(early: false)
         }
     }
@@ -82,7 +82,7 @@ final class ServerConnection {
         }
         if bytes.isEmpty, body?.isAtEnd ?? true {
             shutdown(socket, Int32(SHUT_WR))
-            phase = .draining(left: 1 << 20)
+            phase = .drain(left: 1 << 20)
         } else {
             phase = .responding(bytes, body)
         }

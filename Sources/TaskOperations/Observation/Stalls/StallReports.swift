@@ -11,7 +11,7 @@ public struct StallReports: AsyncSequence, Sendable {
     private let source: WeakScheduler
     private let makeWatch: @Sendable (Scheduler, @escaping @Sendable (StallReport?) -> Void) -> StallWatch
 
-    init<C: Clock>(_ scheduler: Scheduler, longerThan limit: Duration, clock: C) where C.Duration == Duration {
+    init(_ scheduler: Scheduler, longerThan limit: Duration, clock: any Clock<Duration>) {
         source = WeakScheduler(scheduler: scheduler)
         makeWatch = { StallWatch($0, longerThan: limit, clock: clock, send: $1) }
     }
@@ -77,9 +77,9 @@ extension TaskOperationQueue {
     /// - Parameters:
     ///   - limit: How long nothing may end; more than zero.
     ///   - clock: What measures that.
-    public func stalls<C: Clock>(
-        longerThan limit: Duration, clock: C = ContinuousClock()
-    ) -> StallReports where C.Duration == Duration {
+    public func stalls(
+        longerThan limit: Duration, clock: any Clock<Duration> = ContinuousClock()
+    ) -> StallReports {
         require(limit > .zero, "the limit for stalls is \(limit); it must be more than zero.")
         return StallReports(scheduler, longerThan: limit, clock: clock)
     }

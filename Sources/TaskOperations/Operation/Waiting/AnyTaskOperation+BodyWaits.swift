@@ -164,6 +164,7 @@ extension AnyTaskOperation {
     /// - Throws: `TaskOperationError.waitCycle` if it has to lend it and the queue does not.
     private func keepPermit() throws(TaskOperationError) {
         guard let permit = permitForWait() else { return }
+        if permit.isLentAlways { return lendPermit(from: .held) }
         while let cycle = WaitOrder.insert(from: .permit(permit), to: [.operation(self)], make: { permit.insert(self) })
         {
             if permit.isLendable {

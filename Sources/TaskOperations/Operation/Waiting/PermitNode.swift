@@ -13,6 +13,8 @@ final class PermitNode: Sendable {
     enum Kind: Sendable {
         /// The permits of a queue. A body on a cycle is made to lend its permit.
         case lendable
+        /// The permits of a queue whose bodies lend them in each wait.
+        case lentAlways
         /// The permits of a queue that never lends.
         case kept
         /// The permits of a limit, which bodies keep.
@@ -28,7 +30,9 @@ final class PermitNode: Sendable {
         self.kind = kind
     }
 
-    var isLendable: Bool { kind == .lendable }
+    var isLendable: Bool { kind == .lendable || kind == .lentAlways }
+
+    var isLentAlways: Bool { kind == .lentAlways }
 
     private var isLimit: Bool { kind == .limit }
 

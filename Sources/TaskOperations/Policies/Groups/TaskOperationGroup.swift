@@ -2,7 +2,7 @@
 /// while it runs.
 ///
 /// ```swift
-/// let album = queue.addGroup(name: "album", maxConcurrentOperationCount: 4) { album in
+/// let album = queue.addGroup(.name("album"), maxConcurrentOperationCount: 4) { album in
 ///     let pages = album.addOperation { try await fetchIndex() }
 ///     album.addOperation(after: pages) { pages in
 ///         for page in pages { album.addOperation { try await store(page) } }
@@ -70,10 +70,13 @@ public final class TaskOperationGroup: Sendable {
         members.didAdd(operation)
     }
 
-    /// Makes an operation from a closure and adds it.
+    /// Creates an operation from a closure and adds it.
     ///
-    /// - Parameters: As for `addOperation` of a queue.
-    ///   - priority: That of the group now if none is given.
+    /// - Parameters:
+    ///   - name: The name in messages and descriptions.
+    ///   - priority: The priority; that of the group now if none is given.
+    ///   - dependencies: Operations that have to be finished first, whatever comes of them.
+    ///   - body: The work.
     @discardableResult
     public func addOperation<Success>(
         name: String? = nil, priority: TaskPriority? = nil, dependencies: [AnyTaskOperation] = [],
@@ -84,38 +87,37 @@ public final class TaskOperationGroup: Sendable {
                 name: name, priority: priority ?? members.priority, dependencies: dependencies, body: body))
     }
 
-    /// Makes an operation that needs the value of another and adds it.
-    ///
-    /// - Parameters: As for `addOperation` of a queue.
-    ///   - priority: That of the group now if none is given.
+    /// Creates an operation with options and adds it. Without a priority it has that of the group now.
     @discardableResult
-    public func addOperation<Input, Success>(
-        name: String? = nil, priority: TaskPriority? = nil, after input: TaskOperation<Input>,
-        dependencies: [AnyTaskOperation] = [], body: @escaping @Sendable (Input) async throws -> Success
+    public func addOperation<Success>(
+        _ options: OperationOptions, body: @escaping TaskOperation<Success>.Body
     ) -> TaskOperation<Success> {
-        addNew(
-            TaskOperation(
-                name: name, priority: priority ?? members.priority, after: input, dependencies: dependencies,
-                body: body))
+        addNew(TaskOperation(completed(options), body: body))
     }
 
-    /// Adds a group within the group.
-    ///
-    /// - Parameters: As for `addGroup` of a queue.
-    ///   - priority: That of the group now if none is given.
+    /// Creates an operation that needs the value of another and adds it, as `addOperation` of a queue does.
+    @discardableResult
+    public func addOperation<Input, Success>(
+        _ options: OperationOptions = OperationOptions(), after input: TaskOperation<Input>,
+        body: @escaping @Sendable (Input) async throws -> Success
+    ) -> TaskOperation<Success> {
+        addNew(TaskOperation(completed(options), after: input, body: body))
+    }
+
+    /// Adds a group within the group, as `addGroup` of a queue does.
     @discardableResult
     public func addGroup<Value>(
-        name: String? = nil, priority: TaskPriority? = nil,
+        _ options: OperationOptions = OperationOptions(),
         maxConcurrentOperationCount: Int = TaskOperationQueue.defaultMaxConcurrentOperationCount,
-        failures: GroupFailurePolicy = .failFast, dependencies: [AnyTaskOperation] = [],
+        failures: FailurePolicy = .cancelRest,
         _ body: @escaping @Sendable (TaskOperationGroup) async throws -> Value
     ) -> TaskOperation<Value> {
-        addNew(
-            TaskOperation(
-                name: name, priority: priority ?? members.priority,
-                maxConcurrentOperationCount: maxConcurrentOperationCount, failures: failures,
-                dependencies: dependencies, group: body))
+        let configuration = TaskOperationQueue.Configuration(maxConcurrentOperationCount: maxConcurrentOperationCount)
+        return addNew(TaskOperation(completed(options), configuration, failures: failures, group: body))
     }
+
+    /// Options in which the priority is given: by them, or as that of the group.
+    private func completed(_ options: OperationOptions) -> OperationOptions { [.priority(members.priority), options] }
 
     private func addNew<Success>(_ operation: TaskOperation<Success>) -> TaskOperation<Success> {
         members.willAdd()

@@ -1,69 +1,83 @@
 extension TaskOperationQueue {
-    /// Makes an operation that consists of others, and adds it. It is finished when all of these are, those included that
+    /// Creates an operation that consists of others, and adds it. It is finished when all of these are, including those that
     /// are added while it runs. See `TaskOperationGroup`.
     ///
     /// ```swift
-    /// let sync = queue.addGroup(name: "sync", failures: .collectAll) { sync in
+    /// let sync = queue.addGroup(.name("sync"), failures: .collect) { sync in
     ///     for account in accounts { sync.addOperation(name: account.name) { try await account.sync() } }
     /// }
     /// ```
     ///
     /// - Parameters:
-    ///   - name: What the group is called in messages and descriptions.
-    ///   - priority: What orders it among the ready operations of the queue, and is that of its operations if they have
-    ///     none of their own.
+    ///   - options: The options of the group. Its priority is that of its operations if they have none of their own.
     ///   - maxConcurrentOperationCount: How many of its bodies may execute at once; not negative.
     ///   - failures: What a failure within the group does to the rest.
-    ///   - dependencies: Operations that have to be finished before it starts, whatever comes of them.
-    ///   - body: Adds operations. The group goes on after it, until all are finished. If it throws, what is left is
+    ///   - body: Adds operations. After its return, the group continues until all are finished. If it throws, the rest is
     ///     cancelled, and the group fails with that error.
     /// - Returns: The operation, with the value of `body`.
     @discardableResult
     public func addGroup<Value>(
-        name: String? = nil,
-        priority: TaskPriority = .medium,
+        _ options: OperationOptions = OperationOptions(),
         maxConcurrentOperationCount: Int = defaultMaxConcurrentOperationCount,
-        failures: GroupFailurePolicy = .failFast,
-        dependencies: [AnyTaskOperation] = [],
+        failures: FailurePolicy = .cancelRest,
         _ body: @escaping @Sendable (TaskOperationGroup) async throws -> Value
     ) -> TaskOperation<Value> {
-        let operation = TaskOperation(
-            name: name, priority: priority, maxConcurrentOperationCount: maxConcurrentOperationCount,
-            failures: failures, dependencies: dependencies, group: body)
+        let configuration = Configuration(maxConcurrentOperationCount: maxConcurrentOperationCount)
+        return addGroup(options, configuration, failures: failures, body)
+    }
+
+    /// Creates an operation that consists of others, with a configuration for these, and adds it.
+    ///
+    /// - Parameters:
+    ///   - options: The options of the group.
+    ///   - configuration: The configuration of the queue within the group. Without an executor, task locals or a name it has
+    ///     those of this queue and of the group.
+    ///   - failures: What a failure within the group does to the rest.
+    ///   - body: Adds operations.
+    /// - Returns: The operation, with the value of `body`.
+    @discardableResult
+    public func addGroup<Value>(
+        _ options: OperationOptions = OperationOptions(),
+        _ configuration: Configuration,
+        failures: FailurePolicy = .cancelRest,
+        _ body: @escaping @Sendable (TaskOperationGroup) async throws -> Value
+    ) -> TaskOperation<Value> {
+        let operation = TaskOperation(options, configuration, failures: failures, group: body)
         addNew(operation)
         return operation
     }
 }
 
 extension TaskOperation {
-    /// Makes an operation that consists of others: what `addGroup` of a queue adds.
+    /// Creates an operation that consists of others, as `addGroup` of a queue does, which is added later.
     ///
-    /// - Parameters: As for `addGroup` of a queue.
+    /// - Parameters:
+    ///   - options: The options of the group.
+    ///   - configuration: The configuration of the queue within the group.
+    ///   - failures: What a failure within the group does to the rest.
+    ///   - body: Adds operations.
     public convenience init(
-        name: String? = nil,
-        priority: TaskPriority = .medium,
-        maxConcurrentOperationCount: Int = TaskOperationQueue.defaultMaxConcurrentOperationCount,
-        failures: GroupFailurePolicy = .failFast,
-        dependencies: [AnyTaskOperation] = [],
+        _ options: OperationOptions = OperationOptions(),
+        _ configuration: TaskOperationQueue.Configuration = TaskOperationQueue.Configuration(),
+        failures: FailurePolicy = .cancelRest,
         group body: @escaping @Sendable (TaskOperationGroup) async throws -> Success
     ) {
-        TaskOperationQueue.checkWidth(maxConcurrentOperationCount)
-        self.init(name: name, priority: priority, dependencies: dependencies) {
-            try await Self.runGroup(name, maxConcurrentOperationCount, failures, body)
-        }
+        configuration.check()
+        self.init(options) { try await Self.runGroup(configuration, failures, body) }
     }
 
     private static func runGroup(
-        _ name: String?, _ width: Int, _ policy: GroupFailurePolicy,
+        _ configuration: TaskOperationQueue.Configuration, _ failures: FailurePolicy,
         _ body: @Sendable (TaskOperationGroup) async throws -> Success
     ) async throws -> Success {
         let operation = executing!
         let outer = operation.record.withLock { $0.host } as? Scheduler
-        return try await withTaskOperationQueue(
-            name: name, maxConcurrentOperationCount: width, executor: outer?.bodyExecutor,
-            inheriting: outer?.taskLocals ?? []
-        ) { queue in
-            let members = GroupMembers(of: operation, on: queue, policy)
+        var configuration = configuration
+        configuration.name = configuration.name ?? operation.name
+        configuration.executor = configuration.executor ?? outer?.bodyExecutor
+        configuration.taskLocals += outer?.taskLocals ?? []
+        return try await withTaskOperationQueue(configuration, failures: failures) { queue in
+            let members = GroupMembers(of: operation, on: queue)
             let suspension = GroupSuspension(of: queue.scheduler, in: outer ?? .withoutQueue)
             suspension.begin()
             defer { suspension.end() }
@@ -75,7 +89,7 @@ extension TaskOperation {
 }
 
 extension Scheduler {
-    /// The executor that was given for bodies.
+    /// The executor of bodies that the configuration contains.
     fileprivate nonisolated var bodyExecutor: (any TaskExecutor)? {
         if case .executor(let executor) = place { executor } else { nil }
     }

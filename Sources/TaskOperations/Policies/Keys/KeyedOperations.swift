@@ -2,7 +2,7 @@
 ///
 /// ```swift
 /// let images = KeyedOperations<URL, Image>(queue: queue)
-/// let request = images.request(url, priority: .high) { try await download(url) }
+/// let request = images.request(url, .priority(.high)) { try await download(url) }
 /// show(try await request.value)
 /// ```
 ///
@@ -37,38 +37,40 @@ public final class KeyedOperations<Key: Hashable & Sendable, Value: Sendable>: S
         }
     }
 
-    /// Asks for a key: joins its operation, or makes one and adds it to the queue.
+    /// Asks for a key: joins its operation, or creates one and adds it to the queue.
     ///
-    /// Leaving a request unused cancels nothing: the operation goes on until it is finished, or every request is
+    /// Leaving a request unused cancels nothing: the operation continues until it is finished, or every request is
     /// cancelled.
     ///
     /// - Parameters:
-    ///   - key: What is asked for.
-    ///   - name: What a new operation is called in messages and descriptions.
-    ///   - priority: How urgent it is for this requester.
-    ///   - body: What a new operation runs; dropped if there is one to join.
+    ///   - key: The key.
+    ///   - options: The options of a new operation. Their priority is that of the request, also if it joins an operation.
+    ///   - body: The body of a new operation; dropped if there is an operation to join.
     @discardableResult
     public func request(
-        _ key: Key, name: String? = nil, priority: TaskPriority = .medium,
-        body: @escaping TaskOperation<Value>.Body
+        _ key: Key, _ options: OperationOptions = OperationOptions(), body: @escaping TaskOperation<Value>.Body
     ) -> KeyedRequest<Value> {
-        request(key, priority: priority) {
-            TaskOperation(name: name, priority: priority, body: body)
+        let priority = options.values.priority ?? defaultPriority
+        return request(key, priority: priority) {
+            TaskOperation(options, body: body)
         } add: { operation in
             queue.addNew(operation)
         }
     }
 
-    /// As above, for an operation with dependencies or policies of its own.
+    /// Asks for a key, and creates its operation with a closure: for an operation that needs values, or a group.
     ///
-    /// - Parameter operation: Makes the operation, which this adds. It is called at most once, within this call, and not
-    ///   if there is an operation to join. The operation is dropped if another thread was quicker.
+    /// - Parameters:
+    ///   - key: The key.
+    ///   - priority: The priority of the request; that of the queue's defaults, or `.medium`, if none is given.
+    ///   - operation: Makes the operation, which this adds. It is called at most once, within this call, and not
+    ///     if there is an operation to join. The operation is dropped if another thread was quicker.
     /// - Throws: What `addOperation` of the queue throws for the operation, such as `TaskOperationError.alreadyAdded`.
     @discardableResult
     public func request(
-        _ key: Key, priority: TaskPriority = .medium, operation make: () -> TaskOperation<Value>
+        _ key: Key, priority: TaskPriority? = nil, operation make: () -> TaskOperation<Value>
     ) throws(TaskOperationError) -> KeyedRequest<Value> {
-        try request(key, priority: priority) { () throws(TaskOperationError) in
+        try request(key, priority: priority ?? defaultPriority) { () throws(TaskOperationError) in
             let operation = make()
             // Checked before the operation gets a priority and a handler.
             if operation.record.withLock({ $0.wasSubmitted }) { throw .alreadyAdded(OperationLabel(operation)) }
@@ -77,6 +79,8 @@ public final class KeyedOperations<Key: Hashable & Sendable, Value: Sendable>: S
             try queue.addOperation(operation)
         }
     }
+
+    private var defaultPriority: TaskPriority { queue.scheduler.defaults?.values.priority ?? .medium }
 
     private func request<Failure>(
         _ key: Key, priority: TaskPriority, make: () throws(Failure) -> TaskOperation<Value>,
@@ -103,13 +107,11 @@ public final class KeyedOperations<Key: Hashable & Sendable, Value: Sendable>: S
 
     /// Asks for a key, and waits for the value. Cancelling the task that calls this cancels its request.
     ///
-    /// - Parameter priority: How urgent it is for this requester; as urgent as the calling task if none is given.
     /// - Throws: As `value` of a request.
     public func value(
-        for key: Key, name: String? = nil, priority: TaskPriority? = nil,
-        body: @escaping TaskOperation<Value>.Body
+        for key: Key, _ options: OperationOptions = OperationOptions(), body: @escaping TaskOperation<Value>.Body
     ) async throws -> Value {
-        let request = request(key, name: name, priority: priority ?? Task.currentPriority, body: body)
+        let request = request(key, options, body: body)
         return try await withTaskCancellationHandler {
             try await request.result.get()
         } onCancel: {

@@ -19,7 +19,7 @@
 /// permit comes back after the last of them.
 ///
 /// Outside of bodies, in an unstructured task that a body has started, and in operations that were started by hand,
-/// there is no permit to lend, and this only does the work. A queue with `lendsPermits: false` never lends: there, too,
+/// there is no permit to lend, and this only does the work. A queue with `lending: .never` never lends: there, too,
 /// this only does the work.
 ///
 /// - Parameter work: What is done without the permit.

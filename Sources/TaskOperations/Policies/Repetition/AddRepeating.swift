@@ -3,7 +3,7 @@ extension TaskOperationQueue {
     /// and suspension, and no round begins before the one before has ended.
     ///
     /// ```swift
-    /// let refresh = queue.addRepeating(name: "refresh", every: .seconds(60)) { try await model.refresh() }
+    /// let refresh = queue.addRepeating(.name("refresh"), every: .seconds(60)) { try await model.refresh() }
     /// refresh.cancel()
     /// ```
     ///
@@ -16,35 +16,31 @@ extension TaskOperationQueue {
     /// `missed` decides what happens to the round at its time.
     ///
     /// - Parameters:
-    ///   - name: What it and its rounds are called in messages and descriptions.
-    ///   - priority: What orders rounds among the ready operations of the queue.
+    ///   - options: The options of each round. Their delay holds the first round back, in place of a default of the queue, and their clock measures time: if it
+    ///     jumps ahead, rounds are missed. A round fails if one of their dependencies would have to wait for it.
     ///   - interval: From the time of one round to that of the next; positive.
-    ///   - delay: How long it is to the first round at least. A duration that is not positive delays nothing.
     ///   - times: How many rounds there are at most, at least 1; nil for no limit.
     ///   - missed: What becomes of rounds whose time comes before the one before has ended, and of rounds for which the
     ///     queue has no room.
-    ///   - clock: What measures time. If it jumps ahead, rounds are missed.
     ///   - body: What each round does.
     /// - Returns: The repetition, which is on no queue and takes no permit. It is finished when the last round is, and
     ///   fails if a round did.
     @discardableResult
-    public func addRepeating<C: Clock>(
-        name: String? = nil,
-        priority: TaskPriority = .medium,
+    public func addRepeating(
+        _ options: OperationOptions = OperationOptions(),
         every interval: Duration,
-        delay: Duration = .zero,
         times: Int? = nil,
-        missed: MissedRounds = .skipped,
-        clock: C = ContinuousClock(),
+        missed: MissedRounds = .skip,
         body: @escaping @Sendable () async throws -> Void
-    ) -> TaskOperation<Void> where C.Duration == Duration {
+    ) -> TaskOperation<Void> {
         require(interval > .zero, "every is \(interval); it must be positive.")
         if let times { require(times >= 1, "times is \(times); it must be at least 1. Pass nil for no limit.") }
         let rounds = Rounds(
-            name: name, priority: priority, schedule: RepetitionSchedule(every: interval, missed: missed),
-            start: max(delay, .zero).saturated, clock: clock, scheduler: scheduler, body: body)
+            options: options, schedule: RepetitionSchedule(every: interval, missed: missed), scheduler: scheduler,
+            body: body)
         let first = rounds.add(to: self)
-        let repetition = TaskOperation(name: name, priority: priority) {
+        let values = options.values
+        let repetition = TaskOperation(name: values.name, priority: values.priority) {
             try await rounds.run(first, times: times ?? .max)
         }
         repetition.startNew()
@@ -53,27 +49,24 @@ extension TaskOperationQueue {
 }
 
 /// The rounds of a repetition.
-private struct Rounds<C: Clock>: Sendable where C.Duration == Duration {
-    private let name: String?
-    private let priority: TaskPriority
+private struct Rounds: Sendable {
+    private let options: OperationOptions
     private var schedule: RepetitionSchedule
     /// When the first round is due.
     private let start: Duration
-    private let clock: C
     private let face: ClockFace
     private weak let scheduler: Scheduler?
     private let body: @Sendable () async throws -> Void
 
     init(
-        name: String?, priority: TaskPriority, schedule: RepetitionSchedule, start: Duration, clock: C,
-        scheduler: Scheduler, body: @escaping @Sendable () async throws -> Void
+        options: OperationOptions, schedule: RepetitionSchedule, scheduler: Scheduler,
+        body: @escaping @Sendable () async throws -> Void
     ) {
-        self.name = name
-        self.priority = priority
+        let values = options.values
+        self.options = options
         self.schedule = schedule
-        self.start = start
-        self.clock = clock
-        face = ClockFace(clock)
+        face = ClockFace(values.chosenClock)
+        start = max(values.delay?.remaining ?? .zero, .zero).saturated
         self.scheduler = scheduler
         // The queue may be released while the round waits for its time.
         self.body = { [weak scheduler] in if scheduler?.owningQueue != nil { try await body() } }
@@ -82,7 +75,7 @@ private struct Rounds<C: Clock>: Sendable where C.Duration == Duration {
     private var due: Duration { start + schedule.due }
 
     func add(to queue: TaskOperationQueue) -> TaskOperation<Void> {
-        queue.addOperation(name: name, priority: priority, delay: due - face.now, clock: clock, body: body)
+        queue.addOperation([options, .delay(due - face.now)], body: body)
     }
 
     /// Waits for one round after another, and adds the next.
@@ -108,8 +101,8 @@ private struct Rounds<C: Clock>: Sendable where C.Duration == Duration {
 
     /// Adds a round that is due and was refused. Returns nil if such rounds are skipped.
     private func addWaitingForRoom() async throws -> TaskOperation<Void>? {
-        guard schedule.missed == .caughtUp, let scheduler else { return nil }
-        let round = TaskOperation(name: name, priority: priority, body: body)
+        guard schedule.missed == .catchUp, let scheduler else { return nil }
+        let round = TaskOperation([options, .delay(.zero)], body: body)
         try await scheduler.submitWaitingForRoom(round)
         return round
     }

@@ -2,8 +2,8 @@
 /// queue has no room.
 public enum MissedRounds: Sendable {
     /// They are left out: the next round comes at the next time that lies ahead.
-    case skipped
+    case skip
 
     /// They follow one another at once, until none is left. A round for which there is no room waits for it.
-    case caughtUp
+    case catchUp
 }

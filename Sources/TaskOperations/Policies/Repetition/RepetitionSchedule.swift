@@ -20,7 +20,7 @@ struct RepetitionSchedule: Sendable {
     /// A round has ended.
     mutating func roundEnded(at moment: Duration) {
         number += 1
-        guard missed == .skipped, moment > due else { return }
+        guard missed == .skip, moment > due else { return }
         // Rounded up: a round that is due just now is not missed.
         number = (moment.attoseconds - 1) / interval.attoseconds + 1
     }

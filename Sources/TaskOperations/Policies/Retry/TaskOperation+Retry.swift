@@ -1,13 +1,6 @@
 extension TaskOperation {
-    /// Has the body run again after failures, as a policy says.
-    ///
-    /// - Throws: `TaskOperationError.alreadyStarted`.
-    func retry<C: Clock>(_ policy: RetryPolicy, clock: C) throws(TaskOperationError) where C.Duration == Duration {
-        let isRetried = wrapBody { body in { try await Self.run(body, retrying: policy, clock: clock) } }
-        if !isRetried { throw .alreadyStarted(OperationLabel(self)) }
-    }
-
-    private static func run<C: Clock>(
+    /// Runs a body until it succeeds, or the policy ends the attempts.
+    static func run<C: Clock>(
         _ body: Body, retrying policy: RetryPolicy, clock: C
     ) async throws -> Success where C.Duration == Duration {
         var attempt = 1

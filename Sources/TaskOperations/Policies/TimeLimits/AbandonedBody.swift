@@ -8,6 +8,7 @@ extension AnyTaskOperation {
         guard let scheduler = record.withLock({ $0.phase == .executing ? $0.host : nil }) as? Scheduler else { return }
         let abandonment = scheduler.withCore { core in abandon(failure, in: &core) }
         guard let (ending, runner) = abandonment else { return }
+        scheduler.noteFailure(of: self)
         // The handlers of both sides are the user's, and may take long.
         Task.detached(executorPreference: scheduler.handlerExecutor, priority: effectivePriority) { [self] in
             ending.callHandlers(self)

@@ -20,10 +20,6 @@ final class OperationTimeLimit: Sendable {
         executor = clock.executorOfSleepers
     }
 
-    static func check(_ limit: Duration, _ name: String) {
-        require(limit >= .zero, "\(name) is \(limit); it must not be negative. Pass no \(name) to limit nothing.")
-    }
-
     /// Runs a body, and fails if the time passes before its end.
     func run<Success>(_ body: TaskOperation<Success>.Body) async throws -> Success {
         let result: Result<Success, any Error>
@@ -62,51 +58,5 @@ final class OperationTimeLimit: Sendable {
         operation.endBeforeStart(error, isCancellation: true)
         // It may have started between the two.
         if overrun == .abandon { operation.abandon(error) }
-    }
-}
-
-// MARK: - From the start, and from the adding
-
-extension TaskOperation {
-    /// Limits the time from the start of the body to its end.
-    ///
-    /// - Parameter makeTime: Called for each run of the body, of which there are several if it is tried again.
-    /// - Throws: `TaskOperationError.alreadyStarted`.
-    func limitTime<C: Clock>(
-        to limit: Duration, clock: C, _ makeTime: @escaping @Sendable () -> OperationTimeLimit
-    ) throws(TaskOperationError) where C.Duration == Duration {
-        OperationTimeLimit.check(limit, "timeLimit")
-        let isLimited = wrapBody { body in
-            {
-                let (time, operation) = (makeTime(), AnyTaskOperation.executing!)
-                return try await withTimeLimit(limit, clock: clock) {
-                    try await time.run(body)
-                } onTimeout: {
-                    time.pass(limit, for: operation)
-                }
-            }
-        }
-        if !isLimited { throw .alreadyStarted(OperationLabel(self)) }
-    }
-
-    /// Limits the time from now to the end of the body, of an operation that is about to be added.
-    ///
-    /// - Returns: What ends the limit, if the operation is refused.
-    /// - Throws: `TaskOperationError.alreadyAdded`, and `.alreadyStarted`.
-    @discardableResult
-    func limitTimeFromNow<C: Clock>(
-        to limit: Duration, _ time: OperationTimeLimit, clock: C
-    ) throws(TaskOperationError) -> TimeLimit where C.Duration == Duration {
-        OperationTimeLimit.check(limit, "deadline")
-        if record.withLock({ $0.wasSubmitted }) { throw .alreadyAdded(OperationLabel(self)) }
-        let timer = TimeLimit { [weak self] in
-            if let self { time.pass(limit, for: self) }
-        }
-        let isLimited = wrapBody { body in { try await time.run(body) } }
-        if !isLimited, !isFinished { throw .alreadyStarted(OperationLabel(self)) }
-        if addHandlerUnlessFinished({ _ in timer.end() }) { timer.start(limit, clock: clock) }
-        // It may have ended between the two.
-        if isFinished { timer.end() }
-        return timer
     }
 }

@@ -70,7 +70,7 @@ extension GrowthPair {
             let gate = Gate()
             let tasks = (0..<count).map { _ in
                 Task(executorPreference: executor) {
-                    await withTaskOperationQueue(executor: executor) { scope in
+                    try await withTaskOperationQueue(.init(executor: executor)) { scope in
                         scope.addOperation { await gate.pass() }
                         scope.addOperation {}
                     }
@@ -78,7 +78,7 @@ extension GrowthPair {
             }
             for task in tasks { task.cancel() }
             gate.open()
-            for task in tasks { await task.value }
+            for task in tasks { _ = await task.result }
         },
         GrowthPair("queues, and cancellations of all that is in each") { count, executor in
             let queues = (0..<count).map { _ in executor.queue(isSuspended: true) }

@@ -8,7 +8,7 @@ extension GrowthPair {
             for _ in 0..<count { outer.addOperation {} }
             try await executor.queue().addOperation {
                 for _ in 0..<count {
-                    await withTaskOperationQueue(executor: executor) { queue in _ = queue.addOperation {} }
+                    try await withTaskOperationQueue(.init(executor: executor)) { queue in _ = queue.addOperation {} }
                 }
             }.value
             outer.isSuspended = false
@@ -18,7 +18,7 @@ extension GrowthPair {
             let queue = executor.queue()
             for _ in 0..<count {
                 queue.addOperation {
-                    await withTaskOperationQueue(executor: executor) { scope in _ = scope.addOperation {} }
+                    try await withTaskOperationQueue(.init(executor: executor)) { scope in _ = scope.addOperation {} }
                 }
             }
             try await queue.waitUntilAllOperationsAreFinished()
@@ -26,7 +26,7 @@ extension GrowthPair {
         GrowthPair("scopes within scopes, and operations that wait outside for the outermost") { count, executor in
             @Sendable func descend(_ depth: Int) async {
                 if depth == 0 { return }
-                await withTaskOperationQueue(executor: executor) { scope in
+                try? await withTaskOperationQueue(.init(executor: executor)) { scope in
                     _ = scope.addOperation { await descend(depth - 1) }
                 }
             }
@@ -38,7 +38,7 @@ extension GrowthPair {
         GrowthPair("scopes of a body, and barriers of which each scope has one") { count, executor in
             try await executor.queue().addOperation {
                 for _ in 0..<count {
-                    await withTaskOperationQueue(executor: executor) { scope in
+                    try await withTaskOperationQueue(.init(executor: executor)) { scope in
                         scope.addOperation {}
                         scope.addBarrier {}
                         scope.addOperation {}
@@ -50,7 +50,7 @@ extension GrowthPair {
             let outer = executor.queue()
             let body = outer.addOperation {
                 for _ in 0..<count {
-                    await withTaskOperationQueue(executor: executor) { scope in _ = scope.addOperation {} }
+                    try await withTaskOperationQueue(.init(executor: executor)) { scope in _ = scope.addOperation {} }
                 }
             }
             for _ in 0..<count { outer.addBarrier {} }
@@ -62,7 +62,7 @@ extension GrowthPair {
             let queues = (0..<count).map { _ in executor.queue(width: 1) }
             for queue in queues { queue.addOperation { await gate.pass() } }
             for _ in 0..<count {
-                await withTaskOperationQueue(executor: executor) { scope in _ = scope.addOperation {} }
+                try await withTaskOperationQueue(.init(executor: executor)) { scope in _ = scope.addOperation {} }
             }
             gate.open()
             for queue in queues { try await queue.waitUntilAllOperationsAreFinished() }

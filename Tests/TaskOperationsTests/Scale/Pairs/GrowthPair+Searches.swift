@@ -7,7 +7,7 @@ extension GrowthPair {
         GrowthPair("operations and barriers between them that are given another priority") { count, executor in
             let queue = executor.queue(isSuspended: true)
             let operations = (0..<count).flatMap { _ in
-                [queue.addOperation(priority: .low) {}, queue.addBarrier(priority: .low) {}]
+                [queue.addOperation(priority: .low) {}, queue.addBarrier(.priority(.low)) {}]
             }
             for operation in operations { operation.priority = .medium }
             queue.isSuspended = false
@@ -16,7 +16,7 @@ extension GrowthPair {
         GrowthPair("operations and barriers between them, each awaited urgently") { count, executor in
             let queue = executor.queue(isSuspended: true)
             let operations = (0..<count).flatMap { _ in
-                [queue.addOperation(priority: .low) {}, queue.addBarrier(priority: .low) {}]
+                [queue.addOperation(priority: .low) {}, queue.addBarrier(.priority(.low)) {}]
             }
             let tasks = await executor.awaitUrgently(operations)
             queue.isSuspended = false
@@ -26,7 +26,7 @@ extension GrowthPair {
             count, executor in
             let (queue, other) = (executor.queue(isSuspended: true), executor.queue())
             let operations = (0..<count).flatMap { _ in
-                [queue.addOperation(priority: .low) {}, queue.addBarrier(priority: .low) {}]
+                [queue.addOperation(priority: .low) {}, queue.addBarrier(.priority(.low)) {}]
             }
             for operation in operations { other.addOperation(priority: .high, dependencies: [operation]) {} }
             queue.isSuspended = false
@@ -70,7 +70,7 @@ extension GrowthPair {
             let outer = executor.queue(isSuspended: true)
             let last = chain(count, on: outer).last!
             try await executor.queue().addOperation {
-                try await withTaskOperationQueue(executor: executor) { scope in
+                try await withTaskOperationQueue(.init(executor: executor)) { scope in
                     let dependents = (0..<count).map { _ in scope.addOperation(dependencies: [last]) {} }
                     outer.isSuspended = false
                     for dependent in dependents { try await dependent.value }

@@ -28,7 +28,7 @@ extension SeededExecutor {
     func queue(width: Int = TaskOperationQueue.unlimitedConcurrentOperationCount, isSuspended: Bool = false)
         -> TaskOperationQueue
     {
-        TaskOperationQueue(maxConcurrentOperationCount: width, isSuspended: isSuspended, executor: self)
+        TaskOperationQueue(.init(maxConcurrentOperationCount: width, isSuspended: isSuspended, executor: self))
     }
 
     /// Starts tasks here that wait for something urgently, one after the other, and returns when all wait.

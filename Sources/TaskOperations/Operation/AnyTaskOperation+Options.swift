@@ -1,0 +1,88 @@
+// Options are kept as they are until the operation is added to a queue, whose defaults complete them.
+
+extension AnyTaskOperation {
+    /// Adds options to an operation that was created elsewhere. Its name stays.
+    ///
+    /// ```swift
+    /// try operation.addOptions([.weight(2), .limited(by: database)])
+    /// try queue.addOperation(operation)
+    /// ```
+    ///
+    /// - Throws: `TaskOperationError.alreadyAdded` if the operation was added to a queue or started, and what
+    ///   `addDependency(_:)` throws for a dependency. No other option changes then.
+    public func addOptions(_ options: OperationOptions) throws(TaskOperationError) {
+        for dependency in options.values.dependencies { try addDependency(dependency) }
+        let (isTooLate, replaced) = record.withLock { record in
+            if record.wasSubmitted || record.phase != .created { return (true, OperationOptions()) }
+            let replaced = record.links?.options ?? OperationOptions()
+            record.add(options)
+            return (false, replaced)
+        }
+        extendLifetime(replaced)
+        if isTooLate { throw .alreadyAdded(OperationLabel(self)) }
+    }
+
+    /// The number of permits of its queue that the body takes while it executes. See `OperationOptions.weight(_:)`.
+    public var weight: Int { record.withLock { Int($0.weight) } }
+
+    /// The semaphores of each of which the operation takes a permit, in the order in which they were made. See
+    /// `OperationOptions.limited(by:)`.
+    public var limits: [AsyncSemaphore] { record.withLock { $0.links?.limits ?? [] } }
+
+    /// The options of the operation, completed by the defaults of its queue.
+    var completedOptions: OptionValues {
+        let (options, host) = record.withLock { ($0.links?.options ?? OperationOptions(), $0.host) }
+        return options.completed(by: host?.defaults).values
+    }
+
+    /// Begins what options have begin when the operation is added. Called after a queue has accepted the operation, and
+    /// before the queue can start it.
+    func beginOptions() {
+        let options = completedOptions
+        if options.surroundBody { surroundBody() }
+        guard options.beginAtAddition, !isFinished else { return }
+        if let delay = options.delay?.remaining { beginDelay(delay, on: options.chosenClock) }
+        if options.startLimit != nil || options.endLimit != nil {
+            OperationTimers(options).begin(for: self)
+        }
+    }
+
+    /// Ends what `beginOptions` began, because the operation was refused.
+    func revokeOptions() {
+        let (timers, isDelayed) = record.withLock { ($0.links?.timers, $0.isDelayed) }
+        timers?.end()
+        if isDelayed { Deadlines.remove(self) }
+    }
+}
+
+extension OperationRecord {
+    /// Adds options to those of the operation.
+    mutating func add(_ options: OperationOptions) {
+        let values = options.values
+        if let priority = values.priority {
+            level = PriorityLevel(priority)
+            isPriorityGiven = true
+        }
+        if !values.last { return }
+        let links = madeLinks()
+        links.options.add(options.lasting)
+        hasOptions = true
+        if let weight = values.weight { self.weight = UInt16(weight) }
+        if !values.limits.isEmpty { setLimits(links.options.values.orderedLimits) }
+    }
+
+    /// Completes weight, limits and priority by the defaults of a queue, or undoes that.
+    ///
+    /// - Parameter defaults: The defaults; nil if the operation has left the queue.
+    mutating func complete(by defaults: OperationOptions?) {
+        let values = (links?.options ?? OperationOptions()).completed(by: defaults).values
+        weight = UInt16(values.weight ?? 1)
+        if hasLimits || !values.limits.isEmpty { setLimits(values.orderedLimits) }
+        if !isPriorityGiven { level = values.priority.map { PriorityLevel($0) } ?? .medium }
+    }
+
+    private mutating func setLimits(_ limits: [AsyncSemaphore]) {
+        madeLinks().limits = limits
+        hasLimits = !limits.isEmpty
+    }
+}

@@ -1,0 +1,90 @@
+// Operations that need the values of others.
+//
+// There are forms for one and for two inputs, which need no parameter pack: the compiler of Swift 6.3 crashes if a function
+// that is isolated to a global actor is passed as a body, and an input of the pack is a tuple.
+
+extension TaskOperation {
+    /// Creates an operation that needs the value of another. It starts after that is finished. If the other failed or was
+    /// cancelled, the body does not run, and the operation fails with `TaskOperationError.dependencyFailed`.
+    ///
+    /// - Parameters:
+    ///   - options: The options; their dependencies have to be finished too, whatever comes of them.
+    ///   - input: The operation whose value the body gets.
+    ///   - body: The work.
+    public convenience init<Input>(
+        _ options: OperationOptions = OperationOptions(),
+        after input: TaskOperation<Input>,
+        body: @escaping @Sendable (Input) async throws -> Success
+    ) {
+        self.init(options, after: [input]) { try await body(input.requireValue()) }
+    }
+
+    /// Creates an operation that needs the values of two others. If one of them failed or was cancelled, the body does not
+    /// run, and the operation fails with `TaskOperationError.dependencyFailed`.
+    ///
+    /// - Parameters:
+    ///   - options: The options; their dependencies have to be finished too, whatever comes of them.
+    ///   - first: The operation whose value the body gets first.
+    ///   - second: The operation whose value the body gets second.
+    ///   - body: The work.
+    public convenience init<First, Second>(
+        _ options: OperationOptions = OperationOptions(),
+        after first: TaskOperation<First>,
+        _ second: TaskOperation<Second>,
+        body: @escaping @Sendable (First, Second) async throws -> Success
+    ) {
+        self.init(options, after: [first, second]) {
+            try await body(first.requireValue(), second.requireValue())
+        }
+    }
+
+    /// Creates an operation that needs the values of others. If one of them failed or was cancelled, the body does not run,
+    /// and the operation fails with `TaskOperationError.dependencyFailed`.
+    ///
+    /// - Parameters:
+    ///   - options: The options; their dependencies have to be finished too, whatever comes of them.
+    ///   - first: An operation whose value the body gets.
+    ///   - inputs: More of these, in the order in which the body gets their values.
+    ///   - body: The work.
+    public convenience init<First, each Input>(
+        _ options: OperationOptions = OperationOptions(),
+        after first: TaskOperation<First>,
+        _ inputs: repeat TaskOperation<each Input>,
+        body: @escaping BodyAfter<First, repeat each Input>
+    ) {
+        var all: [AnyTaskOperation] = [first]
+        for input in repeat each inputs { all.append(input) }
+        self.init(options, after: all) {
+            try await body(first.requireValue(), repeat (each inputs).requireValue())
+        }
+    }
+
+    /// Creates an operation that needs the values of any number of others. If one of them failed or was cancelled, the body
+    /// does not run, and the operation fails with `TaskOperationError.dependencyFailed`.
+    ///
+    /// - Parameters:
+    ///   - options: The options; their dependencies have to be finished too, whatever comes of them.
+    ///   - inputs: The operations whose values the body gets, in this order.
+    ///   - body: The work.
+    public convenience init<Input>(
+        _ options: OperationOptions = OperationOptions(),
+        after inputs: [TaskOperation<Input>],
+        body: @escaping @Sendable ([Input]) async throws -> Success
+    ) {
+        self.init(options, after: inputs) { try await body(inputs.map { try $0.requireValue() }) }
+    }
+
+    /// The value of a finished operation, for one that needs it.
+    private func requireValue() throws(TaskOperationError) -> Success {
+        switch outcome {
+        case .success(let value): return value
+        case .failure(TaskOperationError.dependencyFailed(_, let origin, let error)):
+            throw .dependencyFailed(dependency: OperationLabel(self), origin: origin, error: error)
+        case .failure(let error):
+            throw .dependencyFailed(dependency: OperationLabel(self), origin: OperationLabel(self), error: error)
+        case nil:
+            // The dependency was removed, and the need was not.
+            throw .notReady(OperationLabel(Self.executing ?? self), waitingFor: [OperationLabel(self)])
+        }
+    }
+}
