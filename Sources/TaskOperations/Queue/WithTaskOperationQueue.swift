@@ -27,7 +27,7 @@ public func withTaskOperationQueue<Value>(
     failures: FailurePolicy = .cancelRest,
     _ body: (TaskOperationQueue) async throws -> Value
 ) async throws -> Value {
-    let (workers, log) = (ScopeWorkers(), FailureLog(failures))
+    let (workers, log) = (ScopeWorkers(queueName: configuration.name), FailureLog(failures))
     let queue = TaskOperationQueue(configuration, scopeWorkers: workers, failures: log)
     let result = await withDiscardingTaskGroup(returning: Result<Value, any Error>.self) { group in
         workers.addChild(to: &group)

@@ -32,7 +32,18 @@ final class ScopeWorkers: Sendable {
 
     fileprivate typealias Continuation = WaitContinuation<Void>
 
+    /// The name of child tasks without an executor of their own.
+    ///
+    /// Nil if the calling task prefers an executor: a child task with a name would not inherit that preference. See
+    /// Documentation/Platforms.md, section "Names of tasks".
+    let childName: String?
+
     private let state = Lock(State())
+
+    /// Creates the workers of a scope that the calling task opens.
+    init(queueName: String?) {
+        childName = queueName.flatMap { name in withUnsafeCurrentTask { $0?.unownedTaskExecutor == nil ? name : nil } }
+    }
 
     /// Asks for a worker, which begins as soon as it is made.
     func start(_ worker: Worker) {
@@ -65,9 +76,9 @@ extension ScopeWorkers {
     /// scope of one operation costs.
     func addChild(to group: inout DiscardingTaskGroup) {
         if #available(macOS 26, iOS 26, watchOS 26, tvOS 26, visionOS 26, *) {
-            group.addImmediateTask { await self.serveBody() }
+            group.addImmediateTask(name: childName) { await self.serveBody() }
         } else {
-            group.addTask { await self.serveBody() }
+            group.addTask(name: childName) { await self.serveBody() }
         }
     }
 

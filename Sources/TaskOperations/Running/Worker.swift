@@ -18,7 +18,8 @@ final class Worker: Sendable {
         let worker = Worker(for: scheduler, level: level)
         if let scope = scheduler.scopeWorkers { return scope.start(worker) }
         switch scheduler.place {
-        case .pool, .mainActor: Task.detached(priority: level.taskPriority) { await worker.run() }
+        case .pool, .mainActor:
+            Task.detached(name: scheduler.queueName, priority: level.taskPriority) { await worker.run() }
         case .executor(let executor): InlineJobs.start(ObjectIdentifier(worker)) { worker.start(on: executor) }
         }
     }
@@ -31,15 +32,21 @@ final class Worker: Sendable {
         InlineJobs.startHere(ObjectIdentifier(self)) {
             switch scheduler.place {
             case .pool, .mainActor:
-                group.addTask(priority: level.taskPriority) { await self.run() }
+                group.addTask(name: scheduler.scopeWorkers?.childName, priority: level.taskPriority) {
+                    await self.run()
+                }
             case .executor(let executor):
-                group.addTask(executorPreference: executor, priority: level.taskPriority) { await self.run() }
+                group.addTask(name: scheduler.queueName, executorPreference: executor, priority: level.taskPriority) {
+                    await self.run()
+                }
             }
         }
     }
 
     func start(on executor: any TaskExecutor) {
-        Task.detached(executorPreference: executor, priority: level.taskPriority) { await self.run() }
+        Task.detached(name: scheduler.queueName, executorPreference: executor, priority: level.taskPriority) {
+            await self.run()
+        }
     }
 }
 
