@@ -594,6 +594,41 @@ struct PatternExample {
                 "func f() { Thread.sleep(forTimeInterval: 1) }",
             ]),
         PatternExample(
+            "ported-ignored-outcome",
+            has: [
+                ours + "q.addOperation { try f() }",
+                ours + "q.addOperation(name: \"a\", retry: .immediate(maxAttempts: 3)) { throw E() }",
+                ours + "func g() { q.addOperation { try await f() } }",
+                ours + "func g() {\n h()\n q.addOperation {\n if a { try f() }\n }\n h()\n}",
+                ours + "urls.forEach { url in q.addOperation { try f(url) } }",
+                ours + "func g() { for url in urls { q.addOperation { try f(url) } } }",
+                ours + "q.addOperation { do { try f() } catch { try g() } }",
+                "import TaskOperations; func g() async { await withTaskOperationQueue { q in q.addOperation { try f() }; h() } }",
+            ],
+            hasNot: [
+                "let q = TaskOperationQueue(); q.addOperation { try f() }",
+                ours + "q.addOperation { f() }",
+                ours + "_ = q.addOperation { try f() }",
+                ours + "let o = q.addOperation { try f() }",
+                ours + "func g() -> AnyTaskOperation { q.addOperation { try f() } }",
+                ours
+                    + "func g() -> AnyTaskOperation { if a { q.addOperation { try f() } } else { q.addOperation { try h() } } }",
+                ours + "let o = if a { q.addOperation { try f() } } else { q.addOperation { try h() } }",
+                ours + "let all = urls.map { url in q.addOperation { try f(url) } }",
+                ours + "let all = urls.map { q.addOperation { [url = $0] in try f(url) } }",
+                ours + "let n = try await q.addOperation { try f() }.value",
+                ours + "q.addOperation { try f() }.addCompletionHandler { h() }",
+                ours + "q.addOperation { try f() }\n    .addCompletionHandler { h() }",
+                ours + "use(q.addOperation { try f() })",
+                ours + "let all = [\n q.addOperation { try f() },\n q.addOperation { try f() }\n]",
+                ours + "q.addOperation { do { try f() } catch { report(error) } }",
+                ours + "q.addOperation { try? f() }",
+                ours + "q.addOperation { Task { try f() } }",
+                ours + "q.addOperation { try await Task.sleep(for: .seconds(1)); try Task.checkCancellation() }",
+                ours + "q.addOperation { try f() }; Task { for await event in q.events { report(event) } }",
+                "import TaskOperations; func g(_ group: Work) { group.addOperation { try f() } }",
+            ]),
+        PatternExample(
             "ported-bridged-queue", has: ["let q = BridgedOperationQueue()"], hasNot: ["let q = TaskOperationQueue()"]),
         PatternExample(
             "ported-blocking-wait", has: ["try leaf.waitUntilFinishedBlocking()"],
@@ -602,6 +637,9 @@ struct PatternExample {
             "ported-legacy-dependencies", has: ["q.addOperation(.legacyDependencies([a])) { }"],
             hasNot: ["q.addOperation(dependencies: [a]) { }"]),
     ]
+
+    /// A queue of ours, in a file that says so.
+    private static let ours = "import TaskOperations; let q = TaskOperationQueue(); "
 
     private static let types = [
         PatternExample(

@@ -15,6 +15,7 @@ extension FileMatcher {
         analyzeRoles()
         analyzeAdvanced()
         analyzePorted()
+        analyzeOutcomes()
         addNamedTypes()
     }
 }

@@ -148,6 +148,10 @@ extension Patterns {
             "ported-blocking-body", .ported, "Blocking call in a body", recipe: "Operations/BlockingOperations",
             .callers, .bridge, "It takes a thread of the cooperative pool away: a BlockingExecutor.", .analysis),
         Pattern(
+            "ported-ignored-outcome", .ported, "Operation that can fail, and whose outcome nothing asks for",
+            recipe: "Operations/ErrorProperty", .rote, .bridge,
+            "try await its value, add a completion handler, or write _ = if an error does not matter.", .analysis),
+        Pattern(
             "ported-bridged-queue", .ported, "BridgedOperationQueue", recipe: "Migration#a-bridged-queue", .callers,
             .bridge, "A TaskOperationQueue when nothing old is added any more.", .made([.bridgedQueue]),
             .function(["BridgedOperationQueue"])),

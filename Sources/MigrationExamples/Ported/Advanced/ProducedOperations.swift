@@ -8,7 +8,8 @@ extension Ported {
         let queue = TaskOperationQueue()
         let (lines, produced) = (SharedCount(), SharedCount())
         for file in input.sample {
-            queue.addOperation {
+            // A file that cannot be read has nothing follow it.
+            _ = queue.addOperation {
                 let text = try file.text()
                 produced.add(1)
                 TaskOperationQueue.current?.addOperation { lines.add(text.lineCount) }
