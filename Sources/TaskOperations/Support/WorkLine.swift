@@ -9,6 +9,9 @@ package struct WorkLine<Element> {
 
     package var isEmpty: Bool { leaving.isEmpty && arriving.isEmpty }
 
+    /// The element that `popFirst` removes.
+    package var first: Element? { leaving.last ?? arriving.first }
+
     package mutating func append(_ element: Element) {
         arriving.append(element)
     }
