@@ -1,0 +1,82 @@
+import TaskOperations
+import TaskOperationsExpectations
+import TaskOperationsTesting
+import Testing
+
+@Suite("Bodies that are tried again, without a queue", .inTurns, .timeLimit(.minutes(10)))
+struct RetryingTests {
+    @Test("the body runs until it succeeds, and knows the number of the attempt", .seeds(20))
+    func untilItSucceeds() async throws {
+        let number = try await retrying(.immediately(attempts: 5)) {
+            if RetryPolicy.attempt! < 3 { throw WorkFailed() }
+            return RetryPolicy.attempt!
+        }
+        #expect(number == 3)
+        #expect(RetryPolicy.attempt == nil)
+    }
+
+    @Test("the last error is thrown", .seeds(20))
+    func lastError() async {
+        await #expect(throws: WorkFailed(number: 3)) {
+            try await retrying(.immediately(attempts: 3)) { throw WorkFailed(number: RetryPolicy.attempt!) }
+        }
+    }
+
+    @Test("pauses are measured by the clock, and end when the task is cancelled", .seeds(50))
+    func pauses() async throws {
+        let (clock, attempts) = (ManualClock(on: .seeded), Recorder<Int>())
+        let caller = Task(executorPreference: .seeded) {
+            try await retrying(.exponential(initial: .seconds(1), attempts: 9), clock: clock) {
+                attempts.record(RetryPolicy.attempt!)
+                throw WorkFailed()
+            }
+        }
+        await clock.waitForSleepers(1)
+        clock.advance(by: .seconds(1))
+        await clock.waitForSleepers(2)
+        clock.advance(by: .milliseconds(1999))
+        await letOthersRun()
+        #expect(attempts.events == [1, 2])
+        clock.advance(by: .milliseconds(1))
+        await clock.waitForSleepers(3)
+        caller.cancel()
+        await #expect(throws: CancellationError.self) { try await caller.value }
+        #expect(attempts.events == [1, 2, 3])
+    }
+
+    @Test("there is no attempt after a cancellation", .seeds(20))
+    func cancelledInAnAttempt() async throws {
+        let (gate, meter) = (Gate(), ConcurrencyMeter())
+        let caller = Task(executorPreference: .seeded) {
+            try await retrying(.immediately(attempts: 9)) {
+                meter.enter()
+                await gate.pass()
+                throw WorkFailed()
+            }
+        }
+        await gate.waitForArrivals(1)
+        caller.cancel()
+        gate.open()
+        await #expect(throws: WorkFailed()) { try await caller.value }
+        #expect(meter.total == 1)
+    }
+
+    @Test("each attempt may have a time limit", .seeds(20))
+    func limitedAttempts() async throws {
+        let clock = ManualClock(on: .seeded)
+        let caller = Task(executorPreference: .seeded) {
+            try await retrying(.immediately(attempts: 3), clock: clock) {
+                try await withTimeLimit(.seconds(1), clock: clock) {
+                    if RetryPolicy.attempt == 3 { return 3 }
+                    while !Task.isCancelled { await Task.yield() }
+                    return 0
+                }
+            }
+        }
+        for _ in 0..<2 {
+            await letOthersRun()
+            clock.advance(by: .seconds(1))
+        }
+        #expect(try await caller.value == 3)
+    }
+}

@@ -1,0 +1,148 @@
+import TaskOperations
+import TaskOperationsExpectations
+import TaskOperationsTesting
+import Testing
+
+@Suite("Bodies with a time limit, without a queue", .inTurns, .timeLimit(.minutes(10)))
+struct WithTimeLimitTests {
+    @Test("a body that ends in time gives its value, or its error", .seeds(20))
+    func inTime() async throws {
+        let clock = ManualClock(on: .seeded)
+        #expect(try await withTimeLimit(.seconds(1), clock: clock) { 1 } == 1)
+        await #expect(throws: WorkFailed()) {
+            try await withTimeLimit(.seconds(1), clock: clock) { throw WorkFailed() }
+        }
+        await until { clock.sleeperCount == 0 }
+    }
+
+    @Test("when the time is over, the body alone is cancelled, and waited for", .seeds(50))
+    func tooLate() async throws {
+        let (clock, gate, ended) = (ManualClock(on: .seeded), Gate(), Recorder<Bool>())
+        let caller = Task(executorPreference: .seeded) {
+            defer { #expect(!Task.isCancelled) }
+            try await withTimeLimit(.seconds(1), clock: clock) {
+                while !Task.isCancelled { await Task.yield() }
+                await gate.pass()
+                ended.record(Task.isCancelled)
+            }
+        }
+        await letOthersRun()
+        #expect(gate.arrivals == 0)
+        clock.advance(by: .seconds(1))
+        await gate.waitForArrivals(1)
+        #expect(ended.events.isEmpty)
+        gate.open()
+        let error = await #expect(throws: WaitTimeoutError.self) { try await caller.value }
+        #expect(error?.timeout == "1.0 seconds")
+        #expect(ended.events == [true])
+    }
+
+    @Test("a limit that is not positive cancels the body from its start", .seeds(20))
+    func noTime() async throws {
+        for limit in [Duration.zero, .seconds(-1)] {
+            await #expect(throws: WaitTimeoutError.self) {
+                try await withTimeLimit(limit, clock: ManualClock(on: .seeded)) {
+                    while !Task.isCancelled { await Task.yield() }
+                }
+            }
+        }
+    }
+
+    @Test("after a cancellation of the caller, the outcome is that of the body", .seeds(50))
+    func cancelledCaller() async throws {
+        let (clock, gate) = (ManualClock(on: .seeded), Gate())
+        let caller = Task(executorPreference: .seeded) {
+            try await withTimeLimit(.seconds(1), clock: clock) {
+                await gate.pass()
+                try Task.checkCancellation()
+            }
+        }
+        await gate.waitForArrivals(1)
+        caller.cancel()
+        clock.advance(by: .seconds(1))
+        await letOthersRun()
+        gate.open()
+        await #expect(throws: CancellationError.self) { try await caller.value }
+    }
+
+    @Test("limits within limits: the inner one does not end the outer body", .seeds(50))
+    func nested() async throws {
+        let clock = ManualClock(on: .seeded)
+        let caller = Task(executorPreference: .seeded) {
+            try await withTimeLimit(.seconds(2), clock: clock) {
+                await #expect(throws: WaitTimeoutError.self) {
+                    try await withTimeLimit(.seconds(1), clock: clock) {
+                        while !Task.isCancelled { await Task.yield() }
+                    }
+                }
+                #expect(!Task.isCancelled)
+                return 7
+            }
+        }
+        await letOthersRun()
+        clock.advance(by: .seconds(1))
+        #expect(try await caller.value == 7)
+    }
+
+    @Test("the time may end at the same moment as the body", .seeds(200))
+    func race() async throws {
+        let clock = ManualClock(on: .seeded)
+        let caller = Task(executorPreference: .seeded) {
+            try await withTimeLimit(.seconds(1), clock: clock) { for _ in 0..<5 { await Task.yield() } }
+        }
+        var generator = SeededGenerator(seed: SeededExecutor.current!.seed)
+        for _ in 0..<generator.number(below: 12) { await Task.yield() }
+        clock.advance(by: .seconds(1))
+        if case .failure(let error) = await caller.result { #expect(error is WaitTimeoutError) }
+    }
+
+    @Test("the body runs on the actor of the caller, and uses what is not Sendable") @MainActor
+    func isolation() async throws {
+        final class Counter { var count = 0 }
+        let counter = Counter()
+        let same = try await withTimeLimit(.seconds(1000)) {
+            MainActor.assertIsolated()
+            counter.count += 1
+            await Task.yield()
+            counter.count += 1
+            return counter
+        }
+        #expect(same === counter)
+        #expect(counter.count == 2)
+        let tried = try await retrying(.immediately(attempts: 3)) {
+            MainActor.assertIsolated()
+            counter.count += 1
+            if counter.count < 4 { throw WorkFailed() }
+            return counter
+        }
+        #expect(tried.count == 4)
+    }
+
+    @Test("a wait in the body counts as one of the operation that runs it", .seeds(20))
+    func waitInOperation() async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, executor: .seeded)
+        let clock = ManualClock(on: .seeded)
+        let operation = queue.addOperation {
+            try await withTimeLimit(.seconds(1), clock: clock) {
+                try await queue.addOperation { AnyTaskOperation.current != nil }.value
+            }
+        }
+        #expect(try await operation.value)
+    }
+
+    @Test("on the continuous clock, a body that is never done is ended")
+    func realTime() async throws {
+        await #expect(throws: WaitTimeoutError.self) {
+            try await withTimeLimit(.milliseconds(5)) { try await Task.sleep(for: .seconds(10_000)) }
+        }
+    }
+
+    @Test("many limits that end as their bodies do leave nothing")
+    func many() async throws {
+        try await (0..<tensOfThousands / 5).concurrentForEach { number in
+            do {
+                try await withTimeLimit(.microseconds(number % 40)) { for _ in 0..<(number % 3) { await Task.yield() } }
+            } catch is WaitTimeoutError {}
+        }
+    }
+}
