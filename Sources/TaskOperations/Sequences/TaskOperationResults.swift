@@ -16,8 +16,9 @@
 /// iteration goes on until they have finished. Leaving the iteration early cancels nothing: the rest can be taken later.
 /// When the object is released, unfinished operations are cancelled.
 ///
-/// A body may iterate results of its own queue, and lends its permit while it waits if they need it. The operations
-/// inherit the priority of the task that waits for a result.
+/// A body may iterate results of its own queue, and lends its permit while it waits if they need it. Such a wait is linear
+/// in the number of unfinished operations; any other is constant time. The operations inherit the priority of the task that
+/// waits for a result.
 public final class TaskOperationResults<Success: Sendable>: AsyncSequence, Sendable {
     /// A finished operation and its outcome.
     public typealias Element = (operation: TaskOperation<Success>, result: Result<Success, any Error>)

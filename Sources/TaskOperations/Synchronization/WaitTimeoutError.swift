@@ -1,4 +1,5 @@
-/// A wait took longer than it was allowed to. What was waited for goes on.
+/// A wait that took longer than its limit. The awaited work continues, except the body of `withTimeLimit`, which has ended
+/// when this error is thrown.
 public struct WaitTimeoutError: Error, Hashable, Sendable {
     /// What was waited for, in words.
     public let awaited: String

@@ -5,7 +5,9 @@ import Testing
 @Suite("The rooms of the library", .inTurns)
 struct RoomsTests {
     /// Each may refer to itself and to those behind it.
-    private static let rooms = ["Observation", "Queue", "Running", "Operation", "Scheduling", "Support"]
+    private static let rooms = [
+        "Sequences", "Observation", "Queue", "Running", "Operation", "Scheduling", "Support",
+    ]
 
     private static let folder = URL(filePath: #filePath)
         .deletingLastPathComponent().appending(path: "../../../Sources/TaskOperations").standardizedFileURL

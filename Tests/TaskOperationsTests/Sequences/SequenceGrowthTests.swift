@@ -1,0 +1,95 @@
+import TaskOperations
+import TaskOperationsExpectations
+import TaskOperationsTesting
+import Testing
+
+@Suite("Growth: sequences of any length", .computing, .timeLimit(.minutes(10)))
+struct SequenceGrowthTests {
+    enum Form: String, CaseIterable {
+        case elementsOnQueue, elements, asyncInput, asyncCompletion, results, resultsInBody
+    }
+
+    @Test("An element of ten times as many costs about the same", arguments: Form.allCases)
+    func linear(form: Form) throws {
+        let ratio = try bestRatio(within: 4) { isLarge in
+            let count = isLarge ? 2000 : 200
+            return try processorTimeOnOneThread { executor in
+                for _ in 0..<(2000 / count) { try await form.run(count, executor) }
+            }
+        }
+        #expect(ratio < 4, "quadratic work would make it 10")
+    }
+
+    #if os(Linux)
+        @Test("Many elements are mapped in constant memory", .prompt)
+        func memory() async {
+            await #expect(processExitsWith: .success) {
+                let queue = TaskOperationQueue()
+                for order in [ResultOrder.input, .completion] {
+                    let elements = CountedNumbers(count: tensOfThousands * 2)
+                    var (before, count) = (0, 0)
+                    for try await _ in elements.concurrentMap(on: queue, order: order, { $0 }) {
+                        count += 1
+                        if count == elements.count / 10 { before = heapInUse! }
+                    }
+                    let kept = heapInUse! - before
+                    #expect(kept < 100_000, "\(kept) bytes")
+                    #expect(count == elements.count)
+                }
+            }
+        }
+    #endif
+}
+
+extension SequenceGrowthTests.Form {
+    fileprivate func run(_ count: Int, _ executor: SeededExecutor) async throws {
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 2, executor: executor)
+        switch self {
+        case .elementsOnQueue:
+            _ = try await (0..<count).concurrentMap(on: queue) { $0 }
+        case .elements:
+            _ = await (0..<count).concurrentMap { $0 }
+        case .asyncInput:
+            for try await _ in CountedNumbers(count: count).concurrentMap(on: queue, { $0 }) {}
+        case .asyncCompletion:
+            for try await _ in CountedNumbers(count: count).concurrentMap(order: .completion, { $0 }) {}
+        case .results:
+            try await take(count, after: count, on: queue)
+        case .resultsInBody:
+            try await queue.addOperation { try await take(count, after: 8, on: queue) }.value
+        }
+    }
+
+    private func take(_ count: Int, after initial: Int, on queue: TaskOperationQueue) async throws {
+        let results = TaskOperationResults<Int>(on: queue)
+        for number in 0..<initial { results.addOperation { number } }
+        var taken = 0
+        for try await _ in results {
+            taken += 1
+            if taken <= count { results.addOperation { 0 } }
+        }
+        #expect(taken == initial + count)
+    }
+}
+
+/// The numbers from 0, without a record of them.
+private struct CountedNumbers: AsyncSequence, Sendable {
+    let count: Int
+
+    func makeAsyncIterator() -> Iterator { Iterator(count: count) }
+
+    struct Iterator: AsyncIteratorProtocol {
+        let count: Int
+        private var number = 0
+
+        init(count: Int) {
+            self.count = count
+        }
+
+        mutating func next() async -> Int? {
+            if number == count { return nil }
+            defer { number += 1 }
+            return number
+        }
+    }
+}
