@@ -151,6 +151,34 @@ struct ConcurrentMapTests {
         continuation.finish()
     }
 
+    @Test("an element that a sequence gives after the failure, whatever its cancellation, is cancelled too", .seeds(20))
+    func elementAfterFailure() async throws {
+        let (gate, order) = (Gate(), Recorder<String>())
+        let numbers = AsyncStream<Int> {
+            if order.events.isEmpty {
+                order.record("first")
+                return 0
+            }
+            if gate.isOpen { return nil }
+            await gate.pass()
+            return 1
+        }
+        let queue = TaskOperationQueue(executor: .seeded)
+        let caller = Task(executorPreference: .seeded) {
+            defer { order.record("end") }
+            try await numbers.concurrentForEach(on: queue) { number in
+                if number == 0 { throw WorkFailed() }
+                while !Task.isCancelled { await Task.yield() }
+            }
+        }
+        await gate.waitForArrivals(1)
+        await letOthersRun()
+        order.record("open")
+        gate.open()
+        await #expect(throws: WorkFailed()) { try await caller.value }
+        #expect(order.events == ["first", "open", "end"])
+    }
+
     @Test("a sequence that throws cancels the rest, after the results that were ready", .seeds(100))
     func throwingSource() async throws {
         for order in [ResultOrder.input, .completion] {
