@@ -20,6 +20,28 @@ struct SequenceGrowthTests {
         #expect(ratio < 4, "quadratic work would make it 10")
     }
 
+    @Test("A wait for a result costs about the same when 40 times as many are unfinished")
+    func waits() throws {
+        let ratio = try bestRatio(within: 4) { isLarge in
+            try onOneThread { executor in
+                let queue = TaskOperationQueue(executor: executor)
+                let (results, end) = (TaskOperationResults<Int>(on: queue), TaskOperation {})
+                for _ in 0..<(isLarge ? 8000 : 200) { results.addOperation(dependencies: [end]) { 0 } }
+                results.addOperation { 1 }
+                var iterator = results.makeAsyncIterator()
+                _ = try await iterator.next()
+                let start = threadTime()
+                for _ in 0..<100 {
+                    results.addOperation { 1 }
+                    #expect(try await iterator.next()?.result.get() == 1)
+                }
+                defer { results.cancelAllOperations() }
+                return threadTime() - start
+            }
+        }
+        #expect(ratio < 4, "a look at all that are unfinished would make it 40")
+    }
+
     #if os(Linux)
         @Test("Many elements are mapped in constant memory", .prompt)
         func memory() async {
