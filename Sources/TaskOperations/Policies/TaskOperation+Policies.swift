@@ -29,7 +29,7 @@ extension TaskOperation {
     ) async throws -> Success {
         guard let limit else { return try await body() }
         let label = OperationLabel(AnyTaskOperation.executing!)
-        return try await inChildTask(for: limit, clock: clock, body) {
+        return try await withCancelledBody(after: limit, clock: clock, body) {
             TaskOperationError.timedOut(label, after: limit)
         }
     }

@@ -18,17 +18,20 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     /// - Parameters:
     ///   - queue: The queue that runs the calls, each as an operation. Its width, its limits and the priorities of its
     ///     operations apply. If it is nil, calls run where child tasks of the iterating task would run.
+    ///   - options: The options of the operations. Without a priority they have that of the calling task.
     ///   - maxConcurrentOperationCount: The number of calls that may run or have a result that was not taken; at least 1.
     ///     If it is nil, the width of the queue, or the number of processors if there is no queue.
     ///   - order: The order in which results are returned.
     ///   - transform: The function. It has the priority of the task that iterates.
     public func concurrentMap<Value: Sendable>(
-        on queue: TaskOperationQueue? = nil, maxConcurrentOperationCount: Int? = nil, order: ResultOrder = .input,
+        on queue: TaskOperationQueue? = nil, options: OperationOptions = OperationOptions(),
+        maxConcurrentOperationCount: Int? = nil, order: ResultOrder = .input,
         _ transform: @escaping @Sendable (Element) async throws -> Value
     ) -> some AsyncSequence<Value, any Error> & Sendable {
         if let maxConcurrentOperationCount { checkCount(maxConcurrentOperationCount, "maxConcurrentOperationCount") }
         return ConcurrentMapSequence(
-            base: self, queue: queue, width: maxConcurrentOperationCount, order: order, transform: transform)
+            base: self, queue: queue, options: options, width: maxConcurrentOperationCount, order: order,
+            transform: transform)
     }
 
     /// Calls a function with every element, several at a time, and returns when all calls have ended.
@@ -39,17 +42,20 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     /// - Parameters:
     ///   - queue: The queue that runs the calls, each as an operation. Its width, its limits and the priorities of its
     ///     operations apply. If it is nil, calls run where child tasks of the calling task would run.
+    ///   - options: The options of the operations. Without a priority they have that of the calling task.
     ///   - maxConcurrentOperationCount: The number of calls that may run at once; at least 1. If it is nil, the width of
     ///     the queue, or the number of processors if there is no queue.
     ///   - body: The function. It has the priority of the calling task.
     /// - Throws: The first error that the function or this sequence throws; `CancellationError` if the task is cancelled
     ///   before; `TaskOperationError.waitCycle` if the calling body waits for operations that cannot end before it does.
     public func concurrentForEach(
-        on queue: TaskOperationQueue? = nil, maxConcurrentOperationCount: Int? = nil,
+        on queue: TaskOperationQueue? = nil, options: OperationOptions = OperationOptions(),
+        maxConcurrentOperationCount: Int? = nil,
         _ body: @escaping @Sendable (Element) async throws -> Void
     ) async throws {
         let results = concurrentMap(
-            on: queue, maxConcurrentOperationCount: maxConcurrentOperationCount, order: .completion, body)
+            on: queue, options: options, maxConcurrentOperationCount: maxConcurrentOperationCount, order: .completion,
+            body)
         for try await _ in results {}
     }
 }
@@ -61,6 +67,7 @@ where Base.Element: Sendable {
 
     let base: Base
     let queue: TaskOperationQueue?
+    let options: OperationOptions
     let width: Int?
     let order: ResultOrder
     let transform: @Sendable (Base.Element) async throws -> Value
@@ -85,19 +92,21 @@ where Base.Element: Sendable {
     /// Starts an operation that takes elements of the base, and adds an operation for each.
     private func start() -> FailFastResults<Value> {
         let own = TaskOperationQueue(
-            name: "concurrentMap",
-            maxConcurrentOperationCount: TaskOperationQueue.unlimitedConcurrentOperationCount,
-            executor: queue?.taskExecutor ?? preferredTaskExecutor())
+            .init(
+                name: "concurrentMap",
+                maxConcurrentOperationCount: TaskOperationQueue.unlimitedConcurrentOperationCount,
+                executor: queue?.scheduler.bodyExecutor ?? preferredTaskExecutor()))
         let width = self.width ?? self.queue?.usableWidth ?? TaskOperationQueue.defaultMaxConcurrentOperationCount
         let buffer = ResultBuffer<Value>(on: queue ?? own, order: order, limit: width, cancelsRestOnFailure: true)
         let priority = Task.currentPriority
         let producer = TaskOperation<Void>(name: "elements of concurrentMap", priority: priority) {
-            [base, transform] in
+            [base, transform, options] in
             var iterator = base.makeAsyncIterator()
             while true {
                 try await buffer.waitForRoom()
                 guard let element = try await iterator.next() else { return }
-                buffer.add(TaskOperation(priority: priority) { try await transform(element) }, hasRoom: true)
+                buffer.add(
+                    TaskOperation([.priority(priority), options]) { try await transform(element) }, hasRoom: true)
             }
         }
         buffer.start(producer: producer, on: own)
@@ -108,9 +117,4 @@ where Base.Element: Sendable {
 extension TaskOperationQueue {
     /// The width, or 1 while nothing can start.
     var usableWidth: Int { max(1, maxConcurrentOperationCount) }
-
-    /// The executor that was given for bodies.
-    fileprivate var taskExecutor: (any TaskExecutor)? {
-        if case .executor(let executor) = scheduler.place { executor } else { nil }
-    }
 }

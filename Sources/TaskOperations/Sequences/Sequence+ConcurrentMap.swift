@@ -89,17 +89,19 @@ extension Sequence where Element: Sendable {
     ///
     /// - Parameters:
     ///   - queue: The queue.
+    ///   - options: The options of the operations. Without a priority they have that of the calling task.
     ///   - width: The number of operations that may be unfinished at once; at least 1. If it is nil, the width of the queue.
     ///   - transform: The function. It has the priority of the calling task.
     /// - Throws: The first error that the function throws; `CancellationError` if an operation is cancelled before its
     ///   start; `TaskOperationError.waitCycle` if the calling body waits for operations that cannot end before it does.
     public func concurrentMap<Value: Sendable>(
-        on queue: TaskOperationQueue, maxConcurrentOperationCount width: Int? = nil,
+        on queue: TaskOperationQueue, options: OperationOptions = OperationOptions(),
+        maxConcurrentOperationCount width: Int? = nil,
         isolation: isolated (any Actor)? = #isolation,
         _ transform: @escaping @Sendable (Element) async throws -> Value
     ) async throws -> [Value] {
         var values = IndexedValues<Value>()
-        try await callConcurrently(on: queue, width, transform) { values[$0] = $1 }
+        try await callConcurrently(on: queue, options, width, transform) { values[$0] = $1 }
         return values.all
     }
 
@@ -109,19 +111,22 @@ extension Sequence where Element: Sendable {
     ///
     /// - Parameters:
     ///   - queue: The queue.
+    ///   - options: The options of the operations. Without a priority they have that of the calling task.
     ///   - width: The number of operations that may be unfinished at once; at least 1. If it is nil, the width of the queue.
     ///   - body: The function. It has the priority of the calling task.
     /// - Throws: As `concurrentMap`.
     public func concurrentForEach(
-        on queue: TaskOperationQueue, maxConcurrentOperationCount width: Int? = nil,
+        on queue: TaskOperationQueue, options: OperationOptions = OperationOptions(),
+        maxConcurrentOperationCount width: Int? = nil,
         isolation: isolated (any Actor)? = #isolation,
         _ body: @escaping @Sendable (Element) async throws -> Void
     ) async throws {
-        try await callConcurrently(on: queue, width, body) { _, _ in }
+        try await callConcurrently(on: queue, options, width, body) { _, _ in }
     }
 
     private func callConcurrently<Value: Sendable>(
-        on queue: TaskOperationQueue, _ width: Int?, isolation: isolated (any Actor)? = #isolation,
+        on queue: TaskOperationQueue, _ options: OperationOptions, _ width: Int?,
+        isolation: isolated (any Actor)? = #isolation,
         _ work: @escaping @Sendable (Element) async throws -> Value, receive: (Int, Value) -> Void
     ) async throws {
         let width = width ?? queue.usableWidth
@@ -131,7 +136,8 @@ extension Sequence where Element: Sendable {
         var iterator = enumerated().makeIterator()
         while true {
             while buffer.count < width, !buffer.hasFailed, let (index, element) = iterator.next() {
-                buffer.add(TaskOperation(priority: priority) { (index, try await work(element)) }, hasRoom: true)
+                buffer.add(
+                    TaskOperation([.priority(priority), options]) { (index, try await work(element)) }, hasRoom: true)
             }
             guard let (index, value) = try await results.next() else { return }
             receive(index, value)

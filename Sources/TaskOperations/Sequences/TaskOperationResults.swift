@@ -49,14 +49,11 @@ public final class TaskOperationResults<Success: Sendable>: AsyncSequence, Senda
 extension TaskOperationResults {
     /// Makes an operation from a closure and adds it to the queue. The iteration yields it when it has finished, in
     /// whatever way.
-    ///
-    /// - Parameters: As for `addOperation` of a queue.
     @discardableResult
     public func addOperation(
-        name: String? = nil, priority: TaskPriority = .medium, dependencies: [AnyTaskOperation] = [],
-        body: @escaping TaskOperation<Success>.Body
+        _ options: OperationOptions = OperationOptions(), body: @escaping TaskOperation<Success>.Body
     ) -> TaskOperation<Success> {
-        let operation = TaskOperation(name: name, priority: priority, dependencies: dependencies, body: body)
+        let operation = TaskOperation(options, body: body)
         buffer.add(operation, hasRoom: false)
         return operation
     }
@@ -64,15 +61,13 @@ extension TaskOperationResults {
     /// Makes an operation from a closure, and adds it to the queue as soon as fewer operations than
     /// `maxUntakenOperationCount` are unfinished or not taken. Calls are served in order of priority, then arrival.
     ///
-    /// - Parameters: As for `addOperation` of a queue.
     /// - Throws: `CancellationError` if the task is cancelled before there is room.
     @discardableResult
     public func addOperationWaitingForRoom(
-        name: String? = nil, priority: TaskPriority = .medium, dependencies: [AnyTaskOperation] = [],
-        body: @escaping TaskOperation<Success>.Body
+        _ options: OperationOptions = OperationOptions(), body: @escaping TaskOperation<Success>.Body
     ) async throws(CancellationError) -> TaskOperation<Success> {
         try await buffer.waitForRoom()
-        let operation = TaskOperation(name: name, priority: priority, dependencies: dependencies, body: body)
+        let operation = TaskOperation(options, body: body)
         buffer.add(operation, hasRoom: true)
         return operation
     }

@@ -10,7 +10,7 @@ struct TaskNameTests {
     func workers(name: String?) async throws {
         let executors: [(any TaskExecutor)?] = [nil, globalConcurrentExecutor, InlineExecutor()]
         for executor in executors {
-            let queue = TaskOperationQueue(name: name, executor: executor)
+            let queue = TaskOperationQueue(.init(name: name, executor: executor))
             #expect(try await queue.addOperation { Task.name }.value == name)
             #expect(try await queue.addOperation { @MainActor in Task.name }.value == name)
         }
@@ -22,7 +22,9 @@ struct TaskNameTests {
         let executors: [(any TaskExecutor)?] = [nil, globalConcurrentExecutor]
         for executor in executors {
             let names = try await Task(name: "caller") {
-                try await withTaskOperationQueue(name: "scope", maxConcurrentOperationCount: 2, executor: executor) {
+                try await withTaskOperationQueue(
+                    .init(name: "scope", maxConcurrentOperationCount: 2, executor: executor)
+                ) {
                     queue in
                     let operations = (0..<4).map { _ in queue.addOperation { Task.name } }
                     var names: [String?] = [Task.name]

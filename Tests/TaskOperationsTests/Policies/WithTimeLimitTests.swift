@@ -120,7 +120,7 @@ struct WithTimeLimitTests {
 
     @Test("a wait in the body counts as one of the operation that runs it", .seeds(20))
     func waitInOperation() async throws {
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, executor: .seeded)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, executor: .seeded))
         let clock = ManualClock(on: .seeded)
         let operation = queue.addOperation {
             try await withTimeLimit(.seconds(1), clock: clock) {

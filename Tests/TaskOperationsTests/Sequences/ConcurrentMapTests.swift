@@ -8,7 +8,7 @@ import Testing
 struct ConcurrentMapTests {
     @Test("results come in the order of input, whatever the order of completion", .seeds(100))
     func orderOfInput() async throws {
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 3, executor: .seeded)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 3, executor: .seeded))
         for queue in [queue, nil] {
             let results = CountedElements(count: 20).concurrentMap(on: queue, maxConcurrentOperationCount: 4) {
                 await yield(times: 20 - $0)
@@ -20,7 +20,7 @@ struct ConcurrentMapTests {
 
     @Test("results come in the order of completion if that is asked for", .seeds(100))
     func orderOfCompletion() async throws {
-        for queue in [TaskOperationQueue(maxConcurrentOperationCount: 3, executor: .seeded), nil] {
+        for queue in [TaskOperationQueue(.init(maxConcurrentOperationCount: 3, executor: .seeded)), nil] {
             let completed = Recorder<Int>()
             let results = CountedElements(count: 20).concurrentMap(
                 on: queue, maxConcurrentOperationCount: 4, order: .completion
@@ -44,7 +44,7 @@ struct ConcurrentMapTests {
             let gate = Gate()
             let source = CountedElements(count: 9)
             let results = source.concurrentMap(
-                on: TaskOperationQueue(executor: .seeded), maxConcurrentOperationCount: 3, order: order
+                on: TaskOperationQueue(.init(executor: .seeded)), maxConcurrentOperationCount: 3, order: order
             ) { number in
                 if number == 0 { await gate.pass() }
                 return number
@@ -66,7 +66,7 @@ struct ConcurrentMapTests {
     @Test("while the consumer takes nothing, exactly as many elements are taken as there is room", .seeds(50))
     func boundedByConsumer() async throws {
         for order in [ResultOrder.input, .completion] {
-            for queue in [TaskOperationQueue(maxConcurrentOperationCount: 2, executor: .seeded), nil] {
+            for queue in [TaskOperationQueue(.init(maxConcurrentOperationCount: 2, executor: .seeded)), nil] {
                 let source = CountedElements(count: 100)
                 let meter = ConcurrencyMeter()
                 var iterator = source.concurrentMap(on: queue, maxConcurrentOperationCount: 5, order: order) { number in
@@ -113,7 +113,7 @@ struct ConcurrentMapTests {
     @Test("the first failure cancels the rest, which is waited for, and is thrown once", .seeds(100))
     func failure() async throws {
         for order in [ResultOrder.input, .completion] {
-            for queue in [TaskOperationQueue(maxConcurrentOperationCount: 3, executor: .seeded), nil] {
+            for queue in [TaskOperationQueue(.init(maxConcurrentOperationCount: 3, executor: .seeded)), nil] {
                 let meter = ConcurrencyMeter()
                 let source = CountedElements(count: 1000)
                 var iterator = source.concurrentMap(on: queue, maxConcurrentOperationCount: 4, order: order) { number in
@@ -146,7 +146,7 @@ struct ConcurrentMapTests {
     func failureWhileSourceWaits() async throws {
         let (stream, continuation) = AsyncStream.makeStream(of: Int.self)
         continuation.yield(1)
-        let results = stream.concurrentMap(on: TaskOperationQueue(executor: .seeded)) { _ in throw WorkFailed() }
+        let results = stream.concurrentMap(on: TaskOperationQueue(.init(executor: .seeded))) { _ in throw WorkFailed() }
         await #expect(throws: WorkFailed()) { for try await _ in results {} }
         continuation.finish()
     }
@@ -163,7 +163,7 @@ struct ConcurrentMapTests {
             await gate.pass()
             return 1
         }
-        let queue = TaskOperationQueue(executor: .seeded)
+        let queue = TaskOperationQueue(.init(executor: .seeded))
         let caller = Task(executorPreference: .seeded) {
             defer { order.record("end") }
             try await numbers.concurrentForEach(on: queue) { number in
@@ -182,7 +182,7 @@ struct ConcurrentMapTests {
     @Test("a sequence that throws cancels the rest, after the results that were ready", .seeds(100))
     func throwingSource() async throws {
         for order in [ResultOrder.input, .completion] {
-            for queue in [TaskOperationQueue(maxConcurrentOperationCount: 3, executor: .seeded), nil] {
+            for queue in [TaskOperationQueue(.init(maxConcurrentOperationCount: 3, executor: .seeded)), nil] {
                 let meter = ConcurrencyMeter()
                 let source = CountedElements(count: 9, failureIndex: 6)
                 let results = source.concurrentMap(on: queue, maxConcurrentOperationCount: 4, order: order) { number in
@@ -205,7 +205,7 @@ struct ConcurrentMapTests {
     @Test("cancelling the consumer at any moment cancels all, waits for it, and leaves nothing", .seeds(150))
     func cancellation() async throws {
         for order in [ResultOrder.input, .completion] {
-            for queue in [TaskOperationQueue(maxConcurrentOperationCount: 2, executor: .seeded), nil] {
+            for queue in [TaskOperationQueue(.init(maxConcurrentOperationCount: 2, executor: .seeded)), nil] {
                 var generator = SeededGenerator(seed: SeededExecutor.current!.seed)
                 let (meter, freed) = (ConcurrencyMeter(), Gate())
                 let consumer = Task(executorPreference: .seeded) { [witness = Witness(freed)] in
@@ -233,7 +233,7 @@ struct ConcurrentMapTests {
 
     @Test("leaving the loop early cancels what runs, and leaves nothing", .seeds(100))
     func earlyBreak() async throws {
-        for queue in [TaskOperationQueue(maxConcurrentOperationCount: 2, executor: .seeded), nil] {
+        for queue in [TaskOperationQueue(.init(maxConcurrentOperationCount: 2, executor: .seeded)), nil] {
             let (cancelled, meter, freed) = (Recorder<Int>(), ConcurrencyMeter(), Gate())
             let source = CountedElements(count: 1000)
             do {
@@ -257,7 +257,7 @@ struct ConcurrentMapTests {
     @Test("a body maps a sequence on its own queue of width 1, and lends its permit", .seeds(100))
     func ownQueue() async throws {
         for order in [ResultOrder.input, .completion] {
-            let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, executor: .seeded)
+            let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, executor: .seeded))
             let sum = queue.addOperation {
                 var sum = 0
                 let results = CountedElements(count: 5).concurrentMap(
@@ -272,7 +272,7 @@ struct ConcurrentMapTests {
 
     @Test("on a queue that never lends, such a body is refused instead of waiting for ever", .seeds(50))
     func ownQueueWithoutLending() async throws {
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, lendsPermits: false, executor: .seeded)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, lending: .never, executor: .seeded))
         let operation = queue.addOperation {
             try await CountedElements(count: 5).concurrentForEach(on: queue) { _ in }
         }
@@ -282,7 +282,7 @@ struct ConcurrentMapTests {
 
     @Test("operations have the priority of the consumer, and rise with it", .seeds(50))
     func priority() async throws {
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 2, executor: .seeded)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 2, executor: .seeded))
         let gate = Gate()
         let consumer = Task(executorPreference: .seeded, priority: .low) {
             try await CountedElements(count: 2).concurrentForEach(on: queue) { _ in await gate.pass() }
@@ -297,7 +297,7 @@ struct ConcurrentMapTests {
 
     @Test("concurrentForEach calls the function with each element, and throws the first failure", .seeds(50))
     func forEach() async throws {
-        for queue in [TaskOperationQueue(maxConcurrentOperationCount: 2, executor: .seeded), nil] {
+        for queue in [TaskOperationQueue(.init(maxConcurrentOperationCount: 2, executor: .seeded)), nil] {
             let (visited, meter) = (Recorder<Int>(), ConcurrencyMeter())
             try await CountedElements(count: 30).concurrentForEach(on: queue, maxConcurrentOperationCount: 4) {
                 number in
@@ -316,7 +316,7 @@ struct ConcurrentMapTests {
 
     @Test("a queue that is shut down or cancelled while it maps ends the iteration with that error", .seeds(50))
     func endedQueue() async throws {
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 2, executor: .seeded)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 2, executor: .seeded))
         let results = CountedElements(count: 30).concurrentMap(on: queue) { number in
             if number == 4 { queue.shutDown() }
             return number

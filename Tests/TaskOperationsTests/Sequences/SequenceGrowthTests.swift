@@ -24,9 +24,9 @@ struct SequenceGrowthTests {
     func waits() throws {
         let ratio = try bestRatio(within: 4) { isLarge in
             try onOneThread { executor in
-                let queue = TaskOperationQueue(executor: executor)
+                let queue = TaskOperationQueue(.init(executor: executor))
                 let (results, end) = (TaskOperationResults<Int>(on: queue), TaskOperation {})
-                for _ in 0..<(isLarge ? 8000 : 200) { results.addOperation(dependencies: [end]) { 0 } }
+                for _ in 0..<(isLarge ? 8000 : 200) { results.addOperation(.dependencies([end])) { 0 } }
                 results.addOperation { 1 }
                 var iterator = results.makeAsyncIterator()
                 _ = try await iterator.next()
@@ -65,7 +65,7 @@ struct SequenceGrowthTests {
 
 extension SequenceGrowthTests.Form {
     fileprivate func run(_ count: Int, _ executor: SeededExecutor) async throws {
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 2, executor: executor)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 2, executor: executor))
         switch self {
         case .elementsOnQueue:
             _ = try await (0..<count).concurrentMap(on: queue) { $0 }

@@ -8,7 +8,7 @@ import Testing
 struct SequenceMapTests {
     @Test("results come in the order of the elements", .seeds(100))
     func order() async throws {
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 3, executor: .seeded)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 3, executor: .seeded))
         let transform: @Sendable (Int) async -> Int = { number in
             for _ in 0..<(20 - number) { await Task.yield() }
             return -number
@@ -21,7 +21,7 @@ struct SequenceMapTests {
 
     @Test("exactly as many calls run at once as the width says, and no further element is taken", .seeds(50))
     func width() async throws {
-        for queue in [TaskOperationQueue(maxConcurrentOperationCount: 9, executor: .seeded), nil] {
+        for queue in [TaskOperationQueue(.init(maxConcurrentOperationCount: 9, executor: .seeded)), nil] {
             for width in [1, 4] {
                 let (gate, meter, taken) = (Gate(), ConcurrencyMeter(), Recorder<Int>())
                 let elements = (0..<20).lazy.map { number in
@@ -50,7 +50,7 @@ struct SequenceMapTests {
 
     @Test("without a width, that of the queue applies", .seeds(20))
     func widthOfQueue() async throws {
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 3, executor: .seeded)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 3, executor: .seeded))
         let meter = ConcurrencyMeter()
         let most = Recorder<Int>()
         try await (0..<20).concurrentForEach(on: queue) { _ in
@@ -63,7 +63,7 @@ struct SequenceMapTests {
 
     @Test("a failure cancels the rest, which is waited for, and no further element is taken", .seeds(100))
     func failure() async throws {
-        for queue in [TaskOperationQueue(maxConcurrentOperationCount: 3, executor: .seeded), nil] {
+        for queue in [TaskOperationQueue(.init(maxConcurrentOperationCount: 3, executor: .seeded)), nil] {
             let (meter, taken) = (ConcurrencyMeter(), Recorder<Int>())
             let elements = (0..<Int.max).lazy.map { number in
                 taken.record(number)
@@ -100,7 +100,7 @@ struct SequenceMapTests {
 
     @Test("cancelling the caller at any moment cancels the calls, and waits for them", .seeds(150))
     func cancellation() async throws {
-        for queue in [TaskOperationQueue(maxConcurrentOperationCount: 2, executor: .seeded), nil] {
+        for queue in [TaskOperationQueue(.init(maxConcurrentOperationCount: 2, executor: .seeded)), nil] {
             var generator = SeededGenerator(seed: SeededExecutor.current!.seed)
             let (meter, freed) = (ConcurrencyMeter(), Gate())
             let caller = Task(executorPreference: .seeded) { [witness = Witness(freed)] in
@@ -126,7 +126,7 @@ struct SequenceMapTests {
 
     @Test("on a queue, a cancelled caller ends even if no call throws", .seeds(20))
     func cancelledEndless() async throws {
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 2, executor: .seeded)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 2, executor: .seeded))
         let caller = Task(executorPreference: .seeded) {
             try await (0..<Int.max).concurrentForEach(on: queue) { _ in await Task.yield() }
         }
@@ -137,10 +137,10 @@ struct SequenceMapTests {
 
     @Test("a body maps a sequence on its own queue of width 1, and lends its permit", .seeds(50))
     func ownQueue() async throws {
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, executor: .seeded)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, executor: .seeded))
         let numbers = queue.addOperation { try await (0..<5).concurrentMap(on: queue) { $0 } }
         #expect(try await numbers.value == Array(0..<5))
-        let strict = TaskOperationQueue(maxConcurrentOperationCount: 1, lendsPermits: false, executor: .seeded)
+        let strict = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, lending: .never, executor: .seeded))
         let refused = strict.addOperation { try await (0..<5).concurrentMap(on: strict) { $0 } }
         await #expect(throws: TaskOperationError.self) { try await refused.value }
         try await strict.waitUntilAllOperationsAreFinished()
@@ -149,7 +149,7 @@ struct SequenceMapTests {
     @Test("the rate of the queue applies to the calls", .seeds(20))
     func rate() async throws {
         let clock = ManualClock(on: .seeded)
-        let queue = TaskOperationQueue(rate: .one(per: .seconds(1), burst: 2), clock: clock, executor: .seeded)
+        let queue = TaskOperationQueue(.init(rate: .one(per: .seconds(1), burst: 2), clock: clock, executor: .seeded))
         let visited = Recorder<Int>()
         let caller = Task(executorPreference: .seeded) {
             try await (0..<6).concurrentForEach(on: queue, maxConcurrentOperationCount: 6) { visited.record($0) }

@@ -8,10 +8,10 @@ import Testing
 struct TaskOperationResultsTests {
     @Test("each operation is yielded once with its result, in order of completion", .seeds(100))
     func allResults() async throws {
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 3, executor: .seeded)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 3, executor: .seeded))
         let results = TaskOperationResults<Int>(on: queue)
         let operations = (0..<20).map { number in
-            results.addOperation(name: "\(number)") {
+            results.addOperation(.name("\(number)")) {
                 for _ in 0..<(number % 4) { await Task.yield() }
                 if number % 5 == 0 { throw WorkFailed(number: number) }
                 return number
@@ -31,7 +31,7 @@ struct TaskOperationResultsTests {
 
     @Test("operations are added from the loop and from bodies, until nothing is left", .seeds(100))
     func tree() async throws {
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 2, executor: .seeded)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 2, executor: .seeded))
         let results = TaskOperationResults<Int>(on: queue)
         results.addOperation { 1 }
         var found: [Int] = []
@@ -53,7 +53,7 @@ struct TaskOperationResultsTests {
 
     @Test("results that were not taken count as room", .seeds(50))
     func room() async throws {
-        let queue = TaskOperationQueue(executor: .seeded)
+        let queue = TaskOperationQueue(.init(executor: .seeded))
         let results = TaskOperationResults<Int>(on: queue, maxUntakenOperationCount: 3)
         let added = Recorder<Int>()
         let producer = Task(executorPreference: .seeded) {
@@ -95,7 +95,7 @@ struct TaskOperationResultsTests {
 
     @Test("a cancelled consumer cancels the operations, and gets all of their results", .seeds(100))
     func cancellation() async throws {
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 2, executor: .seeded)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 2, executor: .seeded))
         let results = TaskOperationResults<Void>(on: queue)
         let meter = ConcurrencyMeter()
         for _ in 0..<10 {
@@ -118,7 +118,7 @@ struct TaskOperationResultsTests {
 
     @Test("leaving the loop cancels nothing, and a later loop gets the rest", .seeds(50))
     func earlyBreak() async throws {
-        let results = TaskOperationResults<Int>(on: TaskOperationQueue(executor: .seeded))
+        let results = TaskOperationResults<Int>(on: TaskOperationQueue(.init(executor: .seeded)))
         for number in 0..<10 { results.addOperation { number } }
         var found: [Int] = []
         for try await (_, result) in results {
@@ -131,7 +131,7 @@ struct TaskOperationResultsTests {
 
     @Test("releasing the results cancels what runs, and leaves nothing", .seeds(50))
     func released() async throws {
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 2, executor: .seeded)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 2, executor: .seeded))
         let (freed, cancelled) = (Gate(), Recorder<Bool>())
         do {
             let (results, witness) = (TaskOperationResults<Witness>(on: queue), Witness(freed))
@@ -151,7 +151,7 @@ struct TaskOperationResultsTests {
     @Test("cancelAllOperations cancels what was added, and nothing that is added later", .seeds(20))
     func cancelAll() async throws {
         let results = TaskOperationResults<Int>(
-            on: TaskOperationQueue(maxConcurrentOperationCount: 1, executor: .seeded))
+            on: TaskOperationQueue(.init(maxConcurrentOperationCount: 1, executor: .seeded)))
         for _ in 0..<4 { results.addOperation { 0 } }
         results.cancelAllOperations()
         results.addOperation { 1 }
@@ -166,7 +166,7 @@ struct TaskOperationResultsTests {
     @Test("several consumers share the results", .seeds(50))
     func severalConsumers() async throws {
         let results = TaskOperationResults<Int>(
-            on: TaskOperationQueue(maxConcurrentOperationCount: 2, executor: .seeded))
+            on: TaskOperationQueue(.init(maxConcurrentOperationCount: 2, executor: .seeded)))
         for number in 0..<20 {
             results.addOperation {
                 await Task.yield()
@@ -188,7 +188,7 @@ struct TaskOperationResultsTests {
 
     @Test("a body takes results of its own queue of width 1", .seeds(50))
     func ownQueue() async throws {
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, executor: .seeded)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, executor: .seeded))
         let operation = queue.addOperation {
             let results = TaskOperationResults<Int>(on: queue)
             for number in 0..<4 { results.addOperation { number } }
@@ -201,14 +201,14 @@ struct TaskOperationResultsTests {
 
     @Test("a body that takes results of an operation that waits for the body is refused by name", .seeds(20))
     func cycle() async throws {
-        let queue = TaskOperationQueue(executor: .seeded)
+        let queue = TaskOperationQueue(.init(executor: .seeded))
         let gate = Gate()
         let results = TaskOperationResults<Void>(on: queue)
         let body = queue.addOperation(name: "body") {
             await gate.pass()
             for try await _ in results {}
         }
-        results.addOperation(name: "dependent", dependencies: [body]) {}
+        results.addOperation([.name("dependent"), .dependencies([body])]) {}
         gate.open()
         await #expect(throws: TaskOperationError.self) { try await body.value }
         for try await (_, result) in results { try result.get() }
@@ -216,12 +216,12 @@ struct TaskOperationResultsTests {
 
     @Test("operations rise with the task that waits for a result", .seeds(20))
     func escalation() async throws {
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, executor: .seeded)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, executor: .seeded))
         let (results, gate) = (TaskOperationResults<Void>(on: queue), Gate())
-        for _ in 0..<3 { results.addOperation(priority: .low) { await gate.pass() } }
+        for _ in 0..<3 { results.addOperation(.priority(.low)) { await gate.pass() } }
         let consumer = Task(executorPreference: .seeded, priority: .high) { for try await _ in results {} }
         await until { queue.operations.allSatisfy { $0.effectivePriority == .high } }
-        results.addOperation(priority: .low) {}
+        results.addOperation(.priority(.low)) {}
         #expect(queue.operations.allSatisfy { $0.effectivePriority == .high })
         gate.open()
         try await consumer.value

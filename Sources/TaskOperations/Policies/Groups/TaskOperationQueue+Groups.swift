@@ -90,7 +90,7 @@ extension TaskOperation {
 
 extension Scheduler {
     /// The executor of bodies that the configuration contains.
-    fileprivate nonisolated var bodyExecutor: (any TaskExecutor)? {
+    nonisolated var bodyExecutor: (any TaskExecutor)? {
         if case .executor(let executor) = place { executor } else { nil }
     }
 }
