@@ -27,6 +27,7 @@ let package = Package(
         .library(name: "TaskOperations", targets: ["TaskOperations"]),
         .library(name: "TaskOperationsBridge", targets: ["TaskOperationsBridge"]),
         .library(name: "TaskOperationsTracing", targets: ["TaskOperationsTracing"]),
+        .library(name: "TaskOperationsDeliveries", targets: ["TaskOperationsDeliveries"]),
         .library(name: "TaskOperationsTesting", targets: ["TaskOperationsTesting", "TaskOperationsExpectations"]),
         .executable(name: "audit", targets: ["audit"]),
         .plugin(name: "AuditPlugin", targets: ["AuditPlugin"]),
@@ -35,6 +36,7 @@ let package = Package(
         .target(name: "TaskOperations", swiftSettings: settings),
         .target(name: "TaskOperationsBridge", dependencies: ["TaskOperations"], swiftSettings: settings),
         .target(name: "TaskOperationsTracing", dependencies: ["TaskOperations"], swiftSettings: settings),
+        .target(name: "TaskOperationsDeliveries", dependencies: ["TaskOperations"], swiftSettings: settings),
         .target(name: "TaskOperationsTesting", dependencies: ["TaskOperations"], swiftSettings: settings),
         .target(
             name: "TaskOperationsExpectations", dependencies: ["TaskOperationsTesting"], swiftSettings: settings),
@@ -108,6 +110,10 @@ let package = Package(
         .testTarget(
             name: "TestingTests",
             dependencies: ["TaskOperations", "TaskOperationsTesting", "TaskOperationsExpectations"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "DeliveriesTests",
+            dependencies: ["TaskOperationsDeliveries", "TaskOperationsTesting", "TaskOperationsExpectations"],
             swiftSettings: settings),
         .testTarget(
             name: "SimulationTests", dependencies: ["Simulation", "TaskOperationsExpectations"], exclude: ["Corpus"],

@@ -53,6 +53,11 @@ extension TaskOperationQueue {
         try await scheduler.submitWaitingForRoom(operation)
     }
 
+    /// Gives back the token of the rate that a body of this queue has used, so that another operation can use it.
+    package func giveBackStart() {
+        if scheduler.hasRate { scheduler.withCore { $0.state.giveBackStart() } }
+    }
+
     /// How many calls of `addOperationWaitingForRoom` wait.
     package var waitingProducerCount: Int { scheduler.waitingProducerCount }
 

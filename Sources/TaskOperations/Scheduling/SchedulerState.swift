@@ -455,6 +455,9 @@ extension SchedulerState {
     /// Uses a token of the rate for another attempt. Returns when that may begin; nil if there is no rate.
     mutating func reserveStart() -> Duration? { pace.reserveStart() }
 
+    /// An operation that has started gives back its token of the rate.
+    mutating func giveBackStart() { pace.undoStart() }
+
     /// The queue was woken.
     mutating func noteWake() { pace.noteWake() }
 }

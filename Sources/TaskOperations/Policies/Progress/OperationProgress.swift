@@ -20,7 +20,7 @@ public struct OperationProgress: Hashable, Sendable {
     }
 
     /// Nothing was told yet.
-    static let none = OperationProgress(fraction: 0)
+    package static let none = OperationProgress(fraction: 0)
 
     /// The same, of what has ended.
     var finished: OperationProgress {

@@ -5,7 +5,7 @@ protocol ProgressSource: AnyObject, Sendable {
 }
 
 /// Waits for changes on behalf of a task. Changes that come before the task looks are one.
-final class ProgressListener: Sendable {
+package final class ProgressListener: Sendable {
     private struct State: Sendable {
         var hasChanged = true
         var isCancelled = false
@@ -14,8 +14,10 @@ final class ProgressListener: Sendable {
 
     private let state = Lock(State())
 
+    package init() {}
+
     /// Something has changed. Called with no lock held.
-    func wake() {
+    package func wake() {
         wake { $0.hasChanged = true }
     }
 
@@ -28,7 +30,7 @@ final class ProgressListener: Sendable {
     }
 
     /// Waits for a change since the last time; the first time there is one. Returns false if the task is cancelled.
-    func nextChange() async -> Bool {
+    package func nextChange() async -> Bool {
         await withCancellableWait { (continuation: WaitContinuation<Void>) in
             let mustWait = state.withLock { state in
                 if state.hasChanged || state.isCancelled { return false }

@@ -83,6 +83,9 @@ extension RetryPolicy {
             { [decision] error, attempt in isTransient(error) ? decision(error, attempt) : nil }, report: report)
     }
 
+    /// Returns the pause before the next attempt of something that is not an operation; nil for no other attempt.
+    package func delay(after error: any Error, attempt: Int) -> Duration? { decision(error, attempt) }
+
     /// Decides on another attempt of an operation, and reports the failed one.
     func pause(after error: any Error, attempt: Int, of operation: AnyTaskOperation?) -> Duration? {
         let mustEnd = Task.isCancelled || operation.map { $0.isCancelled || $0.isRefused(error) } ?? false

@@ -1,0 +1,47 @@
+/// A unit of work that an engine (Redis streams, SQS, a table in Postgres) has handed to this process for a limited time.
+///
+/// The time is the *lease*. While the lease is held, the engine hands the payload to no other worker. When the lease ends
+/// without an answer, the engine delivers the payload again. So a payload may be delivered more than once, and its body must
+/// tolerate that.
+///
+/// Adapters of drivers conform to this protocol. `TaskOperationQueue.consume` calls each method in a task that is never
+/// cancelled, except for `extendLease`, whose task is cancelled when the delivery has been settled.
+public protocol Delivery: Identifiable, Sendable where ID: Sendable {
+    /// The type of the work's description.
+    associatedtype Payload: Sendable
+
+    /// The description of the work.
+    var payload: Payload { get }
+
+    /// The number of this delivery among the deliveries of its payload, from 1.
+    var attempt: Int { get }
+
+    /// Removes the payload from the engine.
+    ///
+    /// - Throws: `DeliveryLeaseLost` if the lease has ended and the engine knows that. Any other error means that the
+    ///   outcome is unknown; the call is repeated then.
+    func acknowledge() async throws
+
+    /// Gives the payload back to the engine.
+    ///
+    /// - Parameter delay: The time until the engine may deliver the payload again; zero for at once.
+    /// - Throws: As `acknowledge`.
+    func reject(retryAfter delay: Duration) async throws
+
+    /// Moves the end of the lease.
+    ///
+    /// - Parameter duration: The time from now to the new end.
+    /// - Throws: As `acknowledge`.
+    func extendLease(by duration: Duration) async throws
+}
+
+/// The engine no longer considers the caller the holder of a delivery: the lease has ended, or the delivery was settled.
+public struct DeliveryLeaseLost: Error, Hashable, CustomStringConvertible {
+    /// Creates the error.
+    public init() {}
+
+    /// What happened, and what follows.
+    public var description: String {
+        "The lease of the delivery has ended. The engine delivers its payload again, or has done so."
+    }
+}

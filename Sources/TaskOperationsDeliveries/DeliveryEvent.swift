@@ -1,0 +1,29 @@
+/// A call of an engine.
+public enum EngineCall: Hashable, Sendable {
+    /// The next element of the sequence of deliveries.
+    case pull
+    /// `Delivery.acknowledge()`.
+    case acknowledge
+    /// `Delivery.reject(retryAfter:)`.
+    case reject
+    /// `Delivery.extendLease(by:)`.
+    case extendLease
+}
+
+/// What a consumer of deliveries reports.
+public enum DeliveryEvent<ID: Hashable & Sendable>: Sendable {
+    /// The body has succeeded, and the engine has removed the payload.
+    case acknowledged(ID)
+    /// The body has failed, and the engine has the payload again.
+    case rejected(ID, error: any Error, retryAfter: Duration)
+    /// The delivery did not execute, or was cancelled, and the engine has the payload again.
+    case givenBack(ID)
+    /// The delivery was poison: `onPoison` has returned, and the engine has removed the payload.
+    case poisoned(ID, error: any Error)
+    /// The lease has ended, and the engine delivers the payload again. If the body still executes, it was cancelled and
+    /// keeps its permit until it ends.
+    case leaseLost(ID)
+    /// A call of the engine failed. It is repeated after a pause; nil if it is not. A delivery whose acknowledgement is not
+    /// repeated has succeeded here and will be delivered again.
+    case engineFailed(EngineCall, ID?, error: any Error, retryAfter: Duration?)
+}

@@ -1,0 +1,88 @@
+internal import TaskOperations
+
+/// How long a worker may hold a delivery, and when it asks for more time.
+///
+/// A worker that has crashed extends nothing, so another worker gets the delivery after `duration`. A worker whose body
+/// hangs must not extend the lease either: that is what `renewal` decides.
+public struct DeliveryLease: Hashable, Sendable {
+    /// When the lease of a body that executes is extended. A delivery that waits for its start is always extended.
+    public enum Renewal: Hashable, Sendable {
+        /// Never: the body has one lease.
+        case never
+        /// When the body has reported progress since the last extension; see `AnyTaskOperation.reportProgress`. Only a
+        /// report that differs from the one before counts.
+        case whileProgressing
+        /// Always, until the body has executed for a time.
+        case upTo(Duration)
+    }
+
+    /// The time that the engine grants with a delivery, and that each extension asks for; positive. It must be the value
+    /// that the engine is configured with.
+    public var duration: Duration
+
+    /// When the lease is extended.
+    public var renewal: Renewal
+
+    /// Creates a lease.
+    public init(_ duration: Duration = .seconds(30), renewal: Renewal = .whileProgressing) {
+        self.duration = duration
+        self.renewal = renewal
+    }
+}
+
+/// Decides when one lease is extended. Times are durations since one moment.
+struct LeaseState: Sendable {
+    enum Step: Hashable {
+        case sleep(until: Duration)
+        /// The engine is asked for an extension; the lease ends at `end` if it does not answer.
+        case extend(before: Duration)
+        case lose
+    }
+
+    private let lease: DeliveryLease
+    /// The end of the lease as far as this process knows.
+    private(set) var end: Duration
+    private(set) var nextLook: Duration
+    /// The start of the body; nil before it.
+    private(set) var start: Duration?
+    /// The last report of the body at the last extension.
+    private var extendedAt: OperationProgress
+
+    /// - Parameter progress: The report of a body that has not reported.
+    init(_ lease: DeliveryLease, at now: Duration, progress: OperationProgress) {
+        self.lease = lease
+        extendedAt = progress
+        end = now + lease.duration
+        nextLook = now + lease.duration / 3
+    }
+
+    /// The body starts.
+    mutating func begin(at now: Duration) { start = start ?? now }
+
+    /// Returns the next step of the task that keeps the lease. Looks three times within each lease.
+    ///
+    /// - Parameter progress: The last report of the body.
+    mutating func step(at now: Duration, progress: OperationProgress) -> Step {
+        if now >= end { return .lose }
+        if now < nextLook { return .sleep(until: nextLook) }
+        nextLook = min(end, now + lease.duration / 3)
+        if !mayExtend(at: now, progress: progress) { return .sleep(until: nextLook) }
+        extendedAt = progress
+        return .extend(before: end)
+    }
+
+    private func mayExtend(at now: Duration, progress: OperationProgress) -> Bool {
+        guard let start else { return true }
+        switch lease.renewal {
+        case .never: return false
+        case .whileProgressing: return progress != extendedAt
+        case .upTo(let limit): return now - start < limit
+        }
+    }
+
+    /// An extension was granted that was asked for at `time`.
+    mutating func wasExtended(at time: Duration) {
+        end = time + lease.duration
+        nextLook = time + lease.duration / 3
+    }
+}

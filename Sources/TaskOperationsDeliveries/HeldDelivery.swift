@@ -1,0 +1,187 @@
+@_spi(Lock) import TaskOperations
+
+/// The payload was delivered more often than `DeliveryOptions.maxAttempts` allows, so it was not executed again.
+public struct DeliveryAttemptsExhausted: Error, Hashable {
+    /// The number of the attempt that was one too many.
+    public let attempt: Int
+}
+
+/// One delivery from its arrival until it is settled: its lease, and the answer to the engine.
+final class HeldDelivery<Source: Delivery>: Sendable {
+    private struct State: Sendable {
+        var lease: LeaseState
+        var renewal: Task<Void, Never>?
+        var hasStarted = false
+        /// True once the operation has ended: the lease is not extended any more.
+        var hasEnded = false
+        var isLost = false
+    }
+
+    let delivery: Source
+    let options: DeliveryOptions
+    private let consumer: DeliveryConsumer<Source>
+    private let state: Lock<State>
+
+    init(_ delivery: Source, of consumer: DeliveryConsumer<Source>) {
+        self.delivery = delivery
+        self.consumer = consumer
+        options = consumer.optionsFor?(delivery.payload) ?? consumer.configuration.options
+        state = Lock(State(lease: LeaseState(options.lease, at: consumer.clock.now, progress: .none)))
+    }
+
+    private var clock: RelativeClock { consumer.clock }
+
+    /// Whether the delivery is settled as poison without another execution.
+    var isExhausted: Bool { consumer.onPoison != nil && delivery.attempt > options.maxAttempts }
+
+    /// Executes the payload, as the body of the operation.
+    func execute() async throws {
+        let now = clock.now
+        state.withLock { state in
+            state.hasStarted = true
+            state.lease.begin(at: now)
+        }
+        consumer.stoppedWaiting()
+        try await consumer.body(delivery.payload)
+    }
+
+    /// Waits for the end of the operation, and answers the engine. Runs in a task that is never cancelled.
+    func settle(_ operation: TaskOperation<Void>, number: Int) async {
+        let result = await withTimeLimit(state.withLock { $0.lease.nextLook } - clock.now, clock: clock.clock) {
+            await operation.result
+        } onTimeout: {
+            self.startRenewal(of: operation)
+        }
+        let (renewal, isLost, hasStarted) = state.withLock { state in
+            state.hasEnded = true
+            return (state.renewal.take(), state.isLost, state.hasStarted)
+        }
+        renewal?.cancel()
+        if !hasStarted { consumer.stoppedWaiting() }
+        switch result {
+        case .success: await acknowledge { .acknowledged($0) }
+        case .failure where isLost: break
+        case .failure where isExhausted: await poison(DeliveryAttemptsExhausted(attempt: delivery.attempt))
+        case .failure(TaskOperationError.queueShutDown):
+            consumer.queueRefused()
+            await giveBack()
+        case .failure where operation.isCancelled: await giveBack()
+        case .failure(let error): await fail(error, hasStarted: hasStarted)
+        }
+        consumer.settled(number, key: options.key)
+    }
+}
+
+// MARK: - The lease
+
+extension HeldDelivery {
+    /// Starts the task that keeps the lease. Only deliveries that are held for long need one.
+    private func startRenewal(of operation: TaskOperation<Void>) {
+        let task = Task.detached(executorPreference: clock.executor, priority: .high) { await self.renew(operation) }
+        let isTooLate = state.withLock { state in
+            if !state.hasEnded { state.renewal = task }
+            return state.hasEnded
+        }
+        if isTooLate { task.cancel() }
+    }
+
+    private func renew(_ operation: TaskOperation<Void>) async {
+        while !Task.isCancelled {
+            let (now, progress) = (clock.now, operation.currentProgress)
+            switch state.withLock({ $0.lease.step(at: now, progress: progress) }) {
+            case .sleep(let moment): await clock.sleep(for: moment - now)
+            case .extend(let end): await extend(of: operation, at: now, until: end)
+            case .lose: return lose(operation)
+            }
+        }
+    }
+
+    private func extend(of operation: TaskOperation<Void>, at now: Duration, until end: Duration) async {
+        do {
+            try await withTimeLimit(end - now, clock: clock.clock) {
+                try await delivery.extendLease(by: options.lease.duration)
+            } onTimeout: {
+                self.lose(operation)
+            }
+            state.withLock { $0.lease.wasExtended(at: now) }
+        } catch is DeliveryLeaseLost {
+            lose(operation)
+        } catch {
+            if Task.isCancelled { return }
+            let next = state.withLock { $0.lease.nextLook }
+            report(.engineFailed(.extendLease, delivery.id, error: error, retryAfter: next - now))
+        }
+    }
+
+    private func lose(_ operation: TaskOperation<Void>) {
+        let (isNew, renewal) = state.withLock { state in
+            if state.isLost || state.hasEnded { return (false, nil as Task<Void, Never>?) }
+            state.isLost = true
+            return (true, state.renewal)
+        }
+        renewal?.cancel()
+        if !isNew { return }
+        report(.leaseLost(delivery.id))
+        operation.cancel()
+    }
+}
+
+// MARK: - The answer
+
+extension HeldDelivery {
+    private func report(_ event: DeliveryEvent<Source.ID>) { consumer.observer(event) }
+
+    private func acknowledge(_ event: (Source.ID) -> DeliveryEvent<Source.ID>) async {
+        if await call(.acknowledge, { try await self.delivery.acknowledge() }) { report(event(delivery.id)) }
+    }
+
+    private func giveBack() async {
+        if await call(.reject, { try await self.delivery.reject(retryAfter: .zero) }) {
+            report(.givenBack(delivery.id))
+        }
+    }
+
+    private func fail(_ error: any Error, hasStarted: Bool) async {
+        let delay = options.redelivery.delay(after: error, attempt: delivery.attempt)
+        if hasStarted, consumer.onPoison != nil, delay == nil || delivery.attempt >= options.maxAttempts {
+            return await poison(error)
+        }
+        await reject(error, after: delay ?? options.lease.duration)
+    }
+
+    private func reject(_ error: any Error, after delay: Duration) async {
+        if await call(.reject, { try await self.delivery.reject(retryAfter: delay) }) {
+            report(.rejected(delivery.id, error: error, retryAfter: delay))
+        }
+    }
+
+    private func poison(_ error: any Error) async {
+        do {
+            try await consumer.onPoison!(delivery, error)
+        } catch let failure {
+            return await reject(failure, after: options.lease.duration)
+        }
+        await acknowledge { .poisoned($0, error: error) }
+    }
+
+    /// Calls the engine, again after failures, until the lease ends. Returns whether the engine has answered.
+    private func call(_ call: EngineCall, _ answer: () async throws -> Void) async -> Bool {
+        var attempt = 0
+        while true {
+            do {
+                try await answer()
+                return true
+            } catch is DeliveryLeaseLost {
+                report(.leaseLost(delivery.id))
+                return false
+            } catch {
+                attempt += 1
+                var pause = consumer.configuration.backoff.delay(after: error, attempt: attempt)
+                if let length = pause, clock.now + length >= state.withLock({ $0.lease.end }) { pause = nil }
+                report(.engineFailed(call, delivery.id, error: error, retryAfter: pause))
+                guard let pause else { return false }
+                await clock.sleep(for: pause)
+            }
+        }
+    }
+}

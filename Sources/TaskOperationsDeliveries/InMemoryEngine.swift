@@ -1,0 +1,171 @@
+@_spi(Lock) internal import TaskOperations
+
+/// An engine within the process, for tests and first steps: payloads, leases, redeliveries and delays, and nothing durable.
+///
+/// ```swift
+/// let engine = InMemoryEngine<Photo>(lease: .seconds(30))
+/// engine.send(photo)
+/// engine.finish()
+/// await queue.consume(engine.deliveries()) { photo in … }   // returns when all are acknowledged
+/// ```
+///
+/// With a `ManualClock` and a `SeededExecutor`, runs can be repeated. An interceptor makes calls slow, or has them fail.
+public final class InMemoryEngine<Payload: Sendable>: Sendable {
+    /// Called before and after each call of the engine. An error that it throws before the call prevents the call; one that
+    /// it throws afterwards stands for a lost answer.
+    public typealias Interceptor = @Sendable (_ worker: String, _ call: EngineCall, _ isDone: Bool) async throws -> Void
+
+    private struct State: Sendable {
+        var core: InMemoryEngineState<Payload>
+        var waiting: [ObjectIdentifier: ProgressListener] = [:]
+    }
+
+    private let state: Lock<State>
+    private let clock: RelativeClock
+    private let interceptor: Interceptor?
+
+    /// Creates an empty engine.
+    ///
+    /// - Parameters:
+    ///   - lease: The time for which a worker holds a delivery; positive.
+    ///   - clock: The clock of leases and delays.
+    ///   - interceptor: Disturbs calls, for tests.
+    public init(
+        lease: Duration, clock: any Clock<Duration> = ContinuousClock(), interceptor: Interceptor? = nil
+    ) {
+        require(lease > .zero, "lease is \(lease); it must be positive.")
+        state = Lock(State(core: InMemoryEngineState(lease: lease)))
+        self.clock = RelativeClock(clock)
+        self.interceptor = interceptor
+    }
+
+    /// The number of payloads that are not acknowledged.
+    public var count: Int { state.withLock { $0.core.count } }
+
+    /// The attempt that holds a payload's lease now; nil if none does.
+    package func holdingAttempt(of id: Int) -> Int? {
+        let now = clock.now
+        return state.withLock { $0.core.holdingAttempt(of: id, at: now) }
+    }
+
+    /// Adds a payload. Returns its identity.
+    @discardableResult
+    public func send(_ payload: Payload) -> Int { change { $0.send(payload) } }
+
+    /// Nothing more is sent: sequences end when all payloads are acknowledged.
+    public func finish() { change { $0.isFinished = true } }
+
+    /// The deliveries to one worker.
+    ///
+    /// - Parameter worker: The name of the worker, for the interceptor.
+    public func deliveries(to worker: String = "worker") -> InMemoryDeliveries<Payload> {
+        InMemoryDeliveries(engine: self, worker: worker)
+    }
+}
+
+extension InMemoryEngine {
+    typealias Core = InMemoryEngineState<Payload>
+
+    fileprivate func call<Result: Sendable>(
+        _ call: EngineCall, of worker: String,
+        _ event: @Sendable (inout Core, _ now: Duration) throws(DeliveryLeaseLost) -> Result
+    ) async throws -> Result {
+        try await interceptor?(worker, call, false)
+        let now = clock.now
+        let result = try change { core throws(DeliveryLeaseLost) in try event(&core, now) }
+        try await interceptor?(worker, call, true)
+        return result
+    }
+
+    /// Applies an event, after which waiting workers look again.
+    private func change<Result: Sendable, Failure>(
+        _ event: (inout Core) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        let (result, waiting) = try state.withLock { state throws(Failure) in
+            let result = try event(&state.core)
+            defer { state.waiting = [:] }
+            return (result, Array(state.waiting.values))
+        }
+        for listener in waiting { listener.wake() }
+        return result
+    }
+
+    fileprivate func pull(for worker: String) async throws -> InMemoryDelivery<Payload>? {
+        try await interceptor?(worker, .pull, false)
+        let listener = ProgressListener()
+        defer { state.withLock { $0.waiting[ObjectIdentifier(listener)] = nil } }
+        var due: Duration?
+        while await wait(for: listener, until: due) {
+            let now = clock.now
+            let pull = state.withLock { state in
+                let pull = state.core.pull(at: now)
+                if case .wait = pull { state.waiting[ObjectIdentifier(listener)] = listener }
+                return pull
+            }
+            switch pull {
+            case .delivery(let id, let payload, let attempt, let receipt):
+                try await interceptor?(worker, .pull, true)
+                return InMemoryDelivery(
+                    id: id, payload: payload, attempt: attempt, receipt: receipt, engine: self, worker: worker)
+            case .wait(let moment): due = moment
+            case .end: return nil
+            }
+        }
+        return nil
+    }
+
+    /// Waits for a change, of which the first is at once. Returns false if the task is cancelled.
+    private func wait(for listener: ProgressListener, until due: Duration?) async -> Bool {
+        await withTimeLimit(due.map { $0 - clock.now }, clock: clock.clock) {
+            await listener.nextChange()
+        } onTimeout: {
+            listener.wake()
+        }
+    }
+}
+
+/// The deliveries of an `InMemoryEngine` to one worker.
+public struct InMemoryDeliveries<Payload: Sendable>: AsyncSequence, Sendable {
+    fileprivate let engine: InMemoryEngine<Payload>
+    fileprivate let worker: String
+
+    /// Waits for deliveries.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        fileprivate let deliveries: InMemoryDeliveries
+
+        /// Waits for the next delivery. Returns nil when the engine is finished, or the task is cancelled.
+        public mutating func next() async throws -> InMemoryDelivery<Payload>? {
+            try await deliveries.engine.pull(for: deliveries.worker)
+        }
+    }
+
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(deliveries: self) }
+}
+
+/// A delivery of an `InMemoryEngine`.
+public struct InMemoryDelivery<Payload: Sendable>: Delivery {
+    public let id: Int
+    public let payload: Payload
+    public let attempt: Int
+    fileprivate let receipt: Int
+    fileprivate let engine: InMemoryEngine<Payload>
+    fileprivate let worker: String
+
+    public func acknowledge() async throws {
+        _ = try await engine.call(.acknowledge, of: worker) { core, now throws(DeliveryLeaseLost) in
+            try core.acknowledge(id, receipt, at: now)
+        }
+    }
+
+    public func reject(retryAfter delay: Duration) async throws {
+        try await engine.call(.reject, of: worker) { core, now throws(DeliveryLeaseLost) in
+            try core.reject(id, receipt, after: delay, at: now)
+        }
+    }
+
+    public func extendLease(by duration: Duration) async throws {
+        try await engine.call(.extendLease, of: worker) { core, now throws(DeliveryLeaseLost) in
+            try core.extend(id, receipt, by: duration, at: now)
+        }
+    }
+}

@@ -1,0 +1,23 @@
+internal import TaskOperations
+
+/// A clock without its type. Moments are durations since the creation.
+struct RelativeClock: Sendable {
+    let clock: any Clock<Duration>
+    /// The executor of tasks that are created beside it; nil for the cooperative pool.
+    let executor: (any TaskExecutor)?
+    private let elapsed: @Sendable () -> Duration
+
+    init(_ clock: some Clock<Duration>) {
+        self.clock = clock
+        executor = (clock as? any ExecutorBoundClock)?.sleepExecutor
+        let start = clock.now
+        elapsed = { start.duration(to: clock.now) }
+    }
+
+    var now: Duration { elapsed() }
+
+    /// Sleeps for a time, or until the task is cancelled.
+    func sleep(for duration: Duration) async {
+        if duration > .zero { try? await clock.sleep(for: duration) }
+    }
+}

@@ -1,0 +1,258 @@
+@_spi(Lock) import TaskOperations
+import TaskOperationsDeliveries
+import TaskOperationsTesting
+
+/// Runs a program on one thread, and checks what must hold for every program.
+final class DeliveryProgramRun: Sendable {
+    fileprivate struct Attempt: Hashable {
+        let id: Int
+        let number: Int
+    }
+
+    private struct State: Sendable {
+        var random: SeededGenerator
+        /// Workers that were killed.
+        var crashed: Set<String> = []
+        var succeeded: Set<Attempt> = []
+        var poisoned: Set<Attempt> = []
+        var acknowledged: Set<Int> = []
+        /// Bodies that execute, by attempt and worker.
+        var executing: [Attempt: (worker: String, task: @Sendable () -> Bool)] = [:]
+        var isHealthy = false
+        var attemptCount = 0
+        var violations: [String] = []
+    }
+
+    private let program: DeliveryProgram
+    private let executor: SeededExecutor
+    private let clock: ManualClock
+    private let limit = AsyncSemaphore(capacity: 1)
+    private let state: Lock<State>
+
+    struct Failure: Error { let description: String }
+    private struct Unreachable: Error {}
+    private struct Failed: Error {}
+
+    init(_ program: DeliveryProgram) {
+        self.program = program
+        executor = SeededExecutor(seed: program.seed)
+        clock = ManualClock(on: executor)
+        state = Lock(State(random: SeededGenerator(seed: ~program.seed)))
+    }
+
+    /// Returns the number of attempts.
+    ///
+    /// - Throws: `Failure`, and `SeededRunError` if a consumer never returns.
+    func run() throws -> Int {
+        let engine = InMemoryEngine<Int>(lease: .seconds(DeliveryProgram.leaseLength), clock: clock) { [self] in
+            try await intercept($0, $1, isDone: $2)
+        }
+        try executor.run {
+            self.checkLeases(in: engine)
+            guard let deadline = self.clock.nextDeadline else { return false }
+            self.clock.advance(by: deadline.offset - self.clock.now.offset)
+            return true
+        } _: {
+            for payload in self.program.payloads.indices { engine.send(payload) }
+            await withTaskGroup { group in
+                for number in self.program.workers.indices {
+                    group.addTask { await self.runWorker(number, engine) }
+                }
+            }
+            if self.program.isFinished { await self.finish(engine) }
+        }
+        let (violations, attemptCount) = state.withLock { ($0.violations, $0.attemptCount) }
+        if let first = violations.first { throw Failure(description: first) }
+        return attemptCount
+    }
+
+    private func violate(_ text: String) { state.withLock { $0.violations.append(text) } }
+}
+
+// MARK: - Workers
+
+extension DeliveryProgramRun {
+    private func runWorker(_ number: Int, _ engine: InMemoryEngine<Int>) async {
+        let worker = program.workers[number]
+        let name = "worker \(number)"
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: worker.width, executor: executor)
+        await withTaskGroup { group in
+            group.addTask { await self.consume(engine, on: queue, worker.configuration, name) }
+            group.addTask {
+                for (time, event) in worker.events {
+                    await self.sleep(until: time)
+                    if self.perform(event, on: queue, of: name) { return }
+                }
+                await self.sleep(until: 90)
+            }
+            // Whichever ends first: the deliveries do not.
+            await group.next()
+            queue.isSuspended = false
+            queue.maxConcurrentOperationCount = max(1, queue.maxConcurrentOperationCount)
+            group.cancelAll()
+        }
+    }
+
+    /// Returns whether the consuming task is cancelled now.
+    private func perform(_ event: DeliveryProgram.Event, on queue: TaskOperationQueue, of worker: String) -> Bool {
+        switch event {
+        case .crash:
+            state.withLock { _ = $0.crashed.insert(worker) }
+            queue.cancelAllOperations()
+            return true
+        case .cancel: return true
+        case .shutDown(let isCancelling): queue.shutDown(isCancelling ? .cancelling : .draining)
+        case .suspend: queue.isSuspended = true
+        case .resume: queue.isSuspended = false
+        case .setWidth(let width): queue.maxConcurrentOperationCount = width
+        case .cancelAll: queue.cancelAllOperations()
+        }
+        return false
+    }
+
+    private func finish(_ engine: InMemoryEngine<Int>) async {
+        state.withLock { $0.isHealthy = true }
+        engine.finish()
+        var configuration = ConsumerConfiguration()
+        configuration.options.lease.duration = .seconds(DeliveryProgram.leaseLength)
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 2, executor: executor)
+        await consume(engine, on: queue, configuration, "healthy")
+        if engine.count > 0 { violate("\(engine.count) payloads are left") }
+        let done = state.withLock { Set($0.succeeded.union($0.poisoned).map(\.id)) }
+        if done.count < program.payloads.count { violate("only \(done) are done") }
+    }
+
+    private func sleep(until time: Int) async {
+        try? await clock.sleep(until: .init(offset: .seconds(time)))
+    }
+}
+
+// MARK: - Consuming
+
+extension DeliveryProgramRun {
+    private func consume(
+        _ engine: InMemoryEngine<Int>, on queue: TaskOperationQueue, _ configuration: ConsumerConfiguration,
+        _ worker: String
+    ) async {
+        var configuration = configuration
+        configuration.clock = clock
+        let deliveries = engine.deliveries(to: worker).map { CheckedDelivery(delivery: $0, run: self) }
+        let onPoison: @Sendable (CheckedDelivery, any Error) async throws -> Void = { delivery, _ in
+            self.state.withLock { _ = $0.poisoned.insert(delivery.checkedAttempt) }
+        }
+        await queue.consume(
+            deliveries, configuration: configuration, optionsFor: { self.options(of: $0.payload) },
+            onPoison: program.handlesPoison ? onPoison : nil
+        ) { delivery in
+            try await self.execute(delivery, worker)
+        }
+        let left = state.withLock { state in state.executing.values.count { $0.worker == worker } }
+        if left > 0 { violate("\(worker) has returned with \(left) bodies") }
+    }
+
+    private func options(of payload: Int) -> DeliveryOptions {
+        let kind = program.payloads[payload].kind
+        var options = program.kinds[kind]
+        if program.limitedKinds.contains(kind) { options.operation.limits = [limit] }
+        return options
+    }
+
+    private func execute(_ delivery: InMemoryDelivery<Int>, _ worker: String) async throws {
+        let attempt = Attempt(id: delivery.id, number: delivery.attempt)
+        let isHealthy = state.withLock { state in
+            state.attemptCount += 1
+            if state.executing[attempt] != nil { state.violations.append("\(attempt) executes twice at once") }
+            return state.isHealthy
+        }
+        let operation = AnyTaskOperation.current!
+        state.withLock { $0.executing[attempt] = (worker, { operation.isCancelled }) }
+        defer { state.withLock { _ = $0.executing.removeValue(forKey: attempt) } }
+        let attempts = program.payloads[delivery.payload].attempts
+        let steps = attempts.isEmpty ? [] : attempts[min(delivery.attempt, attempts.count) - 1]
+        for step in isHealthy ? [] : steps { try await perform(step) }
+        state.withLock { _ = $0.succeeded.insert(attempt) }
+    }
+
+    private func perform(_ step: DeliveryProgram.Step) async throws {
+        switch step {
+        case .sleep(let seconds): try await clock.sleep(for: .seconds(seconds))
+        case .hang(let seconds):
+            await Task.detached(executorPreference: executor) { [clock] in
+                try? await clock.sleep(for: .seconds(seconds))
+            }.value
+        case .progress:
+            let step = AnyTaskOperation.current!.currentProgress.completedUnitCount ?? 0
+            AnyTaskOperation.current!.reportProgress(step + 1, of: 1000)
+        case .yield: await Task.yield()
+        case .fail: throw Failed()
+        }
+    }
+}
+
+// MARK: - Checks
+
+extension DeliveryProgramRun {
+    private func intercept(_ worker: String, _ call: EngineCall, isDone: Bool) async throws {
+        let (isCrashed, choice, seconds) = state.withLock { state in
+            let isFaulty =
+                program.faultRarity > 0 && !state.isHealthy && state.random.number(below: program.faultRarity) == 0
+            let choice = isFaulty ? state.random.number(below: 3) : 3
+            return (state.crashed.contains(worker), choice, state.random.number(below: 12))
+        }
+        if isCrashed && !isDone { throw Unreachable() }
+        switch choice {
+        case 0: throw Unreachable()
+        // Not after a pull: the worker could not know how old the lease is.
+        case 1 where !isDone || call != .pull:
+            await Task.detached(executorPreference: executor) { [clock] in
+                try? await clock.sleep(for: .seconds(seconds))
+            }.value
+        case 2: await Task.yield()
+        default: break
+        }
+    }
+
+    /// At a moment when nothing can run: each body that is not cancelled holds its lease.
+    private func checkLeases(in engine: InMemoryEngine<Int>) {
+        for (attempt, body) in state.withLock({ $0.executing }) where !body.task() {
+            if state.withLock({ $0.crashed.contains(body.worker) }) { continue }
+            if engine.holdingAttempt(of: attempt.id) != attempt.number {
+                violate("\(attempt) executes at \(clock.now.offset) on \(body.worker) without a lease")
+            }
+        }
+    }
+
+    fileprivate func willAcknowledge(_ delivery: CheckedDelivery) {
+        state.withLock { state in
+            let attempt = delivery.checkedAttempt
+            if !state.succeeded.contains(attempt), !state.poisoned.contains(attempt) {
+                state.violations.append("\(attempt) is acknowledged without success")
+            }
+        }
+    }
+
+    fileprivate func wasAcknowledged(_ delivery: CheckedDelivery) {
+        let isFirst = state.withLock { $0.acknowledged.insert(delivery.id).inserted }
+        if !isFirst { violate("\(delivery.id) was acknowledged twice") }
+    }
+}
+
+/// A delivery whose calls are checked.
+private struct CheckedDelivery: Delivery {
+    let delivery: InMemoryDelivery<Int>
+    let run: DeliveryProgramRun
+
+    var id: Int { delivery.id }
+    var payload: InMemoryDelivery<Int> { delivery }
+    var attempt: Int { delivery.attempt }
+    var checkedAttempt: DeliveryProgramRun.Attempt { .init(id: id, number: attempt) }
+
+    func acknowledge() async throws {
+        run.willAcknowledge(self)
+        try await delivery.acknowledge()
+        run.wasAcknowledged(self)
+    }
+
+    func reject(retryAfter delay: Duration) async throws { try await delivery.reject(retryAfter: delay) }
+    func extendLease(by duration: Duration) async throws { try await delivery.extendLease(by: duration) }
+}
