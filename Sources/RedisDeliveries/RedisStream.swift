@@ -1,0 +1,191 @@
+internal import Foundation
+import TaskOperationsDeliveries
+
+/// Work in a stream of Redis or Valkey, for a group of workers.
+///
+/// An entry has three fields: an identity `i`, the number of attempts before the entry was added `n`, and the payload `p`.
+/// Payloads that are to be retried later wait in a sorted set. The lease is the idle time after which a worker may claim an
+/// entry that another one holds.
+package final class RedisStream: Sendable {
+    package let name: String
+    /// The name of this worker within the group; no other process has it.
+    package let worker: String
+    package let lease: Duration
+    private let group = "workers"
+    private let client: RedisClient
+    /// The connection whose commands block.
+    private let blockingClient: RedisClient
+    private let batch: Int
+
+    /// - Parameters:
+    ///   - batch: The number of entries that one call of the server fetches. More than 1 makes this worker hold entries that
+    ///     it has not asked for.
+    package init(
+        _ name: String, at address: RedisAddress, password: String? = nil, lease: Duration,
+        worker: String = UUID().uuidString, batch: Int = 1
+    ) {
+        self.name = name
+        self.worker = worker
+        self.lease = lease
+        self.batch = batch
+        client = RedisClient(address, password: password)
+        blockingClient = RedisClient(address, password: password)
+    }
+
+    /// Creates the stream and the group if they do not exist.
+    package func create() async throws {
+        do {
+            try await client.command("XGROUP", "CREATE", name, group, "0", "MKSTREAM")
+        } catch let error as RedisError where error.description.hasPrefix("BUSYGROUP") {}
+    }
+
+    /// Adds payloads.
+    package func send(_ payloads: [(id: String, payload: String)]) async throws {
+        _ = try await client.pipeline(payloads.map { ["XADD", name, "*", "i", $0.id, "n", "0", "p", $0.payload] })
+    }
+
+    /// The number of payloads that are not acknowledged.
+    package func count() async throws -> Int {
+        let replies = try await client.pipeline([["XLEN", name], ["ZCARD", delayed]])
+        return replies.reduce(0) { $0 + ($1.integer ?? 0) }
+    }
+
+    /// The deliveries to this worker.
+    package func deliveries() -> RedisDeliveries { RedisDeliveries(stream: self) }
+
+    private var delayed: String { "\(name):delayed" }
+
+    /// Runs a script that checks the holder first.
+    ///
+    /// - Throws: `DeliveryLeaseLost` if another worker, or none, holds the entry.
+    fileprivate func call(_ script: String, _ delivery: RedisDelivery, _ arguments: [String] = []) async throws {
+        let holder = [group, delivery.entry, worker, "\(delivery.deliveryCount)"]
+        let reply = try await client.pipeline([["EVAL", script, "2", name, delayed] + holder + arguments])[0]
+        if reply.integer != 1 { throw DeliveryLeaseLost() }
+    }
+
+    // MARK: Pulling
+
+    /// Moves delayed payloads, and claims entries whose lease has ended, from the cursor on.
+    fileprivate func maintain(_ cursor: inout String) async throws -> [RedisDelivery] {
+        let arguments = [group, worker, "\(lease.milliseconds)", cursor, "\(batch)"]
+        let reply = try await client.pipeline([["EVAL", RedisScripts.maintain, "2", name, delayed] + arguments])[0]
+        guard let values = reply.array, let next = values.first?.string else { return [] }
+        cursor = next
+        return values.dropFirst().compactMap { value in
+            guard let entry = value.array, entry.count == 3 else { return nil }
+            return delivery(entry[0], entry[2], count: entry[1].integer ?? 1)
+        }
+    }
+
+    /// Waits for new entries, at most for a time.
+    fileprivate func read(for time: Duration) async throws -> [RedisDelivery] {
+        let reply = try await blockingClient.command(
+            "XREADGROUP", "GROUP", group, worker, "COUNT", "\(batch)", "BLOCK", "\(max(1, time.milliseconds))",
+            "STREAMS", name, ">")
+        guard let entries = reply.array?.last?.array else { return [] }
+        return entries.compactMap { value in
+            guard let entry = value.array, entry.count == 2 else { return nil }
+            return delivery(entry[0], entry[1], count: 1)
+        }
+    }
+
+    private func delivery(_ entry: RESPValue, _ fields: RESPValue, count: Int) -> RedisDelivery? {
+        guard let entry = entry.string, let fields = fields.array?.map({ $0.string ?? "" }), fields.count == 6 else {
+            return nil
+        }
+        return RedisDelivery(
+            payload: RedisWork(id: fields[1], attempt: (Int(fields[3]) ?? 0) + count, text: fields[5]), entry: entry,
+            deliveryCount: count, stream: self)
+    }
+}
+
+extension Duration {
+    fileprivate var milliseconds: Int {
+        Int(components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000)
+    }
+}
+
+/// The deliveries of a stream to one worker.
+package struct RedisDeliveries: AsyncSequence, Sendable {
+    fileprivate let stream: RedisStream
+
+    package struct AsyncIterator: AsyncIteratorProtocol {
+        /// The time between two looks at leases and delays.
+        private static let interval = Duration.milliseconds(250)
+
+        private let stream: RedisStream
+        private let fetched = Fetched()
+        private var cursor = "0-0"
+        private var nextMaintenance: ContinuousClock.Instant?
+
+        fileprivate init(_ stream: RedisStream) {
+            self.stream = stream
+        }
+
+        /// Waits for the next delivery. Returns nil if the task is cancelled.
+        package mutating func next() async throws -> RedisDelivery? {
+            while true {
+                if let delivery = fetched.deliveries.popLast() { return delivery }
+                if Task.isCancelled { return nil }
+                if nextMaintenance == nil { try await stream.create() }
+                let now = ContinuousClock.now
+                let end = nextMaintenance ?? now
+                if end <= now {
+                    nextMaintenance = now + Self.interval
+                    fetched.deliveries = try await stream.maintain(&cursor).reversed()
+                } else {
+                    fetched.deliveries = try await stream.read(for: now.duration(to: end)).reversed()
+                }
+            }
+        }
+    }
+
+    package func makeAsyncIterator() -> AsyncIterator { AsyncIterator(stream) }
+}
+
+/// Deliveries that were fetched and not taken, the first one last. They are given back with the iterator.
+private final class Fetched {
+    var deliveries: [RedisDelivery] = []
+
+    deinit {
+        let deliveries = deliveries
+        if deliveries.isEmpty { return }
+        Task { for delivery in deliveries { try? await delivery.reject(retryAfter: .zero) } }
+    }
+}
+
+/// The work of an entry. A body that must not have its effect twice uses `id`.
+package struct RedisWork: Hashable, Sendable {
+    /// The identity that the sender has chosen. It is the same in each attempt.
+    package let id: String
+    package let attempt: Int
+    package let text: String
+}
+
+/// An entry of a stream that this worker holds.
+package struct RedisDelivery: Delivery {
+    package let payload: RedisWork
+    fileprivate let entry: String
+    /// The number of times that the group has delivered the entry, the last one to this worker.
+    fileprivate let deliveryCount: Int
+    fileprivate let stream: RedisStream
+
+    package var id: String { payload.id }
+    package var attempt: Int { payload.attempt }
+
+    package func acknowledge() async throws {
+        try await stream.call(RedisScripts.acknowledge, self)
+    }
+
+    package func reject(retryAfter delay: Duration) async throws {
+        try await stream.call(
+            RedisScripts.reject, self, ["\(max(0, delay.milliseconds))", id, "\(attempt)", payload.text])
+    }
+
+    /// Extends the lease by at most the lease of the stream.
+    package func extendLease(by duration: Duration) async throws {
+        let idle = max(0, (stream.lease - duration).milliseconds)
+        try await stream.call(RedisScripts.extend, self, ["\(idle)"])
+    }
+}

@@ -1,0 +1,135 @@
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
+/// Where a server listens.
+package enum RedisAddress: Hashable, Sendable {
+    case unix(path: String)
+    case tcp(host: String, port: Int)
+}
+
+/// A connection was not made, or is broken.
+package struct RedisConnectionError: Error, CustomStringConvertible {
+    package let description: String
+}
+
+/// A blocking stream socket.
+struct Socket: ~Copyable, Sendable {
+    let descriptor: CInt
+
+    private init(_ descriptor: CInt) {
+        self.descriptor = descriptor
+    }
+
+    deinit { close(descriptor) }
+
+    /// Connects.
+    ///
+    /// - Parameter timeout: The seconds that one read or write may take.
+    static func connect(to address: RedisAddress, timeout: Int) throws(RedisConnectionError) -> Socket {
+        switch address {
+        case .unix(let path): try connect(toPath: path, timeout)
+        case .tcp(let host, let port): try connect(toHost: host, port, timeout)
+        }
+    }
+
+    private static func connect(toPath path: String, _ timeout: Int) throws(RedisConnectionError) -> Socket {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        let size = MemoryLayout.size(ofValue: address.sun_path)
+        if path.utf8.count >= size { throw RedisConnectionError(description: "The socket's path is too long: \(path)") }
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+        let length = socklen_t(MemoryLayout<sockaddr_un>.size)
+        return try withUnsafeBytes(of: &address) { bytes throws(RedisConnectionError) in
+            let address = bytes.baseAddress!.assumingMemoryBound(to: sockaddr.self)
+            return try open(AF_UNIX, address, length, timeout)
+        }
+    }
+
+    private static func connect(
+        toHost host: String, _ port: Int, _ timeout: Int
+    ) throws(RedisConnectionError) -> Socket {
+        var hints = addrinfo()
+        hints.ai_socktype = streamType
+        var list: UnsafeMutablePointer<addrinfo>?
+        let code = getaddrinfo(host, "\(port)", &hints, &list)
+        guard code == 0, let first = list else {
+            throw RedisConnectionError(description: "Cannot find \(host): \(String(cString: gai_strerror(code)))")
+        }
+        defer { freeaddrinfo(list) }
+        var next: UnsafeMutablePointer<addrinfo>? = first
+        while let info = next?.pointee {
+            next = info.ai_next
+            do {
+                return try open(info.ai_family, info.ai_addr, info.ai_addrlen, timeout)
+            } catch  where next == nil { throw error } catch {}
+        }
+        throw RedisConnectionError(description: "Cannot connect to \(host):\(port)")
+    }
+
+    private static func open(
+        _ family: CInt, _ address: UnsafePointer<sockaddr>, _ length: socklen_t, _ timeout: Int
+    ) throws(RedisConnectionError) -> Socket {
+        let descriptor = socket(family, streamType, 0)
+        if descriptor < 0 { throw failure("socket") }
+        let opened = Socket(descriptor)
+        var time = timeval(tv_sec: timeout, tv_usec: 0)
+        for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
+            setsockopt(descriptor, SOL_SOCKET, option, &time, socklen_t(MemoryLayout<timeval>.size))
+        }
+        var yes: CInt = 1
+        if family != AF_UNIX {
+            setsockopt(descriptor, CInt(IPPROTO_TCP), TCP_NODELAY, &yes, socklen_t(MemoryLayout<CInt>.size))
+        }
+        #if canImport(Darwin)
+            setsockopt(descriptor, SOL_SOCKET, SO_NOSIGPIPE, &yes, socklen_t(MemoryLayout<CInt>.size))
+        #endif
+        if systemConnect(descriptor, address, length) != 0 { throw failure("connect") }
+        return opened
+    }
+
+    /// Reads some bytes. Returns nil if none came in time.
+    func read(into buffer: inout [UInt8]) throws(RedisConnectionError) -> Int? {
+        let count = buffer.withUnsafeMutableBytes { recv(descriptor, $0.baseAddress, $0.count, 0) }
+        if count > 0 { return count }
+        if count == 0 { throw RedisConnectionError(description: "The server has closed the connection.") }
+        if errno == EAGAIN || errno == EINTR { return nil }
+        throw Self.failure("recv")
+    }
+
+    func write(_ bytes: [UInt8]) throws(RedisConnectionError) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { send(descriptor, $0.baseAddress, $0.count, flags) }
+            if count < 0 && errno == EINTR { continue }
+            if count < 0 { throw Self.failure("send") }
+            rest = rest.dropFirst(count)
+        }
+    }
+
+    /// Ends reads and writes that other threads are in.
+    func interrupt() { _ = shutdown(descriptor, CInt(SHUT_RDWR)) }
+
+    private static func failure(_ call: String) -> RedisConnectionError {
+        RedisConnectionError(description: "\(call): \(String(cString: strerror(errno)))")
+    }
+}
+
+#if canImport(Glibc)
+    private let streamType = CInt(SOCK_STREAM.rawValue)
+#else
+    private let streamType = SOCK_STREAM
+#endif
+#if canImport(Darwin)
+    private let flags: CInt = 0
+#else
+    private let flags = CInt(MSG_NOSIGNAL)
+#endif
+
+private func systemConnect(_ descriptor: CInt, _ address: UnsafePointer<sockaddr>, _ length: socklen_t) -> CInt {
+    connect(descriptor, address, length)
+}

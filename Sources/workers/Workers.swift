@@ -1,0 +1,55 @@
+import CommandOutput
+import Foundation
+import RedisDeliveries
+
+/// Work that survives the death of a worker: `swift run workers [FOLDER]`.
+@main
+enum Workers {
+    static func main() async {
+        let arguments = Array(CommandLine.arguments.dropFirst())
+        do {
+            switch arguments.first {
+            case "--help", "-h": try StandardStreams.writeOutput(usage)
+            case "worker": try await WorkerProcess(Options(arguments.dropFirst())).run()
+            case "compare": try await Comparison(Options(arguments.dropFirst())).run()
+            default: try await demonstrate(Work.all(inFolder: arguments.first))
+            }
+        } catch {
+            StandardStreams.writeError("\(error)\n")
+            exit(1)
+        }
+    }
+
+    private static func demonstrate(_ work: [Work]) async throws {
+        if let server = RedisServer.executable {
+            try await Demonstration(work: work, server: server).run()
+        } else {
+            try StandardStreams.writeOutput(
+                "There is no redis-server or valkey-server on the path. \(RedisServer.advice)\n"
+                    + "This run uses an engine in memory instead.\n")
+            try await MemoryDemonstration(work: work).run()
+        }
+    }
+
+    private static let usage = """
+        usage: workers [FOLDER]
+
+        Puts 1,000 thumbnails into a stream, or a hash of each file in FOLDER, starts three workers with different widths
+        and one shared rate, kills one of them in the middle, and prints who has done what.
+
+        """
+}
+
+/// Arguments of the form `--name value`.
+struct Options {
+    private var values: [String: String] = [:]
+
+    init(_ arguments: some Sequence<String>) {
+        var iterator = arguments.makeIterator()
+        while let name = iterator.next(), let value = iterator.next() { values[name] = value }
+    }
+
+    subscript(_ name: String) -> String? { values["--\(name)"] }
+
+    func number(_ name: String, or value: Int) -> Int { self[name].flatMap { Int($0) } ?? value }
+}
