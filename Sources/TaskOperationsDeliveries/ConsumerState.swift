@@ -1,38 +1,96 @@
 /// Decides when a consumer pulls, and knows the deliveries that it holds. A pure value.
-struct ConsumerState<Operation: AnyObject & Sendable>: Sendable {
-    private(set) var held: [Int: Operation] = [:]
+struct ConsumerState<Entry: Sendable>: Sendable {
+    private struct Held: Sendable {
+        let entry: Entry
+        /// The time at which the lease is looked at first; nil once it has been.
+        var firstLook: Duration?
+    }
+
+    private var held: [Int: Held] = [:]
     /// The number of held deliveries whose bodies have not started.
     private(set) var waitingCount = 0
-    /// The last operation of each key.
-    private var lastOfKey: [String: Operation] = [:]
+    /// The last delivery of each key.
+    private var lastOfKey: [String: Int] = [:]
     private var lastNumber = 0
+    /// The time of the next look at leases; nil if none is planned.
+    private var nextLook: Duration?
     /// True once the queue has refused an operation: nothing is pulled any more.
     var isShutDown = false
 
-    /// Whether the consumer may hold another delivery.
-    func mayPull(width: Int, prefetch: Int) -> Bool {
-        waitingCount < max(1, prefetch) && held.count - prefetch < max(1, width)
+    var isIdle: Bool { held.isEmpty }
+
+    var entries: [Entry] { held.values.map(\.entry) }
+
+    enum Turn: Hashable {
+        /// Pull a delivery.
+        case pull
+        /// Wait until the queue has started an empty operation, and pull then.
+        case waitForStart
+        /// Wait for a held delivery to start or to be settled.
+        case wait
+        /// Pull nothing any more.
+        case end
     }
 
-    /// The operation after which one with this key may start.
-    func predecessor(ofKey key: String?) -> Operation? { key.flatMap { lastOfKey[$0] } }
+    /// Returns the next step of the loop that pulls.
+    ///
+    /// - Parameters:
+    ///   - width: The width of the queue.
+    ///   - prefetch: The number of deliveries that may wait for their start.
+    ///   - couldStartAnother: Whether the queue would certainly start one more delivery at once.
+    func turn(width: Int, prefetch: Int, couldStartAnother: Bool) -> Turn {
+        if isShutDown { return .end }
+        if held.count - prefetch >= max(1, width) { return .wait }
+        if prefetch > 0 { return waitingCount < prefetch ? .pull : .wait }
+        // A delivery that waits for another one with its key is queued, but need not start.
+        if couldStartAnother, lastOfKey.isEmpty { return .pull }
+        return waitingCount == 0 ? .waitForStart : .wait
+    }
 
-    /// A delivery has been pulled. Returns its number.
-    mutating func pulled(_ operation: Operation, key: String?) -> Int {
+    /// A delivery has been pulled.
+    ///
+    /// - Returns: Its number, the delivery that must end before it starts, and the time of a look to plan; nil if one is
+    ///   planned before.
+    mutating func pulled(
+        _ entry: Entry, key: String?, firstLook: Duration
+    ) -> (number: Int, predecessor: Entry?, look: Duration?) {
         lastNumber += 1
-        held[lastNumber] = operation
+        held[lastNumber] = Held(entry: entry, firstLook: firstLook)
         waitingCount += 1
-        if let key { lastOfKey[key] = operation }
-        return lastNumber
+        var predecessor: Entry?
+        if let key {
+            predecessor = lastOfKey[key].flatMap { held[$0]?.entry }
+            lastOfKey[key] = lastNumber
+        }
+        return (lastNumber, predecessor, plan(firstLook))
     }
 
     /// A held delivery no longer waits: its body has started, or never will.
     mutating func stoppedWaiting() { waitingCount -= 1 }
 
-    /// A delivery has been settled. Returns its operation, for the caller to release after unlocking.
-    mutating func settled(_ number: Int, key: String?) -> Operation? {
-        let operation = held.removeValue(forKey: number)
-        if let key, lastOfKey[key] === operation { lastOfKey[key] = nil }
-        return operation
+    /// A delivery has been settled. Returns its entry, for the caller to release after unlocking.
+    mutating func settled(_ number: Int, key: String?) -> Entry? {
+        if let key, lastOfKey[key] == number { lastOfKey[key] = nil }
+        return held.removeValue(forKey: number)?.entry
+    }
+}
+
+// MARK: - Looks at leases
+
+extension ConsumerState {
+    private mutating func plan(_ look: Duration) -> Duration? {
+        if let nextLook, nextLook <= look { return nil }
+        nextLook = look
+        return look
+    }
+
+    /// The time of a planned look has come. Returns the deliveries whose leases need a task that keeps them, and the time
+    /// of the next look. One planned look stands for many deliveries, because most end before their first look.
+    mutating func look(at now: Duration) -> (due: [Entry], next: Duration?) {
+        nextLook = nil
+        let due = held.filter { $0.value.firstLook.map { $0 <= now } ?? false }
+        for number in due.keys { held[number]!.firstLook = nil }
+        let next = held.values.compactMap(\.firstLook).min().flatMap { plan($0) }
+        return (due.sorted { $0.key < $1.key }.map(\.value.entry), next)
     }
 }

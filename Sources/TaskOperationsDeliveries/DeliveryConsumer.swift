@@ -10,7 +10,14 @@ final class DeliveryConsumer<Source: Delivery>: Sendable {
     let body: @Sendable (Source.Payload) async throws -> Void
     let clock: RelativeClock
 
-    private let state = Lock(ConsumerState<AnyTaskOperation>())
+    private struct Entry: Sendable {
+        let delivery: HeldDelivery<Source>
+        let operation: TaskOperation<Void>
+    }
+
+    private let state = Lock(ConsumerState<Entry>())
+    /// The planned looks at leases. Each look plans the next one anew.
+    private let looks = Lock<[TimeLimit]>([])
     /// Wakes the loop that pulls. Ends its wait for good when the task is cancelled.
     private let pullSignal = ProgressListener()
     private let drainSignal = ProgressListener()
@@ -59,14 +66,19 @@ extension DeliveryConsumer {
 
     /// Waits until another delivery may be pulled. Returns false if none may be any more.
     private func waitForTurn() async -> Bool {
+        let prefetch = configuration.prefetch
         while !Task.isCancelled {
             let width = queue.maxConcurrentOperationCount
-            let (mayPull, isShutDown) = state.withLock {
-                ($0.mayPull(width: width, prefetch: configuration.prefetch), $0.isShutDown)
+            let couldStartAnother = prefetch == 0 && queue.couldStartAnother(configuration.options)
+            let turn = state.withLock {
+                $0.turn(width: width, prefetch: prefetch, couldStartAnother: couldStartAnother)
             }
-            if isShutDown { return false }
-            if mayPull { return configuration.prefetch > 0 ? true : await queue.waitForStart(configuration.options) }
-            if await !pullSignal.nextChange() { return false }
+            switch turn {
+            case .pull: return true
+            case .waitForStart: return await queue.waitForStart(configuration.options)
+            case .wait: if await !pullSignal.nextChange() { return false }
+            case .end: return false
+            }
         }
         return false
     }
@@ -74,16 +86,44 @@ extension DeliveryConsumer {
     private func take(_ delivery: Source) {
         let held = HeldDelivery(delivery, of: self)
         let operation = held.makeOperation()
-        let key = held.options.key
-        let (number, predecessor) = state.withLock { state in
-            let predecessor = state.predecessor(ofKey: key)
-            return (state.pulled(operation, key: key), predecessor)
+        let (number, predecessor, look) = state.withLock {
+            $0.pulled(Entry(delivery: held, operation: operation), key: held.options.key, firstLook: held.firstLook)
         }
-        queue.add(operation, after: predecessor, isCancelled: held.isExhausted || Task.isCancelled)
-        // At the operation's priority, because waiting at a higher one would raise it.
-        Task.detached(executorPreference: clock.executor, priority: operation.priority) {
-            await held.settle(operation, number: number)
+        if let look { plan(look) }
+        if held.isExhausted || Task.isCancelled {
+            operation.cancel()
+            return held.ended(.failure(CancellationError()), isCancelled: true, number: number)
         }
+        operation.addCompletionHandler { [unowned operation] result in
+            held.ended(result, isCancelled: operation.isCancelled, number: number)
+        }
+        queue.add(operation, after: predecessor?.operation)
+    }
+}
+
+// MARK: - Looking at leases
+
+extension DeliveryConsumer {
+    private func plan(_ look: Duration) {
+        let limit = TimeLimit { [weak self] in self?.lookAtLeases() }
+        looks.withLock { $0.append(limit) }
+        limit.start(look - clock.now, clock: clock.clock)
+    }
+
+    private func lookAtLeases() {
+        endLooks()
+        let now = clock.now
+        let (due, next) = state.withLock { $0.look(at: now) }
+        for entry in due { entry.delivery.startRenewal(of: entry.operation) }
+        if let next { plan(next) }
+    }
+
+    private func endLooks() {
+        let limits = looks.withLock { limits in
+            defer { limits = [] }
+            return limits
+        }
+        for limit in limits { limit.end() }
     }
 }
 
@@ -92,16 +132,17 @@ extension DeliveryConsumer {
 extension DeliveryConsumer {
     /// Waits until all deliveries are settled. From the moment when the task is cancelled, bodies have a limited time.
     func drain() async {
+        defer { endLooks() }
         while !isIdle, await pullSignal.nextChange() {}
         if isIdle { return }
         await withTimeLimit(configuration.drainTime, clock: configuration.clock) {
             await waitUntilIdle()
         } onTimeout: {
-            for operation in self.state.withLock({ Array($0.held.values) }) { operation.cancel() }
+            for entry in self.state.withLock({ $0.entries }) { entry.operation.cancel() }
         }
     }
 
-    private var isIdle: Bool { state.withLock { $0.held.isEmpty } }
+    private var isIdle: Bool { state.withLock { $0.isIdle } }
 
     /// Waits in a task that is not cancelled.
     private func waitUntilIdle() async {
@@ -120,8 +161,8 @@ extension DeliveryConsumer {
     }
 
     func settled(_ number: Int, key: String?) {
-        let operation = state.withLock { $0.settled(number, key: key) }
-        extendLifetime(operation)
+        let entry = state.withLock { $0.settled(number, key: key) }
+        extendLifetime(entry)
         pullSignal.wake()
         drainSignal.wake()
     }

@@ -4,16 +4,18 @@ public import TaskOperations
 
 extension TaskOperationQueue {
     /// Adds the operation of a delivery.
-    ///
-    /// - Parameter isCancelled: Whether the operation ends without a start.
-    func add(_ operation: TaskOperation<Void>, after predecessor: AnyTaskOperation?, isCancelled: Bool) {
+    func add(_ operation: TaskOperation<Void>, after predecessor: AnyTaskOperation?) {
         do {
             if let predecessor { try operation.addDependency(predecessor) }
-            if isCancelled { operation.cancel() }
             try addOperation(operation)
         } catch {
             preconditionFailure("a new operation was refused: \(error)")
         }
+    }
+
+    /// Whether the queue would certainly start one more operation with a delivery's options at once.
+    func couldStartAnother(_ options: DeliveryOptions) -> Bool {
+        options.operation.weight == 1 && options.operation.limits.isEmpty && couldStartAnother
     }
 
     /// Waits until the queue has started an empty operation with a delivery's options: then it could start the delivery.

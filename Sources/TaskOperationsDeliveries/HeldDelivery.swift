@@ -12,6 +12,8 @@ final class HeldDelivery<Source: Delivery>: Sendable {
         var lease: LeaseState
         var renewal: Task<Void, Never>?
         var hasStarted = false
+        var hasSucceeded = false
+        var isAcknowledged = false
         /// True once the operation has ended: the lease is not extended any more.
         var hasEnded = false
         var isLost = false
@@ -34,7 +36,9 @@ final class HeldDelivery<Source: Delivery>: Sendable {
     /// Whether the delivery is settled as poison without another execution.
     var isExhausted: Bool { consumer.onPoison != nil && delivery.attempt > options.maxAttempts }
 
-    /// Executes the payload, as the body of the operation.
+    /// Executes the payload, as the body of the operation, and acknowledges it.
+    ///
+    /// The acknowledgement is tried once here, where it needs no other task. If it fails, `settle` goes on with it.
     func execute() async throws {
         let now = clock.now
         state.withLock { state in
@@ -43,32 +47,47 @@ final class HeldDelivery<Source: Delivery>: Sendable {
         }
         consumer.stoppedWaiting()
         try await consumer.body(delivery.payload)
+        state.withLock { $0.hasSucceeded = true }
+        do { try await delivery.acknowledge() } catch { return }
+        state.withLock { $0.isAcknowledged = true }
     }
 
-    /// Waits for the end of the operation, and answers the engine. Runs in a task that is never cancelled.
-    func settle(_ operation: TaskOperation<Void>, number: Int) async {
-        let result = await withTimeLimit(state.withLock { $0.lease.nextLook } - clock.now, clock: clock.clock) {
-            await operation.result
-        } onTimeout: {
-            self.startRenewal(of: operation)
-        }
-        let (renewal, isLost, hasStarted) = state.withLock { state in
+    /// The time at which the lease is looked at first.
+    var firstLook: Duration { state.withLock { $0.lease.nextLook } }
+
+    /// The operation has ended.
+    func ended(_ result: Result<Void, any Error>, isCancelled: Bool, number: Int) {
+        let (ended, renewal) = state.withLock { state in
             state.hasEnded = true
-            return (state.renewal.take(), state.isLost, state.hasStarted)
+            let renewal = state.renewal.take()
+            return (state, renewal)
         }
         renewal?.cancel()
-        if !hasStarted { consumer.stoppedWaiting() }
+        if !ended.hasStarted { consumer.stoppedWaiting() }
+        if ended.isAcknowledged {
+            report(.acknowledged(delivery.id))
+            return consumer.settled(number, key: options.key)
+        }
+        // A task that nothing cancels.
+        Task.detached(executorPreference: clock.executor) { [self] in
+            await settle(result, ended, isCancelled: isCancelled)
+            consumer.settled(number, key: options.key)
+        }
+    }
+
+    /// Answers the engine.
+    private func settle(_ result: Result<Void, any Error>, _ state: State, isCancelled: Bool) async {
         switch result {
-        case .success: await acknowledge { .acknowledged($0) }
-        case .failure where isLost: break
+        case _ where state.hasSucceeded: await acknowledge { .acknowledged($0) }
+        case .success: preconditionFailure("the operation has succeeded, and its body has not")
+        case .failure where state.isLost: break
         case .failure where isExhausted: await poison(DeliveryAttemptsExhausted(attempt: delivery.attempt))
         case .failure(TaskOperationError.queueShutDown):
             consumer.queueRefused()
             await giveBack()
-        case .failure where operation.isCancelled: await giveBack()
-        case .failure(let error): await fail(error, hasStarted: hasStarted)
+        case .failure where isCancelled: await giveBack()
+        case .failure(let error): await fail(error, hasStarted: state.hasStarted)
         }
-        consumer.settled(number, key: options.key)
     }
 }
 
@@ -76,7 +95,7 @@ final class HeldDelivery<Source: Delivery>: Sendable {
 
 extension HeldDelivery {
     /// Starts the task that keeps the lease. Only deliveries that are held for long need one.
-    private func startRenewal(of operation: TaskOperation<Void>) {
+    func startRenewal(of operation: TaskOperation<Void>) {
         let task = Task.detached(executorPreference: clock.executor, priority: .high) { await self.renew(operation) }
         let isTooLate = state.withLock { state in
             if !state.hasEnded { state.renewal = task }
@@ -172,7 +191,7 @@ extension HeldDelivery {
                 try await answer()
                 return true
             } catch is DeliveryLeaseLost {
-                report(.leaseLost(delivery.id))
+                if !state.withLock({ $0.isLost }) { report(.leaseLost(delivery.id)) }
                 return false
             } catch {
                 attempt += 1

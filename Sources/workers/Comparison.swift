@@ -23,6 +23,11 @@ struct Comparison {
         if options.number("fsync", or: 0) == 0 {
             try await RedisClient(server.address).command("CONFIG", "SET", "appendfsync", "no")
         }
+        if let only = options["only"] {
+            // For tools that count instructions.
+            _ = try await measure(only, server) { only == "loop" ? try await runLoop($0) : try await consume($0) }
+            return
+        }
         for round in 1...options.number("rounds", or: 3) {
             let plain = try await measure("plain\(round)", server) { try await runLoop($0) }
             let ours = try await measure("ours\(round)", server) { try await consume($0) }

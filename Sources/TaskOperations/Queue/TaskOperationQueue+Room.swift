@@ -53,6 +53,9 @@ extension TaskOperationQueue {
         try await scheduler.submitWaitingForRoom(operation)
     }
 
+    /// Whether one more operation of weight 1 and without limits would certainly start at once.
+    package var couldStartAnother: Bool { scheduler.withCore { $0.state.couldStartAnother } }
+
     /// Gives back the token of the rate that a body of this queue has used, so that another operation can use it.
     package func giveBackStart() {
         if scheduler.hasRate { scheduler.withCore { $0.state.giveBackStart() } }

@@ -45,6 +45,13 @@ extension SchedulerState {
         return isSuspended ? 0 : max(0, permits.capacity - executing)
     }
 
+    /// Whether one more operation would start at once, after all that are queued. False if that is not certain: with
+    /// policies, it depends on the operation.
+    var couldStartAnother: Bool {
+        isPlain && !isHalted && intake == .open && barriers.isEmpty && !lending.isAwaitedBack
+            && pendingCount < freePermitCount
+    }
+
     /// How many operations ever arrived.
     var arrivals: UInt64 { operations.arrivals }
 

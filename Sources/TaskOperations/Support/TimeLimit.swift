@@ -21,7 +21,7 @@ package func withTimeLimit<C: Clock, Result, Failure>(
 }
 
 /// A deadline that has something done when it passes.
-final class TimeLimit: DeadlineTarget, @unchecked Sendable {
+package final class TimeLimit: DeadlineTarget, @unchecked Sendable {
     // Reached under the lock of `Deadlines` only.
     var deadlinePlace: DeadlinePlace?
 
@@ -33,11 +33,11 @@ final class TimeLimit: DeadlineTarget, @unchecked Sendable {
 
     private let state: Lock<State>
 
-    init(_ handler: @escaping @Sendable () -> Void) {
+    package init(_ handler: @escaping @Sendable () -> Void) {
         state = Lock(State(handler: handler))
     }
 
-    func start<C: Clock>(_ timeout: C.Duration, clock: C) {
+    package func start<C: Clock>(_ timeout: C.Duration, clock: C) {
         if let clock = clock as? any Clock<Duration>, let timeout = timeout as? Duration {
             if Deadlines.add(self, after: timeout, on: clock) { return }
         }
@@ -45,7 +45,7 @@ final class TimeLimit: DeadlineTarget, @unchecked Sendable {
         state.withLock { $0.task = task }
     }
 
-    func end() {
+    package func end() {
         Deadlines.remove(self)
         let ended = state.withLock { state in
             defer { state = State() }
