@@ -56,6 +56,11 @@ let package = Package(
         .target(
             name: "Simulation", dependencies: ["TaskOperations", "TaskOperationsTesting"], swiftSettings: settings),
         .target(name: "CommandOutput", swiftSettings: settings),
+        .target(name: "RedisDeliveries", dependencies: ["TaskOperationsDeliveries"], swiftSettings: settings),
+        .executableTarget(
+            name: "workers",
+            dependencies: ["CommandOutput", "RedisDeliveries", "TaskOperations", "TaskOperationsDeliveries"],
+            swiftSettings: settings),
         .executableTarget(name: "fuzz", dependencies: ["CommandOutput", "Simulation"], swiftSettings: settings),
         .target(
             name: "MigrationExamplesSupport", dependencies: ["TaskOperations"],
@@ -113,7 +118,10 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "DeliveriesTests",
-            dependencies: ["TaskOperationsDeliveries", "TaskOperationsTesting", "TaskOperationsExpectations"],
+            dependencies: [
+                "RedisDeliveries", "TaskOperationsDeliveries", "TaskOperationsTesting", "TaskOperationsExpectations",
+                "workers",
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "SimulationTests", dependencies: ["Simulation", "TaskOperationsExpectations"], exclude: ["Corpus"],

@@ -15,6 +15,8 @@ final class RedisConnection: Sendable {
         /// Whether a thread sends what is outgoing. True until the connection is made.
         var isSending = true
         var calls: [Call] = []
+        /// The number of replies that were received.
+        var replyCount = 0
         var error: RedisConnectionError?
     }
 
@@ -80,11 +82,15 @@ extension RedisConnection {
         var parser = RESPParser()
         var buffer = [UInt8](repeating: 0, count: 1 << 16)
         var isGreeted = false
+        // The number of replies when a read last ended while calls waited.
+        var awaitedReply: Int?
         while true {
             guard let count = try shared.socket.read(into: &buffer) else {
-                if !isGreeted || state.withLock({ !$0.calls.isEmpty }) {
+                let next = state.withLock { $0.calls.isEmpty ? nil : $0.replyCount }
+                if !isGreeted || next != nil && next == awaitedReply {
                     throw RedisConnectionError(description: "No reply within \(timeout) seconds.")
                 }
+                awaitedReply = next
                 continue
             }
             parser.append(buffer.prefix(count))
@@ -109,6 +115,7 @@ extension RedisConnection {
 
     private func receive(_ reply: RESPValue) {
         let call = state.withLock { state -> Call? in
+            state.replyCount += 1
             if state.calls.isEmpty { return nil }
             state.calls[0].missing -= 1
             state.calls[0].replies.append(reply)

@@ -1,6 +1,6 @@
-import Dispatch
 import Foundation
 import RedisDeliveries
+import Synchronization
 import TaskOperations
 import TaskOperationsDeliveries
 
@@ -44,10 +44,7 @@ struct WorkerProcess {
                 try await execute(work, name)
             }
         }
-        let signals = DispatchSource.makeSignalSource(signal: SIGTERM, queue: .global())
-        signals.setEventHandler { consumption.cancel() }
-        signals.resume()
-        signal(SIGTERM, SIG_IGN)
+        Termination.watch { consumption.cancel() }
         await consumption.value
         log?.write("stopped")
     }
@@ -66,6 +63,36 @@ struct WorkerProcess {
         }
         log?.write("done \(work.id) \(work.attempt)")
     }
+}
+
+/// SIGTERM. The signal is blocked in every thread, and the main thread waits for it.
+enum Termination {
+    private static let handler = Mutex<(@Sendable () -> Void)?>(nil)
+
+    private static var signals: sigset_t {
+        var set = sigset_t()
+        sigemptyset(&set)
+        sigaddset(&set, SIGTERM)
+        return set
+    }
+
+    /// Blocks the signal. Called before there is a second thread, because threads inherit the mask.
+    static func hold() {
+        var signals = signals
+        pthread_sigmask(SIG_BLOCK, &signals, nil)
+    }
+
+    /// Waits for signals for ever. Without a handler, the first one ends the process.
+    static func serve() -> Never {
+        while true {
+            var (signals, received) = (signals, CInt(0))
+            while sigwait(&signals, &received) != 0 {}
+            guard let handler = handler.withLock({ $0 }) else { _exit(128 + SIGTERM) }
+            handler()
+        }
+    }
+
+    static func watch(_ handler: @escaping @Sendable () -> Void) { Self.handler.withLock { $0 = handler } }
 }
 
 /// A file of lines, each with the time in nanoseconds, that another process reads.

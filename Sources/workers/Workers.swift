@@ -5,18 +5,27 @@ import RedisDeliveries
 /// Work that survives the death of a worker: `swift run workers [FOLDER]`.
 @main
 enum Workers {
-    static func main() async {
+    static func main() {
+        Termination.hold()
         let arguments = Array(CommandLine.arguments.dropFirst())
-        do {
-            switch arguments.first {
-            case "--help", "-h": try StandardStreams.writeOutput(usage)
-            case "worker": try await WorkerProcess(Options(arguments.dropFirst())).run()
-            case "compare": try await Comparison(Options(arguments.dropFirst())).run()
-            default: try await demonstrate(Work.all(inFolder: arguments.first))
+        Task.detached {
+            do {
+                try await run(arguments)
+                exit(0)
+            } catch {
+                StandardStreams.writeError("\(error)\n")
+                exit(1)
             }
-        } catch {
-            StandardStreams.writeError("\(error)\n")
-            exit(1)
+        }
+        Termination.serve()
+    }
+
+    private static func run(_ arguments: [String]) async throws {
+        switch arguments.first {
+        case "--help", "-h": try StandardStreams.writeOutput(usage)
+        case "worker": try await WorkerProcess(Options(arguments.dropFirst())).run()
+        case "compare": try await Comparison(Options(arguments.dropFirst())).run()
+        default: try await demonstrate(Work.all(inFolder: arguments.first))
         }
     }
 
