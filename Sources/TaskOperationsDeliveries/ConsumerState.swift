@@ -38,12 +38,14 @@ struct ConsumerState<Entry: Sendable>: Sendable {
     ///   - width: The width of the queue.
     ///   - prefetch: The number of deliveries that may wait for their start.
     ///   - couldStartAnother: Whether the queue would certainly start one more delivery at once.
-    func turn(width: Int, prefetch: Int, couldStartAnother: Bool) -> Turn {
+    ///   - hasWaited: Whether the step before was `waitForStart`.
+    func turn(width: Int, prefetch: Int, couldStartAnother: Bool, hasWaited: Bool) -> Turn {
         if isShutDown { return .end }
-        if held.count - prefetch >= max(1, width) { return .wait }
-        if prefetch > 0 { return waitingCount < prefetch ? .pull : .wait }
+        let isFull = held.count - prefetch >= max(1, width)
+        if prefetch > 0 { return !isFull && waitingCount < prefetch ? .pull : .wait }
         // A delivery that waits for another one with its key is queued, but need not start.
-        if couldStartAnother, lastOfKey.isEmpty { return .pull }
+        if hasWaited || couldStartAnother && lastOfKey.isEmpty { return isFull ? .wait : .pull }
+        // Also while the consumer is full, so that its next pull has its place by priority among those of others.
         return waitingCount == 0 ? .waitForStart : .wait
     }
 

@@ -67,15 +67,19 @@ extension DeliveryConsumer {
     /// Waits until another delivery may be pulled. Returns false if none may be any more.
     private func waitForTurn() async -> Bool {
         let prefetch = configuration.prefetch
+        var hasWaited = false
         while !Task.isCancelled {
             let width = queue.maxConcurrentOperationCount
             let couldStartAnother = prefetch == 0 && queue.couldStartAnother(configuration.options)
             let turn = state.withLock {
-                $0.turn(width: width, prefetch: prefetch, couldStartAnother: couldStartAnother)
+                $0.turn(
+                    width: width, prefetch: prefetch, couldStartAnother: couldStartAnother, hasWaited: hasWaited)
             }
             switch turn {
             case .pull: return true
-            case .waitForStart: return await queue.waitForStart(configuration.options)
+            case .waitForStart:
+                if await !queue.waitForStart(configuration.options) { return false }
+                hasWaited = true
             case .wait: if await !pullSignal.nextChange() { return false }
             case .end: return false
             }

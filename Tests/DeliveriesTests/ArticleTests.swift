@@ -26,7 +26,11 @@ struct ArticleTests {
                 configuration.clock = clock
                 configuration.options.operation.priority = priority
                 group.addTask { [configuration] in
-                    await queue.consume(stream.deliveries(), configuration: configuration) { order.record($0) }
+                    await queue.consume(stream.deliveries(), configuration: configuration) { name in
+                        order.record(name)
+                        // Other consumers come to ask for their turns.
+                        for _ in 0..<50 { await Task.yield() }
+                    }
                 }
             }
             for _ in 0..<100 { await Task.yield() }
