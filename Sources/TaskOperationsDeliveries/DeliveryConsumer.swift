@@ -78,8 +78,8 @@ extension DeliveryConsumer {
             switch turn {
             case .pull: return true
             case .waitForStart:
-                if await !queue.waitForStart(configuration.options) { return false }
-                hasWaited = true
+                guard let hasStarted = try? await queue.waitForStart(configuration.options) else { return false }
+                hasWaited = hasStarted
             case .wait: if await !pullSignal.nextChange() { return false }
             case .end: return false
             }

@@ -21,8 +21,9 @@ extension TaskOperationQueue {
     /// Waits until the queue has started an empty operation with a delivery's options: then it could start the delivery.
     /// The empty operation gives its token of the rate back.
     ///
-    /// - Returns: False if the task is cancelled or the queue is shut down.
-    func waitForStart(_ options: DeliveryOptions) async -> Bool {
+    /// - Returns: Whether it was started. False if it was cancelled with other operations of the queue: ask again.
+    /// - Throws: If the task is cancelled, or the queue starts nothing any more.
+    func waitForStart(_ options: DeliveryOptions) async throws -> Bool {
         let options = options.operation
         let probe = TaskOperation(name: "pull", priority: options.priority) { [self] in giveBackStart() }
         try! probe.setWeight(options.weight)
@@ -35,7 +36,8 @@ extension TaskOperationQueue {
                 probe.cancel()
             }
             return true
-        } catch {
+        } catch is CancellationError {
+            try Task.checkCancellation()
             return false
         }
     }

@@ -229,6 +229,20 @@ struct ConsumeTests {
         #expect(setup.engine.count == 4)
     }
 
+    @Test("cancelling all operations of the queue does not end the consumption")
+    func cancelAll() async {
+        let setup = Setup(payloads: 3)
+        setup.queue.isSuspended = true
+        let consumption = Task(executorPreference: .seeded) { await setup.consume { _ in } }
+        for _ in 0..<20 { await Task.yield() }
+        #expect(setup.queue.operationCount == 1)
+        setup.queue.cancelAllOperations()
+        for _ in 0..<20 { await Task.yield() }
+        setup.queue.isSuspended = false
+        await consumption.value
+        #expect(setup.engine.count == 0)
+    }
+
     @Test("a queue that is shut down ends the consumption, and what it refuses is given back")
     func shutDown() async {
         let setup = Setup(payloads: 5)
