@@ -10,7 +10,7 @@ import Testing
 struct ArticleTests {
     @Test("one stream for each priority on one queue: urgent deliveries are done first", .seeds(20))
     func priorities() async {
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1, executor: .seeded)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, executor: .seeded))
         let clock = ManualClock(on: .seeded)
         let order = Recorder<String>()
         let engines = [("bulk", TaskPriority.low), ("ordinary", .medium), ("urgent", .high)].map { name, priority in
@@ -24,7 +24,7 @@ struct ArticleTests {
             for (stream, priority) in engines {
                 var configuration = ConsumerConfiguration()
                 configuration.clock = clock
-                configuration.options.operation.priority = priority
+                configuration.options.operation = .priority(priority)
                 group.addTask { [configuration] in
                     await queue.consume(stream.deliveries(), configuration: configuration) { name in
                         order.record(name)

@@ -18,7 +18,7 @@ private struct Setup: Sendable {
         interceptor: InMemoryEngine<Int>.Interceptor? = nil
     ) {
         engine = InMemoryEngine(lease: lease, clock: clock, interceptor: interceptor)
-        queue = TaskOperationQueue(maxConcurrentOperationCount: width, executor: .seeded)
+        queue = TaskOperationQueue(.init(maxConcurrentOperationCount: width, executor: .seeded))
         for payload in 0..<payloads { engine.send(payload) }
         configuration.clock = clock
         configuration.options.lease.duration = lease
@@ -140,7 +140,7 @@ struct ConsumeTests {
             deliveries, configuration: setup.configuration,
             optionsFor: { [options] payload in
                 var options = options
-                if payload % 3 == 0 { options.operation.limits = [limit] }
+                if payload % 3 == 0 { options.operation = .limited(by: limit) }
                 return options
             }, observer: { _ in held.record(-1) }
         ) { _ in
@@ -157,7 +157,7 @@ struct ConsumeTests {
     func noPull() async throws {
         var setup = Setup(payloads: 3)
         let limit = AsyncSemaphore(capacity: 1)
-        setup.configuration.options.operation.limits = [limit]
+        setup.configuration.options.operation = .limited(by: limit)
         let (queue, engine, configuration) = (setup.queue, setup.engine, setup.configuration)
         try await limit.acquire()
         queue.isSuspended = true
@@ -183,7 +183,8 @@ struct ConsumeTests {
     func rate() async {
         let setup = Setup(payloads: 3)
         let queue = TaskOperationQueue(
-            maxConcurrentOperationCount: 2, rate: .one(per: .seconds(1)), clock: setup.clock, executor: .seeded)
+            .init(
+                maxConcurrentOperationCount: 2, rate: .one(per: .seconds(1)), clock: setup.clock, executor: .seeded))
         setup.engine.finish()
         await setup.advancing {
             await queue.consume(setup.engine.deliveries(), configuration: setup.configuration) { _ in

@@ -75,7 +75,7 @@ extension DeliveryProgramRun {
     private func runWorker(_ number: Int, _ engine: InMemoryEngine<Int>) async {
         let worker = program.workers[number]
         let name = "worker \(number)"
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: worker.width, executor: executor)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: worker.width, executor: executor))
         await withTaskGroup { group in
             group.addTask { await self.consume(engine, on: queue, worker.configuration, name) }
             group.addTask {
@@ -101,7 +101,7 @@ extension DeliveryProgramRun {
             queue.cancelAllOperations()
             return true
         case .cancel: return true
-        case .shutDown(let isCancelling): queue.shutDown(isCancelling ? .cancelling : .draining)
+        case .shutDown(let isCancelling): queue.shutDown(isCancelling ? .cancel : .drain)
         case .suspend: queue.isSuspended = true
         case .resume: queue.isSuspended = false
         case .setWidth(let width): queue.maxConcurrentOperationCount = width
@@ -115,7 +115,7 @@ extension DeliveryProgramRun {
         engine.finish()
         var configuration = ConsumerConfiguration()
         configuration.options.lease.duration = .seconds(DeliveryProgram.leaseLength)
-        let queue = TaskOperationQueue(maxConcurrentOperationCount: 2, executor: executor)
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 2, executor: executor))
         await consume(engine, on: queue, configuration, "healthy")
         if engine.count > 0 { violate("\(engine.count) payloads are left") }
         let done = state.withLock { Set($0.succeeded.union($0.poisoned).map(\.id)) }
@@ -153,7 +153,7 @@ extension DeliveryProgramRun {
     private func options(of payload: Int) -> DeliveryOptions {
         let kind = program.payloads[payload].kind
         var options = program.kinds[kind]
-        if program.limitedKinds.contains(kind) { options.operation.limits = [limit] }
+        if program.limitedKinds.contains(kind) { options.operation = [options.operation, .limited(by: limit)] }
         return options
     }
 

@@ -51,6 +51,21 @@ public struct OperationOptions: Sendable {
 
     var isEmpty: Bool { box == nil }
 
+    /// The options of an empty operation that starts when an operation with these options could: its priority, weight and
+    /// limits.
+    package func ofPlaceholder(named name: String) -> OperationOptions {
+        let values = values
+        return OperationOptions {
+            $0.name = name
+            $0.priority = values.priority
+            $0.weight = values.weight
+            $0.limits = values.limits
+        }
+    }
+
+    /// Whether an operation takes one permit of its queue and no others.
+    package var takesOnePermit: Bool { values.weight ?? 1 == 1 && values.limits.isEmpty }
+
     var values: OptionValues { if case .values(let values) = box { values } else { OptionValues() } }
 
     /// Adds options, which replace those that are set already; limits and dependencies are added.
