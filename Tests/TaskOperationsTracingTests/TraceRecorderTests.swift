@@ -87,7 +87,7 @@ struct TraceRecorderTests {
         let queue = TaskOperationQueue(name: "build", maxConcurrentOperationCount: 10)
         queue.addObserver(recorder)
         let gates = (0..<5).map { _ in Gate() }
-        var targets: [TaskOperation<Void>] = []
+        var (targets, others): ([TaskOperation<Void>], [TaskOperation<Void>]) = ([], [])
         for number in 0..<5 {
             let before = targets.last
             targets.append(
@@ -95,8 +95,10 @@ struct TraceRecorderTests {
                     try await before?.value
                     await gates[number].pass()
                 })
-            queue.addOperation(name: "other \(number)") {}
+            others.append(queue.addOperation(name: "other \(number)") {})
         }
+        // On a busy machine these could end last.
+        for other in others { try await other.value }
         for (gate, target) in zip(gates, targets) {
             await gate.waitForArrivals(1)
             gate.open()
