@@ -14,10 +14,11 @@ public final class OperationStatistics: TaskOperationObserver {
     /// What operations of a queue did, up to a moment.
     public struct Queue: Sendable, Codable {
         public let name: String
-        /// How many operations there are in each state.
-        public internal(set) var pending = 0
+        /// The number of operations that were added and have not started.
+        public internal(set) var queued = 0
+        /// The number of operations that have started and not finished.
         public internal(set) var executing = 0
-        /// How many there ever were.
+        /// The number of operations that were ever added.
         public internal(set) var added = 0
         public internal(set) var succeeded = 0
         public internal(set) var failed = 0
@@ -82,7 +83,7 @@ extension OperationStatistics.Entry {
             _ = waiting.remove(number)
         case .lent, .returned, .waited, .cancelled, .priorityChanged: break
         }
-        statistics.pending = waiting.count
+        statistics.queued = waiting.count
         statistics.executing = started.count
     }
 

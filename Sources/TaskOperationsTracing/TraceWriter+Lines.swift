@@ -134,7 +134,7 @@ extension TraceWriter {
         let (process, waiting, executing) = (queue.process, queue.waiting.count, queue.started.count)
         addLine { bytes in
             bytes.addHead("{\"ph\":\"C\",\"pid\":", process, at: time)
-            bytes.add(",\"name\":\"operations\",\"args\":{\"pending\":")
+            bytes.add(",\"name\":\"operations\",\"args\":{\"queued\":")
             bytes.add(waiting)
             bytes.add(",\"executing\":")
             bytes.add(executing)

@@ -13,7 +13,7 @@ struct Rule05Tests {
         let dependent = queue.addOperation(dependencies: dependencies) { dependencies.allSatisfy(\.isFinished) }
         for (gate, dependency) in zip(gates, dependencies) {
             await letOthersRun()
-            #expect(dependent.state == .pending)
+            #expect(dependent.state == .waiting)
             gate.open()
             try await dependency.value
         }
@@ -45,7 +45,7 @@ struct Rule05Tests {
         try onNone.start()
         try await onNone.value
         await letOthersRun()
-        #expect(dependent.state == .pending)
+        #expect(dependent.state == .waiting)
         first.isSuspended = false
         #expect(try await dependent.value)
     }
@@ -77,10 +77,10 @@ struct Rule05Tests {
         try dependent.addDependency(other)
         queue.isSuspended = false
         await letOthersRun()
-        #expect(dependent.state == .pending)
+        #expect(dependent.state == .waiting)
         try dependency.start()
         try await dependency.value
-        #expect(dependent.state == .pending)
+        #expect(dependent.state == .waiting)
         try dependent.removeDependency(other)
         #expect(try await dependent.value)
     }

@@ -46,7 +46,7 @@ struct Rule10Tests {
         let dependency = TaskOperation {}
         let dependent = TaskOperationQueue().addOperation(dependencies: [dependency]) { true }
         await letOthersRun()
-        #expect(dependent.state == .pending)
+        #expect(dependent.state == .waiting)
         try dependency.start()
         #expect(try await dependent.value)
     }

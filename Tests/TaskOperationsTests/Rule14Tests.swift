@@ -100,7 +100,7 @@ struct Rule14Tests {
         try first.start()
         try await first.value
         #expect(refusal { try operation.start() }?.notReadyFor == ["second"])
-        #expect(operation.state == .pending)
+        #expect(operation.state == .waiting)
         try second.start()
         try await second.value
         try operation.start()

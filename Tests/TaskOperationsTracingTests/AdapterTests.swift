@@ -54,7 +54,7 @@ private final class LoggingObserver: TaskOperationObserver {
 private func report(_ statistics: OperationStatistics, to factory: some MetricsFactory) {
     for queue in statistics.snapshot {
         let dimensions = [("queue", queue.name)]
-        factory.recordGauge("operations_pending", dimensions, Double(queue.pending))
+        factory.recordGauge("operations_queued", dimensions, Double(queue.queued))
         factory.recordGauge("operations_executing", dimensions, Double(queue.executing))
         factory.recordGauge("operations_failed_total", dimensions, Double(queue.failed))
         factory.recordGauge("operation_seconds_p99", dimensions, queue.executed.p99)
@@ -148,7 +148,7 @@ struct AdapterTests {
         #expect(log.lines.events == ["info good succeeded work", "error bad failed: Refused() work"])
         #expect(
             metrics.labels.events == [
-                "operations_pending{queue=work} 0.0", "operations_executing{queue=work} 0.0",
+                "operations_queued{queue=work} 0.0", "operations_executing{queue=work} 0.0",
                 "operations_failed_total{queue=work} 1.0", "operation_seconds_p99{queue=work} 1.0",
             ])
     }

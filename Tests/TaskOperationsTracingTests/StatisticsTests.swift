@@ -16,7 +16,7 @@ struct StatisticsTests {
         let cancelled = queue.addOperation(dependencies: [failing]) {}
         await gate.waitForArrivals(1)
         var now = try #require(statistics.snapshot.first)
-        #expect(now.name == "work" && now.pending == 2 && now.executing == 1 && now.added == 3)
+        #expect(now.name == "work" && now.queued == 2 && now.executing == 1 && now.added == 3)
         cancelled.cancel()
         gate.open()
         _ = await failing.result
@@ -24,7 +24,7 @@ struct StatisticsTests {
         try await queue.waitUntilAllOperationsAreFinished()
         now = try #require(statistics.snapshot.first)
         #expect(
-            [now.pending, now.executing, now.succeeded, now.failed, now.cancelled, now.retries] == [0, 0, 1, 1, 1, 2])
+            [now.queued, now.executing, now.succeeded, now.failed, now.cancelled, now.retries] == [0, 0, 1, 1, 1, 2])
         #expect(now.executed.count == 2 && now.waited.count == 2)
         #expect(now.executed.p50 > 0 && now.executed.p99 >= now.executed.p50 && now.executed.sum > 0)
         #expect([Double.nan, -1, 2, .infinity].allSatisfy { now.executed.quantile($0) > 0 })
@@ -51,7 +51,7 @@ struct StatisticsTests {
             let now = try #require(statistics.snapshot.first)
             let dropped = overflow == .dropOldest ? 2 : 0
             #expect(
-                [now.pending, now.executing, now.added, now.dropped, now.succeeded, now.failed, now.cancelled]
+                [now.queued, now.executing, now.added, now.dropped, now.succeeded, now.failed, now.cancelled]
                     == [0, 0, 2 + dropped, dropped, 2, 0, 0])
         }
     }

@@ -42,12 +42,12 @@ final class EventCheck: TaskOperationObserver, @unchecked Sendable {
     func check(_ number: Int, _ operation: AnyTaskOperation, waitsForRoom: Bool) -> String? {
         let isRight =
             switch (places[number], operation.state) {
-            case (.unknown, .pending), (.unknown, .ready): (operation.queue == nil) != waitsForRoom
+            case (.unknown, .waiting), (.unknown, .ready): (operation.queue == nil) != waitsForRoom
             // It ended before it was added, or was never taken.
             case (.unknown, .finished): true
-            case (.added, .pending), (.ready, .ready): true
+            case (.added, .waiting), (.ready, .ready): true
             // Its queue learns of it after the end of the dependency that was the last.
-            case (.added, .ready), (.ready, .pending): true
+            case (.added, .ready), (.ready, .waiting): true
             case (.executing, .executing), (.lent, .executing): true
             case (.finished(let outcome), .finished): outcome == Model.Outcome(of: operation)
             default: false

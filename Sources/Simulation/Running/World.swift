@@ -133,7 +133,7 @@ extension World {
             let (real, expected) = (operations[number], model.operations[number])
             let isRight =
                 switch real.state {
-                case .pending: expected.phase <= .submitted && !model.isSurelyReady(number)
+                case .waiting: expected.phase <= .submitted && !model.isSurelyReady(number)
                 case .ready: expected.phase <= .submitted && model.isReady(number)
                 case .executing: expected.phase == .executing
                 case .finished: expected.phase == .finished

@@ -1,4 +1,4 @@
-// An operation with a delay is pending until its deadline has passed, beside whatever else it waits for.
+// An operation with a delay is waiting until its deadline has passed, beside whatever else it waits for.
 
 extension AnyTaskOperation {
     /// Has the operation wait for a time. It was accepted by a queue, which cannot start it yet.

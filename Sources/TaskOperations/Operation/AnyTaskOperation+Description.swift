@@ -1,5 +1,5 @@
 extension AnyTaskOperation: CustomStringConvertible, CustomDebugStringConvertible {
-    /// What the operation is called and where it stands, as in `"decode" (pending)`.
+    /// What the operation is called and where it stands, as in `"decode" (waiting)`.
     public var description: String {
         "\(OperationLabel(self)) (\(state)\(isCancelled ? ", cancelled" : ""))"
     }
@@ -12,7 +12,7 @@ extension AnyTaskOperation: CustomStringConvertible, CustomDebugStringConvertibl
         parts.append("priority \(PriorityLevel(priority))")
         if effectivePriority != priority { parts.append("escalated to \(PriorityLevel(effectivePriority))") }
         switch state {
-        case .pending, .ready:
+        case .waiting, .ready:
             parts.append(waitingDescription)
         case .executing:
             let waits = record.withLock { $0.links?.waits.map(\.target) ?? [] }

@@ -53,8 +53,8 @@ extension AnyTaskOperation {
             (record.phase, record.phase == .created ? record.links?.dependencies.operations ?? [] : [])
         }
         switch phase {
-        case .created: return dependencies.allSatisfy(\.isFinished) ? .ready : .pending
-        case .submitted: return record.withLock { $0.hasUnfinishedDependencies || $0.isDelayed } ? .pending : .ready
+        case .created: return dependencies.allSatisfy(\.isFinished) ? .ready : .waiting
+        case .submitted: return record.withLock { $0.hasUnfinishedDependencies || $0.isDelayed } ? .waiting : .ready
         case .executing: return .executing
         case .finished: return .finished
         }

@@ -30,10 +30,10 @@ public enum TaskOperationError: Error, Sendable {
     /// The operation was added to a queue after `shutDown`.
     case queueShutDown(OperationLabel, queueName: String?)
 
-    /// The operation was added to a queue in which as many operations were pending as may be.
+    /// The operation was added to a queue in which as many operations were queued as may be.
     case queueFull(OperationLabel, queueName: String?)
 
-    /// The operation was pending, and gave way to one that was added to its queue later.
+    /// The queue was full and dropped this operation for one that was added later.
     case dropped(OperationLabel, queueName: String?)
 
     /// The operation did not start within the time that `OperationOptions.starting(within:)` allows. Its body never runs.

@@ -1,12 +1,13 @@
-/// Where an operation stands. Every operation goes through these states in this order, and may leave some out;
-/// being cancelled is a mark beside the state, not a state.
+/// The state of an operation. An operation passes through these states in this order and may skip some.
+///
+/// Cancellation is not a state: see `AnyTaskOperation.isCancelled`.
 public enum TaskOperationState: Comparable, Sendable {
-    /// A dependency is unfinished.
-    case pending
-    /// Every dependency is finished; the operation waits to be added, or for its queue to start it.
+    /// A dependency is unfinished, or the operation's delay has not passed.
+    case waiting
+    /// Every dependency is finished. The operation has not been added, or its queue has not started it.
     case ready
     /// The body has started.
     case executing
-    /// The outcome is there, and does not change any more.
+    /// The operation has its final outcome.
     case finished
 }

@@ -114,7 +114,7 @@ extension PermitLending {
 extension TaskOperationQueue.Configuration {
     var policies: QueuePolicies {
         QueuePolicies(
-            order: order, pendingLimit: maxQueuedOperationCount, overflow: overflow, rate: rate, ageing: ageing)
+            order: order, queuedLimit: maxQueuedOperationCount, overflow: overflow, rate: rate, ageing: ageing)
     }
 
     /// Stops the process if a value makes no sense.

@@ -1,6 +1,6 @@
 extension TaskOperationQueue: CustomStringConvertible, CustomDebugStringConvertible {
     /// What the queue is called and how much it has to do, as in
-    /// `queue "images" (width 4, 3 executing, 2 ready, 5 pending)`.
+    /// `queue "images" (width 4, 3 executing, 2 ready, 5 waiting)`.
     public var description: String {
         let summary = scheduler.summary
         var parts = ["width \(summary.width == .max ? "unlimited" : "\(summary.width)")"]
@@ -9,7 +9,7 @@ extension TaskOperationQueue: CustomStringConvertible, CustomDebugStringConverti
         parts.append("\(summary.executing) executing")
         if summary.lent > 0 { parts.append("\(summary.lent) awaiting others") }
         parts.append("\(summary.ready) ready")
-        parts.append("\(summary.pending) pending")
+        parts.append("\(summary.waiting) waiting")
         return "\(scheduler.label) (\(parts.joined(separator: ", ")))"
     }
 
@@ -28,7 +28,7 @@ extension Scheduler {
         var executing = 0
         var lent = 0
         var ready = 0
-        var pending = 0
+        var waiting = 0
     }
 
     fileprivate nonisolated var summary: Summary {
@@ -38,7 +38,7 @@ extension Scheduler {
                 width: state.permits.capacity, isSuspended: state.isSuspended, isShut: !state.intake.takes)
             for record in state.records.all {
                 switch record.status {
-                case .waiting: summary.pending += 1
+                case .waiting: summary.waiting += 1
                 case .ready: summary.ready += 1
                 case .executing: summary.executing += 1
                 case .lent, .returning: summary.lent += 1

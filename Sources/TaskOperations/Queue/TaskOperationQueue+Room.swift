@@ -1,7 +1,7 @@
 // Bounded queues: a producer that is faster than its consumer uses bounded memory.
 
 extension TaskOperationQueue {
-    /// The number of operations that may be pending, that is added and not started, beyond those for which a permit is
+    /// The number of operations that may be queued, that is, added and not started, beyond those for which a permit is
     /// free; at least 1. Operations with unfinished dependencies count, and so do barriers.
     ///
     /// A queue that is not suspended has room for `maxConcurrentOperationCount + maxQueuedOperationCount` operations, and
@@ -9,10 +9,10 @@ extension TaskOperationQueue {
     /// it drops none. `QueueOverflow` says what happens to an operation that is added to a full queue without waiting, and
     /// `addOperationWaitingForRoom` waits.
     public var maxQueuedOperationCount: Int {
-        get { scheduler.pendingLimit }
+        get { scheduler.queuedLimit }
         set {
             Self.checkQueuedLimit(newValue)
-            scheduler.pendingLimit = newValue
+            scheduler.queuedLimit = newValue
         }
     }
 
@@ -28,11 +28,11 @@ extension TaskOperationQueue {
     /// }
     /// ```
     ///
-    /// In a body of the same queue, the wait lends the body's permit if nothing could start otherwise. What is pending must
+    /// In a body of the same queue, the wait lends the body's permit if nothing could start otherwise. Queued operations must
     /// not wait for an operation that waits for room, or for a body that does, be it by a dependency or behind a barrier:
     /// neither would go on.
     ///
-    /// - Returns: The operation, which is pending now, or has started.
+    /// - Returns: The operation, which is queued now, or has started.
     /// - Throws: `CancellationError` if the task is cancelled before there is room, and `TaskOperationError.queueShutDown`
     ///   if the queue is shut down before; the body never runs then. `TaskOperationError.waitCycle` in a body without
     ///   whose permit there will be no room, if the queue does not lend permits.

@@ -1,10 +1,10 @@
-// Waiting for room in a queue in which only so many operations may be pending.
+// Waiting for room in a queue with a limit on its queued operations.
 
 extension Scheduler {
-    /// How many operations may be pending.
-    nonisolated var pendingLimit: Int {
+    /// The number of operations that may be queued.
+    nonisolated var queuedLimit: Int {
         get { withCore { $0.state.room.limit } }
-        set { withCore { $0.state.setPendingLimit(newValue) } }
+        set { withCore { $0.state.setQueuedLimit(newValue) } }
     }
 
     nonisolated var waitingProducerCount: Int { withCore { $0.state.room.producers.count } }
@@ -19,7 +19,7 @@ extension Scheduler {
         try claimAndLink(operation)
         let wait = WaitForRoom(operation: operation)
         do {
-            // What is pending starts only with a permit of this queue: that is what is waited for.
+            // Queued operations start only with a permit of this queue: the wait is for that permit.
             if !takeNow(operation) {
                 try await AnyTaskOperation.whileAwaiting(.permit(permit!), for: .room(self)) { await suspend(wait) }
             }

@@ -11,7 +11,7 @@ extension Scheduler {
         try claimAndLink(operation, mustBeReady: mustBeReady)
         if isBarrier { hasHadBarriers.store(true, ordering: .sequentiallyConsistent) }
         // A cycle has to be known before another operation is dropped.
-        if isBarrier || dropsPending { return try insertInOrder([operation], isBarrier: isBarrier) }
+        if isBarrier || dropsQueued { return try insertInOrder([operation], isBarrier: isBarrier) }
         let isInOrder = withCore { core in insert(operation, in: &core) }
         if !isInOrder { try putInOrder(operation) }
     }

@@ -34,7 +34,7 @@ actor Scheduler: OperationHost {
     nonisolated let clock: QueueClock?
     nonisolated let hasRate: Bool
     /// Whether an addition may drop another operation.
-    nonisolated let dropsPending: Bool
+    nonisolated let dropsQueued: Bool
     /// True once a barrier was added.
     nonisolated let hasHadBarriers = Atomic(false)
     /// Whether there are listeners of changes.
@@ -69,7 +69,7 @@ actor Scheduler: OperationHost {
         self.scopeWorkers = scopeWorkers
         self.permit = permit
         self.place = place
-        dropsPending = policies.overflow.drops
+        dropsQueued = policies.overflow.drops
         self.taskLocals = taskLocals
         if case .executor(let executor as any SliceDecidingExecutor) = place {
             sliceDecider = executor

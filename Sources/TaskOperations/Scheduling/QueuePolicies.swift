@@ -1,8 +1,8 @@
 /// What a queue was asked for beside its width.
 struct QueuePolicies: Sendable {
     var order = OperationOrder.firstInFirstOut
-    /// How many operations may be pending; `Int.max` if nothing limits that.
-    var pendingLimit = Int.max
+    /// The number of operations that may be queued; `Int.max` without a limit.
+    var queuedLimit = Int.max
     var overflow = QueueOverflow.reject
     var rate: OperationRate?
     var ageing: OperationAgeing?

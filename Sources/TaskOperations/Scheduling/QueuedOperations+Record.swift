@@ -46,7 +46,7 @@ extension QueuedOperations {
 
         var isBarrier: Bool { weightAndKind & Self.barrierBit != 0 }
 
-        // With the weight in a field of its own, a pending operation would take 8 bytes more.
+        // With the weight in a field of its own, a queued operation would take 8 bytes more.
         private static var barrierBit: UInt16 { 1 << 15 }
     }
 }

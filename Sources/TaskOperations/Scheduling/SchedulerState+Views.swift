@@ -30,8 +30,8 @@ extension SchedulerState {
     /// How many operations have not ended.
     var count: Int { operations.count }
 
-    /// How many operations are pending: added, and not started.
-    var pendingCount: Int { room.count(ofUnstarted: operations.unstartedCount) }
+    /// The number of operations that were added and have not started.
+    var queuedCount: Int { room.count(ofUnstarted: operations.unstartedCount) }
 
     /// Whether the queue has no room for another operation.
     @inline(__always)
@@ -49,7 +49,7 @@ extension SchedulerState {
     /// policies, it depends on the operation.
     var couldStartAnother: Bool {
         isPlain && !isHalted && intake == .open && barriers.isEmpty && !lending.isAwaitedBack
-            && pendingCount < freePermitCount
+            && queuedCount < freePermitCount
     }
 
     /// How many operations ever arrived.

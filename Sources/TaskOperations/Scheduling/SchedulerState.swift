@@ -14,7 +14,7 @@ struct SchedulerState<Element: Sendable, Waiter: Sendable>: Sendable {
     let workerLimit: Int
     private(set) var operations: QueuedOperations<Element>
     private(set) var lending: LendablePermits<Waiter>
-    private(set) var room: PendingRoom<Element, Waiter>
+    private(set) var room: QueueCapacity<Element, Waiter>
     private(set) var isSuspended: Bool
     /// Set for good when nobody is left who could resume the queue or raise its width from 0: neither can hold it up
     /// any more.
@@ -45,7 +45,7 @@ struct SchedulerState<Element: Sendable, Waiter: Sendable>: Sendable {
         operations = QueuedOperations(order: order)
         pace = QueuePace(rate: policies.rate, ageing: policies.ageing)
         isPlain = !policies.needTime
-        room = PendingRoom(limit: policies.pendingLimit, overflow: policies.overflow)
+        room = QueueCapacity(limit: policies.queuedLimit, overflow: policies.overflow)
         lending = LendablePermits(capacity: width)
         self.isSuspended = isSuspended
         self.workerLimit = workerLimit
@@ -153,7 +153,7 @@ extension SchedulerState {
 // MARK: - Room
 
 extension SchedulerState {
-    mutating func setPendingLimit(_ limit: Int) { room.limit = limit }
+    mutating func setQueuedLimit(_ limit: Int) { room.limit = limit }
 
     /// Drops a queued operation for a new one if that is the policy. Otherwise rejects the new one.
     private mutating func makeRoom(for element: Element) -> Bool {

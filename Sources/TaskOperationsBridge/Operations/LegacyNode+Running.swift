@@ -122,7 +122,7 @@ extension LegacyNode {
     // MARK: Observation
 
     /// A queue is about to get the operation. If that of Foundation says that it is not ready, the node's waits for it
-    /// as a pending one.
+    /// as a waiting one.
     func willBeSubmitted() {
         if legacy.isReadyNow { return }
         // Foundation would not tell of the end of the other dependencies.

@@ -16,7 +16,7 @@ struct LegacyDependencyTests {
         legacyQueue.addOperation(legacy)
         let queue = TaskOperationQueue()
         let operation = queue.addOperation(.legacyDependencies([legacy])) { events.record("ours") }
-        #expect(operation.state == .pending)
+        #expect(operation.state == .waiting)
         legacyQueue.isSuspended = false
         try await operation.value
         #expect(events.events == ["legacy", "ours"])
@@ -56,7 +56,7 @@ struct LegacyDependencyTests {
         legacy.cancel()
         let operation = TaskOperation {}
         try operation.addDependency(legacy)
-        #expect(operation.state == .pending)
+        #expect(operation.state == .waiting)
         try TaskOperationQueue().addOperation(operation)
         OperationQueue().addOperation(legacy)
         try await operation.value
@@ -191,7 +191,7 @@ struct LegacyDependencyTests {
         let node = try queue.addOperation(legacy)
         if removal == .afterAdding { legacy.removeDependency(never) }
         await letOthersRun()
-        #expect(node.state == .pending)
+        #expect(node.state == .waiting)
         try queue.addOperation(other)
         await legacy.finished()
         #expect(other.isFinished)

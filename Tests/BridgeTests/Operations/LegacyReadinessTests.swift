@@ -55,12 +55,12 @@ struct LegacyReadinessTests {
         let held = ConditionalOperation(name: "held") {}
         let node = try queue.addOperation(held)
         try await queue.addOperation {}.value
-        #expect(node.state == .pending)
+        #expect(node.state == .waiting)
         let other = TaskOperation {}
         try held.addDependency(other)
         #expect(node.dependencies.contains(other))
         held.fulfil()
-        #expect(node.state == .pending)
+        #expect(node.state == .waiting)
         try queue.addOperation(other)
         try await node.waitUntilFinished()
         #expect(held.isFinished)

@@ -104,7 +104,7 @@ struct OperationProxyTests {
         #expect(second.dependencies.count == 1)
         let queue = TaskOperationQueue()
         try queue.addOperation(second)
-        #expect(second.state == .pending)
+        #expect(second.state == .waiting)
         OperationQueue().addOperation(legacy)
         try await second.value
     }
@@ -205,7 +205,7 @@ struct OperationQueueOfTaskOperationsTests {
         try operation.addDependency(never)
         let queue = OperationQueue()
         try queue.addOperation(operation)
-        #expect(operation.state == .pending)
+        #expect(operation.state == .waiting)
         try operation.removeDependency(never)
         try await operation.value
     }

@@ -49,7 +49,7 @@ struct SmallQueue {
 
         var policies: QueuePolicies {
             QueuePolicies(
-                pendingLimit: kinds.contains(.room) ? 1 : .max, overflow: overflow,
+                queuedLimit: kinds.contains(.room) ? 1 : .max, overflow: overflow,
                 rate: kinds.contains(.rate) ? .one(per: SmallQueue.step, burst: SmallQueue.burst) : nil,
                 ageing: kinds.contains(.ageing) ? .raise(after: SmallQueue.step) : nil)
         }

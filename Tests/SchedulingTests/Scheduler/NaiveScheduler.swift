@@ -36,7 +36,7 @@ struct NaiveScheduler {
 
     /// What waits for room.
     var producers: [Operation] = []
-    var pendingLimit: Int
+    var queuedLimit: Int
     let policies: QueuePolicies
 
     var order: OperationOrder { policies.order }
@@ -45,7 +45,7 @@ struct NaiveScheduler {
         self.width = width
         self.policies = policies
         self.isSuspended = isSuspended
-        pendingLimit = policies.pendingLimit
+        queuedLimit = policies.queuedLimit
         tokens = policies.rate.map { $0.burst * Self.interval }
     }
 
@@ -166,9 +166,9 @@ struct NaiveScheduler {
 
     // MARK: Room
 
-    var pendingCount: Int { operations.count(where: \.isPending) }
+    var queuedCount: Int { operations.count(where: \.isPending) }
 
-    var isFull: Bool { pendingCount - freePermitCount >= pendingLimit }
+    var isFull: Bool { queuedCount - freePermitCount >= queuedLimit }
 
     /// How many more operations the width lets execute.
     private var freePermitCount: Int {

@@ -23,7 +23,7 @@ struct SchedulerProgram {
         /// Everything is compared after this many steps.
         var compareEvery = 1
         /// How many operations may be pending; nil if nothing limits that.
-        var pendingLimits: ClosedRange<Int>?
+        var queuedLimits: ClosedRange<Int>?
         var room = 0
         /// How often levels are limited.
         var caps = 0
@@ -50,8 +50,8 @@ struct SchedulerProgram {
                 policies.order = .firstInFirstOut
             }
         }
-        if let limits = mix.pendingLimits {
-            policies.pendingLimit = Int.random(in: limits, using: &random)
+        if let limits = mix.queuedLimits {
+            policies.queuedLimit = Int.random(in: limits, using: &random)
             policies.overflow = [.reject, .dropOldest, .dropNewest][seed % 5 % 3]
         }
         pair = SideBySide(
@@ -158,7 +158,7 @@ extension SchedulerProgram {
     private mutating func waitingForRoom() -> SchedulerEvent? {
         if pair.naive.intake == .shut { return nil }
         switch random.number(below: 6) {
-        case 0: return .setPendingLimit(Int.random(in: mix.pendingLimits!, using: &random))
+        case 0: return .setQueuedLimit(Int.random(in: mix.queuedLimits!, using: &random))
         case 1: return pair.naive.producers.randomElement(using: &random).map { .stopWaiting($0.id) }
         default:
             if pair.naive.producers.count >= mix.mostOperations { return nil }

@@ -54,8 +54,8 @@ extension SchedulerState {
     private func checkRoom(_ check: Check) {
         let unstarted = records.slots.filter { !records[$0].status.hasStarted }
         let pending = unstarted.filter { !operations.ending.contains($0) }
-        check(pendingCount == pending.count, "\(pendingCount) count as pending of \(pending.count)")
-        check(!room.drops || room.pending.count == pending.count, "\(room.pending.count) can be dropped")
+        check(queuedCount == pending.count, "\(queuedCount) count as pending of \(pending.count)")
+        check(!room.drops || room.queued.count == pending.count, "\(room.queued.count) can be dropped")
         check(
             intake.takes || room.producers.isEmpty, "there is no room any more, and \(room.producers.count) wait for it"
         )

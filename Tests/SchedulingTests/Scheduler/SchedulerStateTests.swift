@@ -17,7 +17,7 @@ struct SchedulerStateTests {
             description: "time", steps: 120, mostOperations: 8, widths: 0...5, percentBarriers: 5, levelChanges: 2,
             control: 2, caps: 1, time: 12),
         SchedulerProgram.Mix(
-            description: "little room", mostOperations: 12, percentBarriers: 10, pendingLimits: 1...4, room: 10),
+            description: "little room", mostOperations: 12, percentBarriers: 10, queuedLimits: 1...4, room: 10),
         SchedulerProgram.Mix(
             description: "caps", mostOperations: 8, widths: 0...5, percentBarriers: 10, lending: 12, control: 2, caps: 8
         ),
@@ -47,7 +47,7 @@ struct SchedulerStateTests {
             levels: [.medium, .high], levelChanges: 30, lending: 60, ends: 3, compareEvery: 500),
         SchedulerProgram.Mix(
             description: "waiting for room", steps: isDeep ? 800 : 400, mostOperations: 120, percentBarriers: 2,
-            ends: 3, compareEvery: 500, pendingLimits: 60...100, room: 40),
+            ends: 3, compareEvery: 500, queuedLimits: 60...100, room: 40),
     ]
 
     @Test("Crowds whose lines are swept lead to the same decisions", arguments: crowdMixes)

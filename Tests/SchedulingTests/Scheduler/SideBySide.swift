@@ -24,7 +24,7 @@ enum SchedulerEvent {
     case waitForRoom(Int, PriorityLevel)
     /// It gives that up.
     case stopWaiting(Int)
-    case setPendingLimit(Int)
+    case setQueuedLimit(Int)
     case setCap(Int, PriorityLevel)
     case passTime(Int)
     /// A wait for the end of all begins to hand a level on.
@@ -64,7 +64,7 @@ struct SideBySide {
             try agree(on: "whether it is taken", slot != nil, isTaken)
             try agree(on: "what finds no room", outbox.rejected(.full), isTaken ? [] : [id])
             try agree(on: "what gives way", outbox.rejected(.dropped), dropped.map { [$0] } ?? [])
-        case .waitForRoom, .stopWaiting, .setPendingLimit:
+        case .waitForRoom, .stopWaiting, .setQueuedLimit:
             try applyRoom(event)
         case .setReady(let id, let isReady):
             state.setReady(slots[id]!, isReady)
@@ -140,9 +140,9 @@ struct SideBySide {
             try agree(on: "whether it waited", state.stopWaitingForRoom(id), true)
             try agree(on: "the task that goes on", state.takeOutbox().resumed, [id])
             naive.producers.removeAll { $0.id == id }
-        case .setPendingLimit(let limit):
-            state.setPendingLimit(limit)
-            naive.pendingLimit = limit
+        case .setQueuedLimit(let limit):
+            state.setQueuedLimit(limit)
+            naive.queuedLimit = limit
         default:
             preconditionFailure("\(event) has nothing to do with room")
         }
@@ -212,7 +212,7 @@ extension SideBySide {
         try agree(on: "the width", state.permits.capacity, naive.width)
         try agree(on: "whether it is suspended", state.isSuspended, naive.isSuspended)
         try agree(on: "the intake", state.intake, naive.intake)
-        try agree(on: "how many are pending", state.pendingCount, naive.pendingCount)
+        try agree(on: "how many are pending", state.queuedCount, naive.queuedCount)
         try agree(on: "how many wait for room", state.room.producers.count, naive.producers.count)
         let barriers = naive.operations.filter(\.isBarrier).map(\.id)
         try agree(

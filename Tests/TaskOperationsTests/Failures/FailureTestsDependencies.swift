@@ -33,7 +33,7 @@ struct FailureTestsDependencies {
         #expect(try await beforeAdding.value == 1)
         let afterAdding = queue.addOperation(dependencies: [never]) { 2 }
         await letOthersRun()
-        #expect(afterAdding.state == .pending)
+        #expect(afterAdding.state == .waiting)
         try afterAdding.removeDependency(never)
         #expect(try await afterAdding.value == 2)
     }
@@ -51,13 +51,13 @@ struct FailureTestsDependencies {
         queue.isSuspended = false
         for dependency in dependencies[..<10] {
             await letOthersRun()
-            #expect(operation.state == .pending)
+            #expect(operation.state == .waiting)
             try dependency.start()
             try await dependency.value
         }
         try dependencies[12].start()
         await letOthersRun()
-        #expect(operation.state == .pending)
+        #expect(operation.state == .waiting)
         try dependencies[15].start()
         #expect(try await operation.value >= 11)
     }

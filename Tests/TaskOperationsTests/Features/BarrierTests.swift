@@ -55,7 +55,7 @@ struct BarrierTests {
         let after = queue.addOperation(priority: .high) { barrier.isFinished }
         try await before.value
         await letOthersRun()
-        #expect(barrier.state == .pending && after.isReady)
+        #expect(barrier.state == .waiting && after.isReady)
         try dependency.start()
         #expect(try await [barrier.value, after.value] == [true, true])
     }
@@ -69,7 +69,7 @@ struct BarrierTests {
         let other = TaskOperationQueue().addOperation(dependencies: [barrier]) { barrier.isFinished }
         await gate.waitForArrivals(1)
         await letOthersRun()
-        #expect([own, other].map(\.state) == [.pending, .pending])
+        #expect([own, other].map(\.state) == [.waiting, .waiting])
         gate.open()
         #expect(try await [own.value, other.value] == [true, true])
     }

@@ -10,7 +10,7 @@ struct DescriptionTests {
         let dependency = TaskOperation(name: "load") {}
         let operation = TaskOperation(name: "show", dependencies: [dependency]) {}
         #expect(dependency.description == "\"load\" (ready)")
-        #expect(operation.description == "\"show\" (pending)")
+        #expect(operation.description == "\"show\" (waiting)")
         operation.cancel()
         #expect(operation.description == "\"show\" (finished, cancelled)")
         let unnamed = TaskOperation {}
@@ -95,7 +95,7 @@ struct DescriptionTests {
         await gate.waitForArrivals(2)
         queue.addOperation(name: "2") {}
         queue.addOperation(name: "3", dependencies: executing) {}
-        #expect(queue.description == "queue \"images\" (width 2, 2 executing, 1 ready, 1 pending)")
+        #expect(queue.description == "queue \"images\" (width 2, 2 executing, 1 ready, 1 waiting)")
         let lines = queue.debugDescription.split(separator: "\n")
         #expect(lines.first.map(String.init) == queue.description)
         #expect(lines.dropFirst().map { $0.prefix(5) } == (0..<4).map { "  \"\($0)\"" })
@@ -104,13 +104,13 @@ struct DescriptionTests {
         queue.isSuspended = true
         #expect(
             queue.description
-                == "queue \"images\" (width 2, suspended, shut down, 2 executing, 1 ready, 1 pending)")
+                == "queue \"images\" (width 2, suspended, shut down, 2 executing, 1 ready, 1 waiting)")
         gate.open()
         queue.isSuspended = false
         try await queue.waitUntilAllOperationsAreFinished()
         let unlimited = TaskOperationQueue(
             maxConcurrentOperationCount: TaskOperationQueue.unlimitedConcurrentOperationCount)
-        #expect(unlimited.description == "an unnamed queue (width unlimited, 0 executing, 0 ready, 0 pending)")
+        #expect(unlimited.description == "an unnamed queue (width unlimited, 0 executing, 0 ready, 0 waiting)")
     }
 
     @Test("A body that has lent its permit is counted as such, not as executing")
@@ -118,7 +118,7 @@ struct DescriptionTests {
         let queue = TaskOperationQueue(name: "q", maxConcurrentOperationCount: 1)
         let gate = Gate()
         let operation = try await LentBody(on: queue, until: gate).body
-        #expect(queue.description == "queue \"q\" (width 1, 0 executing, 1 awaiting others, 0 ready, 0 pending)")
+        #expect(queue.description == "queue \"q\" (width 1, 0 executing, 1 awaiting others, 0 ready, 0 waiting)")
         gate.open()
         try await operation.value
     }

@@ -20,7 +20,7 @@ struct OperationGraphTests {
         let graph = TaskOperationQueue.snapshot(of: [images, net])
         #expect(graph.queues.map(\.label.name) == ["net", "images \"x\" <y>"])
         #expect(graph.operations.map(\.label.name) == ["download", "decode", "barrier\n", "show", "made"])
-        #expect(graph.operations.map(\.state) == [.executing, .pending, .ready, .ready, .created])
+        #expect(graph.operations.map(\.state) == [.executing, .waiting, .ready, .ready, .created])
         #expect(graph.operations.map(\.queue) == [0, 1, 1, 1, nil])
         #expect(graph.operations.map(\.number) == [1, 1, 2, 3, nil])
         #expect(
@@ -36,7 +36,7 @@ struct OperationGraphTests {
                 queue "net" (width 1, 1 permit taken)
                   "download" (executing) executes its own code
                 queue "images "x" <y>" (width \(images.maxConcurrentOperationCount), 0 permits taken)
-                  "decode" (pending) waits for "download" on queue "net", and waits for "made"
+                  "decode" (waiting) waits for "download" on queue "net", and waits for "made"
                   "barrier
                 " (ready, barrier) is a barrier and waits for 1 before it
                   "show" (ready) waits behind the barrier "barrier
@@ -61,11 +61,11 @@ struct OperationGraphTests {
                     o0["download"]:::executing
                   end
                   subgraph q1["queue #quot;images #quot;x#quot; #lt;y#gt;#quot;"]
-                    o1["decode"]:::pending
+                    o1["decode"]:::waiting
                     o2{{"barrier "}}:::ready
                     o3["show"]:::ready
                   end
-                  o4["made"]:::pending
+                  o4["made"]:::waiting
                   o0 --> o1
                   o4 --> o1
                   o1 -.-> o2
@@ -95,9 +95,9 @@ struct OperationGraphTests {
             for edge in graph.edges {
                 let (waiter, target) = (graph.operations[edge.waiter], graph.operations[edge.target])
                 #expect(target.queue != nil && target.state != .finished)
-                #expect(waiter.state == .pending && waiter.queue != target.queue)
+                #expect(waiter.state == .waiting && waiter.queue != target.queue)
             }
-            for operation in graph.operations where operation.state == .pending {
+            for operation in graph.operations where operation.state == .waiting {
                 #expect(!operation.reasons.isEmpty)
             }
             await Task.yield()

@@ -14,7 +14,7 @@ struct DelayTests {
         await until { clock.sleeperCount == 1 }
         clock.advance(by: .seconds(4))
         #expect(try await queue.run { "early" } == "early")
-        #expect(delayed.state == .pending)
+        #expect(delayed.state == .waiting)
         #expect(queue.operationCount == 1)
         clock.advance(by: .seconds(1))
         #expect(try await delayed.value == "late")
@@ -107,7 +107,7 @@ struct DelayTests {
             try await queue.addOperation(.delay(.milliseconds(1))) {}.value
             await until { clock.sleeperCount == 1 }
             for operation in operations {
-                #expect(operation.state == .pending)
+                #expect(operation.state == .waiting)
                 operation.cancel()
                 await #expect(throws: CancellationError.self) { try await operation.value }
             }
@@ -134,7 +134,7 @@ struct DelayTests {
         }
         for (clock, operations) in zip(clocks, operations) {
             await until { clock.sleeperCount > 0 }
-            #expect(operations.allSatisfy { $0.state == .pending })
+            #expect(operations.allSatisfy { $0.state == .waiting })
             clock.advance(by: .seconds(1))
             for operation in operations { try await operation.value }
         }

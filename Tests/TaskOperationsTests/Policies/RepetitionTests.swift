@@ -138,7 +138,7 @@ struct RepetitionTests {
                 queue.isSuspended = false
                 await until { rounds.events.count == 2 }
             }
-            await until { queue.operations.last?.state == .pending }
+            await until { queue.operations.last?.state == .waiting }
             clock.advance(by: .seconds(20) - clock.now.offset)
             await until { rounds.events.count == expected.count }
             #expect(rounds.events == expected.map { .seconds($0) })
@@ -162,7 +162,7 @@ struct RepetitionTests {
         gate.open()
         try await resume(queue)
         clock.advance(by: .seconds(10))
-        await until { queue.operations.last?.state == .pending }
+        await until { queue.operations.last?.state == .waiting }
         clock.advance(by: .seconds(10))
         await until { rounds.events.count == 1 }
         #expect(rounds.events == [.seconds(20)])
@@ -201,7 +201,7 @@ struct RepetitionTests {
         let operation = queue.addOperation(.delay(until: clock.now.advanced(by: .seconds(5)), clock: clock)) { 1 }
         await until { clock.sleeperCount == 1 }
         clock.advance(by: .milliseconds(4999))
-        #expect(operation.state == .pending)
+        #expect(operation.state == .waiting)
         clock.advance(by: .milliseconds(1))
         #expect(try await operation.value == 1)
         #expect(

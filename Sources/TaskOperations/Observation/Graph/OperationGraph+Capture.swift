@@ -170,7 +170,7 @@ extension OperationGraph.State {
     fileprivate init(_ status: Scheduler.State.Status) {
         self =
             switch status {
-            case .waiting: .pending
+            case .waiting: .waiting
             case .ready: .ready
             case .executing: .executing
             case .lent: .lent
@@ -182,7 +182,7 @@ extension OperationGraph.State {
         self =
             switch detail.phase {
             case .created: .created
-            case .submitted: detail.dependencies.isEmpty && !detail.isDelayed ? .ready : .pending
+            case .submitted: detail.dependencies.isEmpty && !detail.isDelayed ? .ready : .waiting
             case .executing: detail.isPermitLent ? .lent : .executing
             case .finished: .finished
             }

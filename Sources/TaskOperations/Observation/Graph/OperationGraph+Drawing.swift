@@ -11,7 +11,7 @@ extension OperationGraph {
         lines += edges.map { "  o\($0.target) \($0.kind.mermaidArrow) o\($0.waiter)" }
         lines += [
             "  classDef executing fill:#2e7d32,color:#fff", "  classDef lent fill:#a5d6a7,color:#000",
-            "  classDef ready fill:#1565c0,color:#fff", "  classDef pending fill:#cfd8dc,color:#000",
+            "  classDef ready fill:#1565c0,color:#fff", "  classDef waiting fill:#cfd8dc,color:#000",
         ]
         return lines.joined(separator: "\n") + "\n"
     }
@@ -90,7 +90,7 @@ extension OperationGraph.State {
         case .executing: "executing"
         case .lent, .returning: "lent"
         case .ready: "ready"
-        case .created, .pending, .finished: "pending"
+        case .created, .waiting, .finished: "waiting"
         }
     }
 
@@ -99,7 +99,7 @@ extension OperationGraph.State {
         case .executing: "#81c784"
         case .lent, .returning: "#c8e6c9"
         case .ready: "#90caf9"
-        case .created, .pending, .finished: "#eceff1"
+        case .created, .waiting, .finished: "#eceff1"
         }
     }
 }

@@ -32,7 +32,7 @@ public struct OperationGraph: Sendable, Equatable, Codable {
         /// Not added to a queue, and not finished.
         case created
         /// A dependency is unfinished.
-        case pending
+        case waiting
         case ready
         case executing
         /// Its body awaits something, with its permit lent.

@@ -44,7 +44,7 @@ extension OperationGraph.Queue: CustomStringConvertible {
 }
 
 extension OperationGraph.Operation: CustomStringConvertible {
-    /// As in `"decode" (pending) waits for "download" on queue "net"`.
+    /// As in `"decode" (waiting) waits for "download" on queue "net"`.
     public var description: String {
         let marks = ["\(state)"] + (isBarrier ? ["barrier"] : []) + (isCancelled ? ["cancelled"] : [])
         return "\(label) (\(marks.joined(separator: ", "))) \(reasons.map { "\($0)" }.joined(separator: ", and "))"

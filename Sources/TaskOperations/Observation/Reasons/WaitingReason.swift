@@ -7,7 +7,7 @@ public enum WaitingReason: Sendable, Hashable, Codable {
     case notAdded
     /// It stands for something that the library does not run, such as an operation of Foundation, which has not ended.
     case outside
-    /// It is to be added to this queue, in which as many operations are pending as may be, once there is room.
+    /// It is to be added to this queue, in which as many operations are queued as may be, once there is room.
     case room(QueueLabel)
     /// It depends on this operation, which is not finished and is on this queue, if on any.
     case dependency(OperationLabel, queue: QueueLabel?)

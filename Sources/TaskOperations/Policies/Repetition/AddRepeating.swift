@@ -12,7 +12,7 @@ extension TaskOperationQueue {
     /// after the queue is released, at the time of the next round, which does not run. `withTaskOperationQueue` waits for
     /// all rounds, so a repetition in it must be cancelled.
     ///
-    /// A round that waits for its time is pending, as an operation with a delay is. If the queue has no room for a round,
+    /// A round that waits for its time is waiting, as an operation with a delay is. If the queue has no room for a round,
     /// `missed` decides what happens to the round at its time.
     ///
     /// - Parameters:
