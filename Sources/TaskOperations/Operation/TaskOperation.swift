@@ -220,6 +220,29 @@ extension TaskOperation {
     }
 }
 
+extension TaskOperation {
+    /// Calls a handler once with the outcome, on the actor of the code that passes it.
+    ///
+    /// A handler that a method of a main-actor class passes runs on the main actor, without `Task` or `@MainActor in`:
+    ///
+    /// ```swift
+    /// queue.addOperation { try await load(url) }.whenFinished { result in self.show(result) }
+    /// ```
+    ///
+    /// Unlike a completion handler, it runs on a task of its own. Tasks that await the operation, and dependents, might
+    /// continue before it.
+    public func whenFinished(
+        @_inheritActorContext _ handler: @escaping @Sendable @isolated(any) (Result<Success, any Error>) -> Void
+    ) {
+        addHandler { operation in
+            let outcome = (operation as! Self).outcome!
+            Task.detached(executorPreference: preferredTaskExecutor(), priority: operation.effectivePriority) {
+                await handler(outcome)
+            }
+        }
+    }
+}
+
 // MARK: - Several bodies
 
 extension TaskOperation where Success == Void {

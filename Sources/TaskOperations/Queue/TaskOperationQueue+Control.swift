@@ -16,6 +16,20 @@ extension TaskOperationQueue {
         set { scheduler.isSuspended = newValue }
     }
 
+    /// The rate at which operations start; nil if they start as fast as permits allow.
+    ///
+    /// A change applies at once: starts that have used up the burst stay used. Only a queue that was created with a rate
+    /// can change it, also to nil and back; for another queue, setting a rate stops the process with a message.
+    public var rate: OperationRate? {
+        get { scheduler.withCore { $0.state.pace.rate?.rate } }
+        set {
+            require(
+                scheduler.hasRate || newValue == nil,
+                "\(scheduler.label) was created without a rate. Pass the first rate to its configuration.")
+            scheduler.withCore { $0.state.setRate(newValue) }
+        }
+    }
+
     /// The operations that are not finished, in the order in which they were added. Sorts them.
     public var operations: [AnyTaskOperation] { scheduler.operations }
 

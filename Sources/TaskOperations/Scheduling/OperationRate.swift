@@ -40,12 +40,15 @@ public struct OperationRate: Hashable, Sendable {
 /// It is the generic cell rate algorithm, as virtual scheduling (ITU-T Recommendation I.371, annex A), which is a token
 /// bucket with one number: when the next token would be used if all came evenly.
 struct TokenBucket: Hashable, Sendable {
+    let rate: OperationRate
     private let interval: Duration
     /// The time in which an empty bucket fills. Bounded, so that no sum or product of times overflows.
     private let fillTime: Duration
+    /// The time at which the bucket is full again.
     private var next = Duration.zero
 
     init(_ rate: OperationRate) {
+        self.rate = rate
         interval = rate.interval.saturated
         let highestBurst = Int128.max / 4 / interval.attoseconds
         fillTime = interval * min(Int128(rate.burst), highestBurst)
@@ -69,6 +72,14 @@ struct TokenBucket: Hashable, Sendable {
     }
 
     mutating func take(at time: Duration) { next = max(next, time) + interval }
+
+    /// The tokens of another rate. As many tokens are missing as before, at most all.
+    func changed(to rate: OperationRate, at time: Duration) -> TokenBucket {
+        var bucket = TokenBucket(rate)
+        let missing = max(0, (next - time) / interval)
+        bucket.next = time + bucket.fillTime * min(1, missing / Double(rate.burst))
+        return bucket
+    }
 
     /// Gives a token back that was not used.
     mutating func giveBack() { next -= interval }

@@ -17,6 +17,11 @@ struct QueuePace: Sendable {
 // MARK: - Rate
 
 extension QueuePace {
+    /// Changes the rate. Tokens that were used stay used.
+    mutating func setRate(_ newRate: OperationRate?) {
+        rate = newRate.map { rate?.changed(to: $0, at: time.now) ?? TokenBucket($0) }
+    }
+
     /// How many operations the rate lets start now; not more than a number.
     @inline(__always)
     func startableCount(atMost count: Int) -> Int { rate.map { $0.count(at: time.now, atMost: count) } ?? count }

@@ -452,6 +452,8 @@ extension SchedulerState {
     /// The clock of the queue shows a time.
     mutating func advance(to now: Duration, mayBeOld: Bool = false) { pace.advance(to: now, mayBeOld: mayBeOld) }
 
+    mutating func setRate(_ rate: OperationRate?) { pace.setRate(rate) }
+
     /// Uses a token of the rate for another attempt. Returns when that may begin; nil if there is no rate.
     mutating func reserveStart() -> Duration? { pace.reserveStart() }
 

@@ -21,6 +21,37 @@ struct RateTests {
         #expect(recorder.events == [0, 0, 0, 100, 200, 300, 400, 500].map { .milliseconds($0) })
     }
 
+    @Test("A change of the rate applies to the next start, and used tokens stay used")
+    func changed() async throws {
+        let clock = ManualClock()
+        let queue = TaskOperationQueue(
+            .init(maxConcurrentOperationCount: 8, rate: .one(per: .seconds(10), burst: 2), clock: clock))
+        let recorder = Recorder<Duration>()
+        for _ in 0..<10 { queue.addOperation { recorder.record(clock.now.offset) } }
+        // The rate that is set at a second, after the starts of that second.
+        let changes: [Int: OperationRate?] = [
+            4: OperationRate.one(per: .seconds(1), burst: 1), 7: OperationRate.one(per: .seconds(20), burst: 3),
+            47: OperationRate?.none,
+        ]
+        var times = [0, 0, 5, 6, 7]
+        func areStarted(by second: Int) async -> Bool {
+            let count = times.count { $0 <= second }
+            return await eventually { recorder.events.count == count }
+        }
+        for second in 0...50 {
+            #expect(await areStarted(by: second))
+            if let rate = changes[second] { queue.rate = rate }
+            // One of three tokens is missing, and two are there at once.
+            if second == 7 { times += [7, 7, 27, 47] }
+            if second == 47 { times.append(47) }
+            #expect(await areStarted(by: second))
+            clock.advance(by: .seconds(1))
+        }
+        try await queue.waitUntilAllOperationsAreFinished()
+        #expect(recorder.events == times.map { .seconds($0) })
+        #expect(queue.rate == nil)
+    }
+
     @Test("Each attempt takes from the rate", arguments: [Duration.zero, .milliseconds(50)])
     func attempts(pause: Duration) async throws {
         let clock = ManualClock()

@@ -1,0 +1,77 @@
+import TaskOperations
+import TaskOperationsExpectations
+import TaskOperationsTesting
+import Testing
+
+@Suite("Outcomes reported on the caller's actor", .timeLimit(.minutes(10)))
+struct WhenFinishedTests {
+    @MainActor
+    private final class Screen {
+        var texts: [String] = []
+        let shown = Gate()
+
+        func load(on queue: TaskOperationQueue, _ body: @escaping TaskOperation<Int>.Body) -> TaskOperation<Int> {
+            let operation = queue.addOperation(body: body)
+            operation.whenFinished { result in
+                MainActor.assertIsolated()
+                self.texts.append((try? result.get()).map(String.init) ?? "failed")
+                self.shown.open()
+            }
+            return operation
+        }
+    }
+
+    private actor Counter {
+        private(set) var sum = 0
+        let counted = Gate()
+
+        func count(_ operation: TaskOperation<Int>) {
+            operation.whenFinished { result in
+                self.assertIsolated()
+                self.sum += (try? result.get()) ?? 0
+                self.counted.open()
+            }
+        }
+    }
+
+    @Test("a handler of a main-actor class runs on the main actor, for a value, an error and a finished operation")
+    @MainActor
+    func mainActor() async throws {
+        let queue = TaskOperationQueue()
+        for (isSuccess, text) in [(true, "1"), (false, "failed")] {
+            let screen = Screen()
+            let operation = screen.load(on: queue) { if isSuccess { 1 } else { throw WorkFailed() } }
+            await screen.shown.pass()
+            #expect(screen.texts == [text])
+            let again = Gate()
+            operation.whenFinished { _ in
+                MainActor.assertIsolated()
+                again.open()
+            }
+            await again.pass()
+        }
+    }
+
+    @Test("a handler of an actor runs on that actor")
+    func actor() async throws {
+        let counter = Counter()
+        await counter.count(TaskOperationQueue().addOperation { 3 })
+        await counter.counted.pass()
+        #expect(await counter.sum == 3)
+    }
+
+    @Test("a handler without isolation runs once, also for an operation that was cancelled before its start")
+    func nonisolated() async throws {
+        let queue = TaskOperationQueue(.init(isSuspended: true))
+        let results = Recorder<Bool>()
+        let called = Gate()
+        let operation = queue.addOperation { 1 }
+        operation.whenFinished { result in
+            results.record((try? result.get()) == nil)
+            called.open()
+        }
+        operation.cancel()
+        await called.pass()
+        #expect(results.events == [true])
+    }
+}
