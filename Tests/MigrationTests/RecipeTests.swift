@@ -188,7 +188,7 @@ struct RecipeText: CustomTestStringConvertible {
         RecipeText(recipe: "asynchronous-subclass", text: "4 loaded, 8 bytes, 4 lines"),
         RecipeText(recipe: "cancelling-in-loop", text: "stopped after 2 of 4 files, 3 lines"),
         RecipeText(recipe: "cancelling-network-call", text: "3 loaded, 1 cancelled"),
-        RecipeText(recipe: "state-machine", text: "pending, 4 files, executing, 4 lines, finished"),
+        RecipeText(recipe: "state-machine", text: "waiting, 4 files, executing, 4 lines, finished"),
         RecipeText(recipe: "observing-states", text: "cancelled, executing, 4 files, finished"),
         RecipeText(recipe: "cross-queue-dependencies", text: "4 lines"),
         RecipeText(recipe: "dependency-cycle", text: "0 of 2 steps with the cycle, 2 of 2 steps without it"),

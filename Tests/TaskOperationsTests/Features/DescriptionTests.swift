@@ -25,7 +25,7 @@ struct DescriptionTests {
         try first.start()
         try await first.value
         let operation = queue.addOperation(name: "last", priority: .low, dependencies: [first, second]) {}
-        #expect(operation.debugDescription == "\"last\" (pending, priority low, waits for \"second\")")
+        #expect(operation.debugDescription == "\"last\" (waiting, priority low, waits for \"second\")")
         queue.cancelAllOperations()
     }
 

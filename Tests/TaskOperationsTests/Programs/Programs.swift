@@ -157,9 +157,9 @@ struct ProgramTests {
             return text
         }
         screen.userTyped("op") { $0 }
-        #expect(await eventually { screen.arrived.events == ["op"] })
+        #expect(await eventually { screen.arrived.events.contains("op") })
         gate.open()
-        #expect(await eventually { screen.arrived.events == ["op", "o"] })
+        #expect(await eventually { screen.arrived.events.sorted() == ["o", "op"] })
         #expect(screen.shown == ["op"])
     }
 

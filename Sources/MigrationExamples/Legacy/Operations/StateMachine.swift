@@ -10,7 +10,7 @@ extension Legacy {
         let list = BlockOperation { journal.write("\(input.sample.count) files") }
         let count = CountOperation(input.sample)
         count.addDependency(list)
-        journal.write(count.isReady ? "ready" : "pending")
+        journal.write(count.isReady ? "ready" : "waiting")
         count.onFile = { [unowned count] in
             if $0 == 1 { journal.write(count.isExecuting ? "executing" : "not executing") }
         }
