@@ -14,9 +14,11 @@ final class QueueClock: Sendable {
     private let addDeadline: @Sendable (QueueWake, Duration) -> Void
 
     init<C: Clock>(_ clock: C) where C.Duration == Duration {
-        face = ClockFace(clock)
-        addDeadline = { wake, delay in
-            if !Deadlines.add(wake, after: delay, on: clock) { _ = Deadlines.sleep(for: wake, delay, on: clock) }
+        let start = clock.now
+        face = ClockFace(clock, from: start)
+        addDeadline = { wake, time in
+            if Deadlines.add(wake, time, after: start, on: clock) { return }
+            _ = Deadlines.sleep(for: wake, time, after: start, on: clock)
         }
     }
 
@@ -38,9 +40,9 @@ final class QueueClock: Sendable {
         if time > face.now { await face.sleep(until: time) }
     }
 
-    /// Has a queue look again after a time, if it still exists then.
-    func wake(_ scheduler: Scheduler, after delay: Duration) {
-        addDeadline(QueueWake(scheduler), delay)
+    /// Has a queue look again at a time that a reading can have, if it still exists then.
+    func wake(_ scheduler: Scheduler, at time: Duration) {
+        addDeadline(QueueWake(scheduler), time)
     }
 }
 

@@ -173,7 +173,7 @@ extension Scheduler {
         for rejection in outbox.rejected { reject(rejection.element, rejection.reason) }
         for continuation in outbox.resumed { InlineJobs.resume(continuation) }
         if outbox.isOver { scopeWorkers?.end() }
-        if let delay = outbox.wakeDelay { clock!.wake(self, after: delay) }
+        if let time = outbox.wakeTime { clock!.wake(self, at: time) }
         // Last, because a listener is the user's and may take long.
         if outbox.hasChanges { changeLog.deliver() }
     }

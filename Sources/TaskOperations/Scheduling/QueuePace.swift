@@ -38,11 +38,12 @@ extension QueuePace {
     /// An operation that was to start does not.
     mutating func undoStart() { rate?.giveBack() }
 
-    /// How long it is until the next token, if one of so many operations could use it and the queue is not woken by then.
+    /// What the clock shows when the next token comes, if one of so many operations could use it and the queue is not
+    /// woken by then.
     ///
     /// Nil also while the bucket is full: operations wait for a worker then, or for something other than the rate. Either
     /// settles the queue again.
-    mutating func wakeDelay(for count: Int) -> Duration? {
+    mutating func nextWake(for count: Int) -> Duration? {
         guard let rate, !rate.isFull(at: time.now) else { return nil }
         let tokenCount = rate.count(at: time.now, atMost: count)
         return tokenCount == count ? nil : time.wake(at: rate.nextStart(after: tokenCount, at: time.now))

@@ -20,11 +20,11 @@ struct QueueTime: Hashable, Sendable {
         told = time
     }
 
-    /// The queue is to be woken at a time. Returns how long that is from now; nil if it is woken by then anyway.
+    /// The queue is to be woken at a time. Returns what the clock shows then; nil if the queue is woken by then anyway.
     mutating func wake(at time: Duration) -> Duration? {
         if let wakeTime, wakeTime <= time { return nil }
         wakeTime = time
-        return time - now
+        return told + (time - now)
     }
 
     /// The queue was woken.

@@ -13,14 +13,14 @@ extension SchedulerState {
         var isOver = false
         /// Operations whose floor may be another one now.
         var newFloors: [Element] = []
-        /// After which time the queue is to be woken.
-        var wakeDelay: Duration?
+        /// What the queue's clock shows when the queue is to be woken.
+        var wakeTime: Duration?
         /// Whether there are changes of operations to tell.
         var hasChanges = false
 
         var isEmpty: Bool {
             workers.isEmpty && resumed.isEmpty && rejected.isEmpty && removed.isEmpty && newFloors.isEmpty
-                && !hasChanges && !isOver && wakeDelay == nil
+                && !hasChanges && !isOver && wakeTime == nil
         }
 
         mutating func takeNewFloors() -> [Element] {

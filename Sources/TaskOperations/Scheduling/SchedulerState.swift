@@ -474,7 +474,7 @@ extension SchedulerState {
     mutating func settle(returned: (Element) -> Void = { _ in }) {
         if !returning.isEmpty { while let slot = nextReturn() { returned(records[slot].element) } }
         if !ready.isEmpty || !isPlain { startWorkers() }
-        if !isPlain, let delay = nextWakeDelay() { outbox.wakeDelay = delay }
+        if !isPlain, let time = nextWake() { outbox.wakeTime = time }
         if isEmpty, !intake.takes, !isOver {
             isOver = true
             outbox.isOver = true
@@ -491,9 +491,9 @@ extension SchedulerState {
         outbox = full
     }
 
-    private mutating func nextWakeDelay() -> Duration? {
+    private mutating func nextWake() -> Duration? {
         if isHalted || lending.isAwaitedBack || permits.available == 0 { return nil }
-        return pace.wakeDelay(for: ready.count)
+        return pace.nextWake(for: ready.count)
     }
 
     private mutating func startWorkers() {

@@ -3,20 +3,28 @@
 enum Deadlines {
     private static let table = Lock(DeadlineTable())
 
+    /// Adds a deadline that is `delay` away from now.
+    static func add<C: Clock>(
+        _ target: any DeadlineTarget, after delay: Duration, on clock: C
+    ) -> Bool where C.Duration == Duration {
+        add(target, delay, after: clock.now, on: clock)
+    }
+
     /// Adds a deadline.
     ///
     /// - Parameters:
     ///   - target: What is told when the deadline has passed; it has no other deadline. It is retained until then.
-    ///   - delay: How far away the deadline is; what is not positive passes at once.
+    ///   - delay: How long after `instant` the deadline is. It passes at once if the clock shows that already.
+    ///   - instant: A moment of the clock.
     ///   - clock: The clock that says when.
     /// - Returns: False if as many clocks as can be told apart have deadlines already. Nothing is added then.
     static func add<C: Clock>(
-        _ target: any DeadlineTarget, after delay: Duration, on clock: C
+        _ target: any DeadlineTarget, _ delay: Duration, after instant: C.Instant, on clock: C
     ) -> Bool where C.Duration == Duration {
         let key = ClockKey(clock)
         while true {
-            let face = table.withLock { $0.face(for: key) } ?? ClockFace(clock)
-            let deadline = face.moment(after: delay)
+            let face = table.withLock { $0.face(for: key) } ?? ClockFace(clock, from: instant)
+            let deadline = face.moment(delay, after: instant)
             switch table.withLock({ $0.add(target, at: deadline, on: face, key) }) {
             case .added(let sleeper):
                 if let sleeper { start(sleeper) }
@@ -28,8 +36,10 @@ enum Deadlines {
     }
 
     /// Has a task of its own sleep for a deadline that cannot be added.
-    static func sleep<C: Clock>(for target: any DeadlineTarget, _ delay: C.Duration, on clock: C) -> Task<Void, Never> {
-        let start = clock.now
+    static func sleep<C: Clock>(
+        for target: any DeadlineTarget, _ delay: C.Duration, after start: C.Instant? = nil, on clock: C
+    ) -> Task<Void, Never> {
+        let start = start ?? clock.now
         return Task.detached(executorPreference: clock.executorOfSleepers, priority: .high) {
             try? await DeadlineSleep.$isCurrent.withValue(true) { try await clock.sleep(for: delay, from: start) }
             if !Task.isCancelled { target.deadlinePassed() }
@@ -86,16 +96,16 @@ struct ClockKey: Hashable, Sendable {
     }
 }
 
-/// A clock without its type, whose moments are durations since it was first used.
+/// A clock without its type, whose moments are durations since one moment of the clock.
 final class ClockFace: Sendable {
-    private let elapsed: @Sendable () -> Duration
+    /// The moment of an instant of the clock, or of now.
+    private let moment: @Sendable (_ instant: (any InstantProtocol)?) -> Duration
     private let sleepUntil: @Sendable (Duration) async throws -> Void
     /// The executor of the task that sleeps; nil for the cooperative pool.
     let sleepExecutor: (any TaskExecutor)?
 
-    init<C: Clock>(_ clock: C) where C.Duration == Duration {
-        let start = clock.now
-        elapsed = { start.duration(to: clock.now) }
+    init<C: Clock>(_ clock: C, from start: C.Instant) where C.Duration == Duration {
+        moment = { instant in start.duration(to: instant as! C.Instant? ?? clock.now).saturated }
         sleepUntil = { try await clock.sleep(until: start.advanced(by: $0), tolerance: nil) }
         sleepExecutor = clock.executorOfSleepers
     }
@@ -103,10 +113,19 @@ final class ClockFace: Sendable {
     /// The longest single sleep. The runtime stops the process for one that it cannot count in nanoseconds.
     private static var longestSleep: Duration { .seconds(86_400) }
 
-    var now: Duration { elapsed().saturated }
+    convenience init<C: Clock>(_ clock: C) where C.Duration == Duration {
+        self.init(clock, from: clock.now)
+    }
+
+    var now: Duration { moment(nil) }
 
     /// The moment that is `delay` from now.
     func moment(after delay: Duration) -> Duration { now + delay.saturated }
+
+    /// The moment that is `delay` after an instant of the clock.
+    func moment(_ delay: Duration, after instant: some InstantProtocol) -> Duration {
+        moment(instant) + delay.saturated
+    }
 
     /// Sleeps until a moment, or until the task is cancelled.
     ///

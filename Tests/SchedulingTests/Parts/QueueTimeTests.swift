@@ -36,11 +36,11 @@ struct QueueTimeTests {
     func clocksThatJump() {
         var time = QueueTime()
         time.advance(to: .seconds(5))
-        let delays = [7, 7, 8, 6].map { time.wake(at: .seconds($0)) }
-        #expect(delays == [.seconds(2), nil, nil, .seconds(1)], "only an earlier one is not covered")
+        let wakes = [7, 7, 8, 6].map { time.wake(at: .seconds($0)) }
+        #expect(wakes == [.seconds(7), nil, nil, .seconds(6)], "only an earlier one is not covered")
         time.advance(to: .seconds(-100))
-        let delay = time.wake(at: .seconds(7))
-        #expect(time.now == .seconds(5) && delay == .seconds(2))
+        let wake = time.wake(at: .seconds(7))
+        #expect(time.now == .seconds(5) && wake == .seconds(-98), "two seconds after what the clock shows")
         time.advance(to: .seconds(-99))
         #expect(time.now == .seconds(6))
         time.advance(to: .seconds(-101), mayBeOld: true)
@@ -55,21 +55,21 @@ struct QueueTimeTests {
         var policies = QueuePolicies()
         policies.rate = .one(per: .seconds(10))
         var state = SchedulerState<Int, Int>(width: 2, policies: policies)
-        func wakeDelay() -> Duration? {
+        func nextWake() -> Duration? {
             state.settle()
-            return state.takeOutbox().wakeDelay
+            return state.takeOutbox().wakeTime
         }
         for number in 0..<3 { _ = state.add(number, isReady: true) }
-        #expect(wakeDelay() == nil, "one may start now")
+        #expect(nextWake() == nil, "one may start now")
         let (first, second) = (state.nextStart(at: .medium), state.nextStart(at: .medium))
         #expect(first != nil && second == nil)
-        #expect(wakeDelay() == .seconds(10), "and the next one after that")
-        #expect(wakeDelay() == nil, "that is known")
+        #expect(nextWake() == .seconds(10), "and the next one after that")
+        #expect(nextWake() == nil, "that is known")
         state.noteWake()
         state.setSuspended(true)
-        #expect(wakeDelay() == nil)
+        #expect(nextWake() == nil)
         state.setSuspended(false)
-        #expect(wakeDelay() == .seconds(10))
+        #expect(nextWake() == .seconds(10))
         state.advance(to: .seconds(10))
         state.noteWake()
         #expect(state.nextLevel == .medium)

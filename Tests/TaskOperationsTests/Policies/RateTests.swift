@@ -141,6 +141,16 @@ struct RateTests {
         try await queue.waitUntilAllOperationsAreFinished()
     }
 
+    @Test("The time that passes before a deadline is set does not make it later")
+    func movingClock() async throws {
+        let clock = MovingClock()
+        let queue = TaskOperationQueue(.init(rate: .one(per: .seconds(100)), clock: clock))
+        try await queue.addOperation {}.value
+        clock.step = .seconds(10)
+        try await queue.addOperation {}.value
+        #expect(clock.ends.events.first?.offset == .seconds(100))
+    }
+
     @Test("A clock that leaps on does no more than fill the burst; one that goes back starts nothing early")
     func jumpingClock() async throws {
         let clock = JumpingClock()
@@ -292,6 +302,32 @@ private final class EarlySleepClock: Clock {
             state.earlyCount -= 1
             if state.earlyCount < 0 { state.now = max(state.now, deadline) }
         }
+    }
+}
+
+/// A clock that moves by a step each time it is read, and whose sleeps move it to their end.
+private final class MovingClock: Clock {
+    typealias Instant = ManualClock.Instant
+
+    /// The ends of all sleeps.
+    let ends = Recorder<Instant>()
+    private let state = Mutex((now: Instant(), step: Duration.zero))
+
+    var step: Duration {
+        get { state.withLock { $0.step } }
+        set { state.withLock { $0.step = newValue } }
+    }
+    var now: Instant {
+        state.withLock { state in
+            state.now = state.now.advanced(by: state.step)
+            return state.now
+        }
+    }
+    var minimumResolution: Duration { .zero }
+
+    func sleep(until deadline: Instant, tolerance: Duration?) async throws {
+        ends.record(deadline)
+        state.withLock { $0.now = max($0.now, deadline) }
     }
 }
 
