@@ -36,6 +36,9 @@ public protocol Delivery: Identifiable, Sendable where ID: Sendable {
 }
 
 /// The engine no longer considers the caller the holder of a delivery: the lease has ended, or the delivery was settled.
+///
+/// A body whose lease is lost is cancelled, and finds this error in `AnyTaskOperation.current?.cancellationCause`. If the
+/// body throws `CancellationError`, its operation fails with this error instead.
 public struct DeliveryLeaseLost: Error, Hashable, CustomStringConvertible {
     /// Creates the error.
     public init() {}

@@ -46,7 +46,11 @@ final class HeldDelivery<Source: Delivery>: Sendable {
             state.lease.begin(at: now)
         }
         consumer.stoppedWaiting()
-        try await consumer.body(delivery.payload)
+        do {
+            try await consumer.body(delivery.payload)
+        } catch is CancellationError where state.withLock({ $0.isLost }) {
+            throw DeliveryLeaseLost()
+        }
         state.withLock { $0.hasSucceeded = true }
         do { try await delivery.acknowledge() } catch { return }
         state.withLock { $0.isAcknowledged = true }
@@ -141,7 +145,7 @@ extension HeldDelivery {
         renewal?.cancel()
         if !isNew { return }
         report(.leaseLost(delivery.id))
-        operation.cancel()
+        operation.cancel(throwing: DeliveryLeaseLost())
     }
 }
 

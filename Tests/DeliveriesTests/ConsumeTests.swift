@@ -281,6 +281,29 @@ struct DeliveryFailureTests {
         #expect(setup.engine.count == 0)
     }
 
+    @Test("a body finds that it was cancelled because of its lease, and its operation fails with that error")
+    func cause() async {
+        let setup = Setup(width: 1, lease: .seconds(9), payloads: 1)
+        let (causes, failures) = (Recorder<(any Error)?>(), Recorder<(any Error)?>())
+        let consumption = Task(executorPreference: .seeded) {
+            await setup.consume { _ in
+                let operation = AnyTaskOperation.current!
+                if setup.runs.events.count > 1 { return causes.record(operation.cancellationCause) }
+                operation.addCompletionHandler { [unowned operation] in failures.record(operation.failure) }
+                do {
+                    try await setup.clock.sleep(for: .seconds(100))
+                } catch {
+                    causes.record(operation.cancellationCause)
+                    throw error
+                }
+            }
+        }
+        await advance(setup, by: .seconds(10))
+        await consumption.value
+        #expect(causes.events.map { $0 is DeliveryLeaseLost } == [true, false])
+        #expect(failures.events.map { $0 is DeliveryLeaseLost } == [true])
+    }
+
     @Test("a body that reports progress keeps its lease")
     func progress() async {
         let setup = Setup(lease: .seconds(9), payloads: 1)

@@ -21,10 +21,25 @@ extension AnyTaskOperation {
     }
 
     /// Cancels the operation for a cause. If it has not started, it finishes with that error in place of
-    /// `CancellationError`; otherwise its task is cancelled as ever.
+    /// `CancellationError`. Otherwise its task is cancelled, and its body can ask for the `cancellationCause`.
     public func cancel(throwing cause: any Error) {
         endBeforeStart(cause, isCancellation: true)
     }
+
+    /// The error that has cancelled the body; nil if nothing has, and while no body executes.
+    ///
+    /// It is the error of `cancel(throwing:)` or `cancelAllOperations(throwing:)`, `TaskOperationError.timedOut` for a time
+    /// limit, and otherwise `CancellationError`. A body asks for it because the `CancellationError` of a call that the
+    /// body awaits has no cause:
+    ///
+    /// ```swift
+    /// do {
+    ///     try await upload(file)
+    /// } catch is CancellationError {
+    ///     throw AnyTaskOperation.current?.cancellationCause ?? CancellationError()
+    /// }
+    /// ```
+    public var cancellationCause: (any Error)? { record.withLock { $0.bodyRunner }?.cancellationCause }
 
     /// Ends the operation if it has not started. Returns whether it did.
     @discardableResult
@@ -50,8 +65,8 @@ extension AnyTaskOperation {
         }
         switch effect {
         case .none: return false
-        case .cancel(let runner):
-            runner?.cancel()
+        case .cancel(let runner, let cause):
+            runner?.cancel(throwing: cause)
             return false
         case .end(let ending, let host):
             carryOutUnstarted(ending, host)
@@ -123,7 +138,7 @@ extension AnyTaskOperation {
 /// What is left to do after the operation's lock is left.
 private enum CancellationEffect: Sendable {
     case none
-    case cancel(OperationRunner?)
+    case cancel(OperationRunner?, cause: any Error)
     case end(OperationEnding, (any OperationHost)?)
 }
 
@@ -143,6 +158,6 @@ extension OperationRecord {
             return .end(end(Outcome(.failure(failure))), host)
         }
         isRunnerWorn = true
-        return .cancel(runner)
+        return .cancel(runner, cause: failure)
     }
 }

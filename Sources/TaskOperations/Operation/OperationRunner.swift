@@ -10,6 +10,8 @@ final class OperationRunner: Sendable {
     // itself calls: it waits for them before it ends.
     private struct State: @unchecked Sendable {
         var task: UnsafeCurrentTask?
+        /// The error that cancelled the task first.
+        var cancellationCause: (any Error)?
         /// How many are using the task now.
         var users = 0
         /// The task itself, which is done and waits for the last of these.
@@ -30,8 +32,12 @@ final class OperationRunner: Sendable {
         }
     }
 
-    /// Cancels the task, and with it what the body awaits.
-    func cancel() {
+    /// The error that cancelled the task; nil if nothing has. A runner that was cancelled runs no other body.
+    var cancellationCause: (any Error)? { state.withLock { $0.cancellationCause } }
+
+    /// Cancels the task, and with it what the body awaits. A body that finds its task cancelled finds the cause, too.
+    func cancel(throwing cause: any Error = CancellationError()) {
+        state.withLock { if $0.cancellationCause == nil { $0.cancellationCause = cause } }
         use { $0.cancel() }
     }
 

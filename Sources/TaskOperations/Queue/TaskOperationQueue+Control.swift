@@ -40,7 +40,7 @@ extension TaskOperationQueue {
     ///
     /// - Parameters:
     ///   - cause: The error with which operations finish that have not started. Bodies that execute end with what they
-    ///     throw.
+    ///     throw; they can ask for the error, see `AnyTaskOperation.cancellationCause`.
     ///   - queuedOnly: Whether operations that execute are left alone.
     public func cancelAllOperations(throwing cause: any Error = CancellationError(), queuedOnly: Bool = false) {
         scheduler.cancelAll(throwing: cause, unstartedOnly: queuedOnly)

@@ -2,7 +2,7 @@ extension Scheduler {
     /// Cancels every operation that has not ended.
     ///
     /// - Parameters:
-    ///   - cause: The error of operations that have not started.
+    ///   - cause: The error of operations that have not started, and the cause for bodies that execute.
     ///   - unstartedOnly: Whether operations that execute are left alone.
     ///   - andAdded: Whether operations that are added from now on are cancelled too.
     nonisolated func cancelAll(
@@ -22,7 +22,7 @@ extension Scheduler {
         withCore { $0.state.release() }
         if unstartedOnly { return }
         // Cancelling a task calls its handlers, which must not find the queue held.
-        for operation in executing { operation.cancel() }
+        for operation in executing { operation.cancel(throwing: cause) }
     }
 
     /// The number of operations that are cancelled at most under one lock.

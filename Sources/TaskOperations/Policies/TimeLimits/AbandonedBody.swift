@@ -14,7 +14,7 @@ extension AnyTaskOperation {
             ending.callHandlers(self)
             letOthersGoOn(ending)
         }
-        runner?.cancel()
+        runner?.cancel(throwing: failure)
     }
 
     private func abandon(

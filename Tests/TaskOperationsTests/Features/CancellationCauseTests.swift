@@ -1,0 +1,78 @@
+import TaskOperations
+import TaskOperationsExpectations
+import TaskOperationsTesting
+import Testing
+
+@Suite("The cause of a cancellation", .seeds(20), .timeLimit(.minutes(10)))
+struct CancellationCauseTests {
+    private struct Stopped: Error {}
+
+    private let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, executor: .seeded))
+    private let clock = ManualClock(on: .seeded)
+
+    /// Runs a body until it is cancelled. Returns the causes before and after that.
+    private func cause(
+        _ options: OperationOptions = OperationOptions(), _ cancel: (AnyTaskOperation) -> Void
+    ) async throws -> [(any Error)?] {
+        let (hasStarted, causes) = (Gate(), Recorder<(any Error)?>())
+        let operation = queue.addOperation(options) { [clock] in
+            causes.record(AnyTaskOperation.current!.cancellationCause)
+            hasStarted.open()
+            try? await clock.sleep(for: .seconds(60))
+            causes.record(AnyTaskOperation.current!.cancellationCause)
+        }
+        await hasStarted.pass()
+        cancel(operation)
+        try await queue.waitUntilAllOperationsAreFinished()
+        #expect(operation.cancellationCause == nil)
+        return causes.events
+    }
+
+    @Test("a body finds the error that its operation was cancelled with, and nothing before")
+    func body() async throws {
+        let causes = try await cause { $0.cancel(throwing: Stopped()) }
+        #expect(causes[0] == nil)
+        #expect(causes[1] is Stopped)
+    }
+
+    @Test("the first cause counts; cancel() has CancellationError")
+    func first() async throws {
+        let causes = try await cause {
+            $0.cancel()
+            $0.cancel(throwing: Stopped())
+        }
+        #expect(causes[1] is CancellationError)
+    }
+
+    @Test("a body finds the error that all operations of its queue were cancelled with")
+    func all() async throws {
+        let causes = try await cause { _ in queue.cancelAllOperations(throwing: Stopped()) }
+        #expect(causes[1] is Stopped)
+    }
+
+    @Test("a body finds that its time limit has passed", arguments: [TimeLimitOverrun.wait, .abandon])
+    func timeLimit(overrun: TimeLimitOverrun) async throws {
+        let causes = try await cause([.timeLimit(.seconds(1)), .overrun(overrun), .clock(clock)]) { _ in
+            clock.advance(by: .seconds(1))
+        }
+        guard case .timedOut = causes[1] as? TaskOperationError else {
+            Issue.record("the cause is \(String(describing: causes[1]))")
+            return
+        }
+    }
+
+    @Test("the next body finds no cause")
+    func next() async throws {
+        _ = try await cause { $0.cancel(throwing: Stopped()) }
+        #expect(try await queue.run { AnyTaskOperation.current!.cancellationCause == nil })
+    }
+
+    @Test("an operation that has not started ends with the cause")
+    func unstarted() {
+        queue.isSuspended = true
+        let operation = queue.addOperation {}
+        operation.cancel(throwing: Stopped())
+        #expect(operation.failure is Stopped)
+        #expect(operation.cancellationCause == nil)
+    }
+}
