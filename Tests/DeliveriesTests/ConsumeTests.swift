@@ -124,33 +124,42 @@ struct ConsumeTests {
         #expect(setup.events.events == ["rejected 1 for 1.0 seconds", "poisoned 1"])
     }
 
-    @Test("no more than the width and the prefetched deliveries are held", arguments: [0, 1, 3])
-    func bound(prefetch: Int) async {
-        var setup = Setup(width: 3, payloads: 30)
+    enum Place: CaseIterable {
+        case waiting, executing, answering
+    }
+
+    @Test(
+        "as many deliveries as the width and the prefetched ones are held, and no more",
+        arguments: [0, 1, 3], Place.allCases)
+    func bound(prefetch: Int, place: Place) async throws {
+        let (gate, limit) = (Gate(), AsyncSemaphore(capacity: 1))
+        var setup = Setup(width: 3, payloads: 30) { _, call, isDone in
+            if call == .reject, !isDone { await gate.pass() }
+        }
         setup.configuration.prefetch = prefetch
-        let held = Recorder<Int>()
-        setup.engine.finish()
-        let limit = AsyncSemaphore(capacity: 1)
-        let deliveries = setup.engine.deliveries().map { delivery in
-            held.record(1)
-            return delivery
-        }
-        let options = setup.configuration.options
-        await setup.queue.consume(
-            deliveries, configuration: setup.configuration,
-            optionsFor: { [options] payload in
-                var options = options
-                if payload % 3 == 0 { options.operation = .limited(by: limit) }
+        if place == .waiting { try await limit.acquire() }
+        let pulls = Recorder<Int>()
+        let consumption = Task(executorPreference: .seeded) { [setup] in
+            let deliveries = setup.engine.deliveries().map { delivery in
+                pulls.record(delivery.id)
+                return delivery
+            }
+            await setup.queue.consume(deliveries, configuration: setup.configuration) { _ in
+                var options = setup.configuration.options
+                if place == .waiting { options.operation = .limited(by: limit) }
                 return options
-            }, observer: { _ in held.record(-1) }
-        ) { _ in
-            await Task.yield()
+            } body: { _ in
+                if place == .executing { await gate.pass() }
+                throw Failed()
+            }
         }
-        let highest = held.events.reduce(into: (0, 0)) { sum, change in
-            sum.0 += change
-            sum.1 = max(sum.1, sum.0)
-        }.1
-        #expect(highest <= 3 + prefetch)
+        for _ in 0..<300 { await Task.yield() }
+        // A delivery that waits for a limit of its kind is a prefetched one; without any, it is the only one.
+        #expect(pulls.events.count == (place == .waiting ? max(1, prefetch) : 3 + prefetch))
+        consumption.cancel()
+        if place == .waiting { limit.release() }
+        gate.open()
+        await consumption.value
     }
 
     @Test("a suspended queue pulls nothing, and so does one whose limit is taken")

@@ -48,6 +48,8 @@ struct DeliveryProgram: Sendable {
     var handlesPoison = false
     /// One call of so many fails, or is slow; 0 for none.
     var faultRarity = 0
+    /// Nil if the first answer is like any other.
+    var answer: Answer?
     /// A worker without faults ends the program: everything must be acknowledged then.
     var isFinished = false
 

@@ -19,6 +19,10 @@ final class DeliveryProgramRun: Sendable {
         /// Bodies that execute, by attempt and worker.
         var executing: [Attempt: (worker: String, task: @Sendable () -> Bool)] = [:]
         var isHealthy = false
+        /// Whether `program.answer` is still to come.
+        var isFirstAnswer = true
+        /// Pulled deliveries of each payload that the consumer has not reported as settled.
+        var unsettled: [Int: Int] = [:]
         var attemptCount = 0
         var violations: [String] = []
     }
@@ -61,8 +65,11 @@ final class DeliveryProgramRun: Sendable {
             }
             if self.program.isFinished { await self.finish(engine) }
         }
-        let (violations, attemptCount) = state.withLock { ($0.violations, $0.attemptCount) }
+        let (violations, attemptCount, unsettled) = state.withLock { ($0.violations, $0.attemptCount, $0.unsettled) }
         if let first = violations.first { throw Failure(description: first) }
+        if let id = unsettled.first(where: { $0.value > 0 })?.key {
+            throw Failure(description: "a delivery of \(id) was pulled, and its end was not reported")
+        }
         return attemptCount
     }
 
@@ -136,13 +143,20 @@ extension DeliveryProgramRun {
     ) async {
         var configuration = configuration
         configuration.clock = clock
-        let deliveries = engine.deliveries(to: worker).map { CheckedDelivery(delivery: $0, run: self) }
+        let deliveries = engine.deliveries(to: worker).map { delivery in
+            self.state.withLock { $0.unsettled[delivery.id, default: 0] += 1 }
+            return CheckedDelivery(delivery: delivery, run: self)
+        }
         let onPoison: @Sendable (CheckedDelivery, any Error) async throws -> Void = { delivery, _ in
             self.state.withLock { _ = $0.poisoned.insert(delivery.checkedAttempt) }
         }
         await queue.consume(
             deliveries, configuration: configuration, optionsFor: { self.options(of: $0.payload) },
-            onPoison: program.handlesPoison ? onPoison : nil
+            onPoison: program.handlesPoison ? onPoison : nil,
+            observer: { event in
+                guard let id = event.settledID else { return }
+                self.state.withLock { $0.unsettled[id]! -= 1 }
+            }
         ) { delivery in
             try await self.execute(delivery, worker)
         }
@@ -222,6 +236,22 @@ extension DeliveryProgramRun {
         }
     }
 
+    /// Calls the engine, as the program says for the first answer to the first delivery.
+    fileprivate func answer(
+        _ delivery: CheckedDelivery, _ call: () async throws -> Void
+    ) async throws {
+        let isFirst = state.withLock { state in
+            defer { if delivery.attempt == 1 { state.isFirstAnswer = false } }
+            return state.isFirstAnswer && delivery.attempt == 1
+        }
+        guard isFirst, let answer = program.answer else { return try await call() }
+        if answer.delay > 0 { try await clock.sleep(for: .seconds(answer.delay)) }
+        if answer.loss == .call { throw Unreachable() }
+        try await call()
+        if answer.replyDelay > 0 { try await clock.sleep(for: .seconds(answer.replyDelay)) }
+        if answer.loss == .reply { throw Unreachable() }
+    }
+
     fileprivate func willAcknowledge(_ delivery: CheckedDelivery) {
         state.withLock { state in
             let attempt = delivery.checkedAttempt
@@ -249,10 +279,27 @@ private struct CheckedDelivery: Delivery {
 
     func acknowledge() async throws {
         run.willAcknowledge(self)
-        try await delivery.acknowledge()
-        run.wasAcknowledged(self)
+        try await run.answer(self) {
+            try await delivery.acknowledge()
+            run.wasAcknowledged(self)
+        }
     }
 
-    func reject(retryAfter delay: Duration) async throws { try await delivery.reject(retryAfter: delay) }
+    func reject(retryAfter delay: Duration) async throws {
+        try await run.answer(self) { try await delivery.reject(retryAfter: delay) }
+    }
+
     func extendLease(by duration: Duration) async throws { try await delivery.extendLease(by: duration) }
+}
+
+extension DeliveryEvent {
+    /// The identity of a delivery that has an outcome now; nil if this is another event.
+    fileprivate var settledID: ID? {
+        switch self {
+        case .acknowledged(let id), .rejected(let id, _, _), .givenBack(let id), .poisoned(let id, _),
+            .leaseLost(let id):
+            id
+        case .engineFailed(let call, let id, _, let pause): call == .extendLease || pause != nil ? nil : id
+        }
+    }
 }

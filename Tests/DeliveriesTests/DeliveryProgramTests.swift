@@ -6,30 +6,43 @@ import Testing
 @Suite("Random programs of deliveries", .computing, .timeLimit(.minutes(60)))
 struct DeliveryProgramTests {
     private static let environment = ProcessInfo.processInfo.environment
-    private static let seeds: Range<UInt64> =
-        environment["DELIVERY_SEED"].flatMap { UInt64($0) }.map { $0..<$0 + 1 }
-        ?? 0..<(environment["DELIVERY_SEEDS"].flatMap { UInt64($0) } ?? (isDeep ? 5000 : 1000))
+    private static let seeds =
+        environment["DELIVERY_SEED"].flatMap { Int($0) }.map { $0..<$0 + 1 }
+        ?? 0..<(environment["DELIVERY_SEEDS"].flatMap { Int($0) } ?? (isDeep ? 5000 : 1000))
 
     @Test("nothing is lost, acknowledged twice, or acknowledged without success; bodies hold their leases")
     func programs() async throws {
+        try await run("random programs", Self.seeds.count) { DeliveryProgram(seed: UInt64(Self.seeds.lowerBound + $0)) }
+    }
+
+    @Test("the same holds for every order of lease end, completion, answer, reply, shutdown and drain end")
+    func orders() async throws {
+        let programs = DeliveryProgram.ofEveryOrder(withTies: isDeep)
+        try await run("orders", programs.count) { programs[$0] }
+    }
+
+    private func run(
+        _ name: String, _ count: Int, _ program: @escaping @Sendable (Int) -> DeliveryProgram
+    ) async throws {
         let start = ContinuousClock.now
         let attempts = try await withThrowingTaskGroup { group in
-            for part in 0..<4 as Range<UInt64> {
+            for part in 0..<4 {
                 group.addTask {
-                    var count = 0
-                    for seed in Self.seeds where seed % 4 == part {
+                    var attempts = 0
+                    for number in stride(from: part, to: count, by: 4) {
+                        let program = program(number)
                         do {
-                            count += try DeliveryProgramRun(DeliveryProgram(seed: seed)).run()
+                            attempts += try DeliveryProgramRun(program).run()
                         } catch {
-                            Issue.record(error, "DELIVERY_SEED=\(seed): \(DeliveryProgram(seed: seed))")
-                            return count
+                            Issue.record(error, "DELIVERY_SEED=\(program.seed): \(program)")
+                            break
                         }
                     }
-                    return count
+                    return attempts
                 }
             }
             return try await group.reduce(0, +)
         }
-        print("deliveries: \(Self.seeds.count) programs, \(attempts) attempts, \(ContinuousClock.now - start)")
+        print("deliveries: \(count) \(name), \(attempts) attempts, \(ContinuousClock.now - start)")
     }
 }
