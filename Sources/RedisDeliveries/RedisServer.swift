@@ -1,17 +1,21 @@
 package import Foundation
 
-/// A server in a folder of its own, for examples and tests: no port, everything written is on disk before it is answered.
+/// A server in a folder of its own, for examples and tests. Everything written is on disk before it is answered.
 package final class RedisServer: @unchecked Sendable {
     // One thread uses a server.
     private var process: Process?
     private let executable: URL
+    private let port: Int
     package let folder: URL
+    package let address: RedisAddress
+    package let password: String?
 
-    /// The program on the path, of either project; nil if there is none.
-    package static var executable: URL? {
+    /// The programs on the path, at most one of each project.
+    package static var executables: [URL] {
         let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
-        let candidates = ["valkey-server", "redis-server"].flatMap { name in folders.map { "\($0)/\(name)" } }
-        return candidates.first { FileManager.default.isExecutableFile(atPath: $0) }.map { URL(filePath: $0) }
+        return ["valkey-server", "redis-server"].compactMap { name in
+            folders.map { "\($0)/\(name)" }.first { FileManager.default.isExecutableFile(atPath: $0) }
+        }.map { URL(filePath: $0) }
     }
 
     /// How a server can be installed.
@@ -19,15 +23,21 @@ package final class RedisServer: @unchecked Sendable {
         "Install one with `apt-get install redis-server` (or valkey-server), or `brew install redis` (or valkey)."
     }
 
-    package var address: RedisAddress { .unix(path: folder.appending(path: "server.sock").path) }
-
     /// Starts a server, and waits until it answers.
     ///
-    /// - Parameter executable: The program; see `executable`.
-    package init(_ executable: URL) async throws {
+    /// - Parameters:
+    ///   - executable: The program; see `executables`.
+    ///   - password: The password of clients, which connect to a random TCP port. If it is nil, there is no port: clients
+    ///     connect to a socket in the folder.
+    package init(_ executable: URL, password: String? = nil) async throws {
         self.executable = executable
+        self.password = password
         // The path of a socket may have about 100 characters.
         folder = URL(filePath: "/tmp/deliveries-\(UInt32.random(in: 0 ... .max))")
+        port = password == nil ? 0 : Int.random(in: 10_000..<32_000)
+        address =
+            password == nil
+            ? .unix(path: folder.appending(path: "server.sock").path) : .tcp(host: "127.0.0.1", port: port)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         try await start()
     }
@@ -37,15 +47,15 @@ package final class RedisServer: @unchecked Sendable {
         let process = Process()
         process.executableURL = executable
         process.arguments =
-            "--port 0 --unixsocket server.sock --appendonly yes --appendfsync always --daemonize no".split(
-                separator: " "
-            )
-            .map(String.init) + ["--save", "", "--dir", folder.path, "--logfile", "server.log"]
+            "--bind 127.0.0.1 --unixsocket server.sock --appendonly yes --appendfsync always --daemonize no"
+            .split(separator: " ").map(String.init)
+            + ["--port", "\(port)", "--requirepass", password ?? "", "--save", "", "--dir", folder.path]
+            + ["--logfile", "server.log"]
         process.currentDirectoryURL = folder
         process.standardOutput = FileHandle.nullDevice
         try process.run()
         self.process = process
-        let client = RedisClient(address)
+        let client = RedisClient(address, password: password)
         for attempt in 1... {
             do {
                 try await client.command("PING")

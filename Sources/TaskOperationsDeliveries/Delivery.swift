@@ -4,8 +4,9 @@
 /// without an answer, the engine delivers the payload again. So a payload may be delivered more than once, and its body must
 /// tolerate that.
 ///
-/// Adapters of drivers conform to this protocol. `TaskOperationQueue.consume` calls each method in a task that is never
-/// cancelled, except for `extendLease`, whose task is cancelled when the delivery has been settled.
+/// Adapters of drivers conform to this protocol. `TaskOperationQueue.consume` first calls `acknowledge` in the task of the
+/// body, which may be cancelled, and again in another task if that call throws. The task of `extendLease` is cancelled when
+/// the delivery has been settled. All other calls are made in tasks that are never cancelled.
 public protocol Delivery: Identifiable, Sendable where ID: Sendable {
     /// The type of the work's description.
     associatedtype Payload: Sendable

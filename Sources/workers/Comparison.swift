@@ -17,7 +17,7 @@ struct Comparison {
     }
 
     func run() async throws {
-        guard let executable = RedisServer.executable else { return }
+        guard let executable = RedisServer.executables.first else { return }
         let server = try await RedisServer(executable)
         defer { server.remove() }
         if options.number("fsync", or: 0) == 0 {

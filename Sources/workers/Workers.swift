@@ -30,7 +30,7 @@ enum Workers {
     }
 
     private static func demonstrate(_ work: [Work]) async throws {
-        if let server = RedisServer.executable {
+        if let server = RedisServer.executables.first {
             try await Demonstration(work: work, server: server).run()
         } else {
             try StandardStreams.writeOutput(

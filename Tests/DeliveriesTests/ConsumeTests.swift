@@ -239,6 +239,23 @@ struct ConsumeTests {
         #expect(setup.engine.count == 4)
     }
 
+    @Test("a delivery that arrives after the cancellation is given back, and does not execute")
+    func lateDelivery() async {
+        let (arrives, isPulling) = (Gate(), Gate())
+        let setup = Setup(payloads: 1) { _, call, isDone in
+            if call != .pull || !isDone { return }
+            isPulling.open()
+            await arrives.pass()
+        }
+        let consumption = Task(executorPreference: .seeded) { await setup.consume(isFinished: false) { _ in } }
+        await isPulling.pass()
+        consumption.cancel()
+        arrives.open()
+        await consumption.value
+        #expect(setup.runs.events.isEmpty)
+        #expect(setup.events.events == ["given back 1"])
+    }
+
     @Test("cancelling all operations of the queue does not end the consumption")
     func cancelAll() async {
         let setup = Setup(payloads: 3)

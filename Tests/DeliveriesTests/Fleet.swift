@@ -16,10 +16,12 @@
         private var members: [Member] = []
         private var logs: [(path: String, killTime: UInt64?)] = []
 
-        init(count: Int, width: Int, payloads: Int, work: String, drainTime: Int = 10) async throws {
+        init(
+            of executable: URL, count: Int, width: Int, payloads: Int, work: String, drainTime: Int = 10
+        ) async throws {
             self.width = width
             self.drainTime = drainTime
-            server = try await RedisServer(RedisServer.executable!)
+            server = try await RedisServer(executable)
             stream = RedisStream("fleet", at: server.address, lease: .seconds(2))
             try await stream.create()
             for first in stride(from: 0, to: payloads, by: 1000) {

@@ -8,7 +8,7 @@
     /// Each test that has children is a process of its own: see `CommandOutputTests`.
     @Suite(
         "Deliveries of a Redis or Valkey server",
-        .enabled(if: RedisServer.executable != nil, "There is no redis-server or valkey-server on the path."),
+        .enabled(if: !RedisServer.executables.isEmpty, "There is no redis-server or valkey-server on the path."),
         .inTurns, .prompt, .timeLimit(.minutes(20)))
     struct ServerTests {
         /// Prints what a test has printed in its process.
@@ -17,13 +17,16 @@
             for line in lines where line.hasPrefix("deliveries:") { print(line) }
         }
 
-        @Test("nothing is lost when workers and the server are killed, and no body runs twice under a held lease")
-        func kills() async {
+        @Test(
+            "nothing is lost when workers and the server are killed, and no body runs twice under a held lease",
+            arguments: RedisServer.executables)
+        func kills(executable: URL) async {
             let result = await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) {
+                [executable] in
                 let count =
                     ProcessInfo.processInfo.environment["FLEET_DELIVERIES"].flatMap { Int($0) }
                     ?? (isDeep ? 20_000 : 1500)
-                let fleet = try await Fleet(count: 4, width: 4, payloads: count, work: "sleep 4")
+                let fleet = try await Fleet(of: executable, count: 4, width: 4, payloads: count, work: "sleep 4")
                 defer { fleet.remove() }
                 let start = ContinuousClock.now
                 var (kills, serverKills) = (0, 0)
@@ -48,7 +51,7 @@
                 let history = try fleet.history()
                 print(
                     """
-                    deliveries: \(count) of a server in \(time), \(kills) workers and \(serverKills) servers killed, \
+                    deliveries: \(count) of \(executable.lastPathComponent) in \(time), \(kills) workers and \(serverKills) servers killed, \
                     \(history.runCount - count) runs more than payloads, \(history.lossCount) leases lost, \
                     \(history.engineFailureCount) calls failed, \(count - history.done.count) lost
                     """)
@@ -60,11 +63,15 @@
             Self.printOutput(of: result)
         }
 
-        @Test("workers end in their drain time after SIGTERM, and acknowledge nothing that has not succeeded")
-        func termination() async {
+        @Test(
+            "workers end in their drain time after SIGTERM, and acknowledge nothing that has not succeeded",
+            arguments: RedisServer.executables)
+        func termination(executable: URL) async {
             let result = await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) {
+                [executable] in
                 // The second half of the bodies takes longer than the drain time.
-                let fleet = try await Fleet(count: 4, width: 4, payloads: 300, work: "sleep 20", drainTime: 1)
+                let fleet = try await Fleet(
+                    of: executable, count: 4, width: 4, payloads: 300, work: "sleep 20", drainTime: 1)
                 defer { fleet.remove() }
                 try await fleet.stream.send((300..<600).map { (id: "\($0)", payload: "sleep 60000") })
                 while await fleet.left() ?? 600 > 300 { try await Task.sleep(for: .milliseconds(50)) }
@@ -81,13 +88,18 @@
             Self.printOutput(of: result)
         }
 
-        @Test("a lost lease, a delayed retry and the number of attempts are what the server says")
-        func leases() async {
-            await #expect(processExitsWith: .success) {
-                let server = try await RedisServer(RedisServer.executable!)
+        @Test(
+            "a lost lease, a delayed retry and the number of attempts are what the server says",
+            arguments: RedisServer.executables, [nil, "secret"])
+        func leases(executable: URL, password: String?) async {
+            await #expect(processExitsWith: .success) { [executable, password] in
+                let server = try await RedisServer(executable, password: password)
                 defer { server.remove() }
-                let one = RedisStream("leases", at: server.address, lease: .milliseconds(300))
-                let two = RedisStream("leases", at: server.address, lease: .milliseconds(300))
+                func stream() -> RedisStream {
+                    RedisStream(
+                        "leases", at: server.address, password: server.password, lease: .milliseconds(300))
+                }
+                let (one, two) = (stream(), stream())
                 try await one.create()
                 try await one.send([(id: "a", payload: "text\r\nwith lines")])
                 var (first, second) = (one.deliveries().makeAsyncIterator(), two.deliveries().makeAsyncIterator())
@@ -105,6 +117,26 @@
                 try await last.acknowledge()
                 #expect(try await one.count() == 0)
                 await #expect(throws: DeliveryLeaseLost.self) { try await last.acknowledge() }
+            }
+        }
+
+        @Test(
+            "clients of a port name the password, and connect again after the server was killed",
+            arguments: RedisServer.executables)
+        func password(executable: URL) async {
+            await #expect(processExitsWith: .success) { [executable] in
+                let server = try await RedisServer(executable, password: "secret")
+                defer { server.remove() }
+                for password in [nil, "wrong"] {
+                    let client = RedisClient(server.address, password: password)
+                    await #expect(throws: (any Error).self) { try await client.command("PING") }
+                }
+                let client = RedisClient(server.address, password: "secret")
+                try await client.command("SET", "key", "value")
+                server.kill()
+                await #expect(throws: RedisConnectionError.self) { try await client.command("GET", "key") }
+                try await server.start()
+                #expect(try await client.command("GET", "key") == .string("value"))
             }
         }
     }
