@@ -8,6 +8,56 @@ import Testing
 /// The snippets of Documentation/Deliveries.md.
 @Suite("Beyond one machine: the article's examples", .timeLimit(.minutes(10)))
 struct ArticleTests {
+    @Test("the first example, also of README.md")
+    func firstExample() async throws {
+        struct Photo: Sendable { let id: Int }
+        struct Unreadable: Error {}
+        let (stored, reported) = (Recorder<Int>(), Recorder<Int>())
+        @Sendable func thumbnail(of photo: Photo) throws -> Int {
+            if photo.id == 2 { throw Unreadable() }
+            return photo.id * 10
+        }
+        @Sendable func store(_ thumbnail: Int, as id: Int) async throws { stored.record(thumbnail) }
+        @Sendable func report(_ id: Int, _ error: any Error) async { reported.record(id) }
+        let engine = InMemoryEngine<Photo>(lease: .seconds(30))
+        for id in 1...3 { engine.send(Photo(id: id)) }
+        engine.finish()
+        var configuration = ConsumerConfiguration()
+        configuration.options.maxAttempts = 1
+
+        let queue = TaskOperationQueue(name: "thumbnails", maxConcurrentOperationCount: 4)
+        await queue.consume(
+            engine.deliveries(), configuration: configuration,
+            onPoison: { delivery, error in await report(delivery.id, error) }
+        ) { photo in
+            try await store(thumbnail(of: photo), as: photo.id)
+        }
+        #expect(stored.events.sorted() == [10, 30])
+        #expect(reported.events == [2])
+    }
+
+    @Test("a width for each destination: a kind has a limit of its own", .seeds(20))
+    func destinations() async {
+        let meter = Recorder<OperationEvent>()
+        let engine = InMemoryEngine<String>(lease: .seconds(30), clock: ManualClock(on: .seeded))
+        for number in 0..<12 { engine.send(number.isMultiple(of: 2) ? "mail" : "other") }
+        engine.finish()
+        let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 6, executor: .seeded))
+        let mail = AsyncSemaphore(capacity: 2, name: "mail provider")
+        await queue.consume(
+            engine.deliveries(),
+            optionsFor: { kind in
+                var options = DeliveryOptions()
+                if kind == "mail" { options.operation = .limited(by: mail) }
+                return options
+            }
+        ) { kind in
+            if kind == "mail" { await meter.run(kind) { await Task.yield() } }
+        }
+        meter.expectAtMost(2)
+        #expect(engine.count == 0)
+    }
+
     @Test("one stream for each priority on one queue: urgent deliveries are done first", .seeds(20))
     func priorities() async {
         let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, executor: .seeded))
