@@ -104,7 +104,9 @@ public final class ManualClock: Clock, ExecutorBoundClock, Identifiable {
 
     /// Waits until the clock was moved to a moment. Linear in the number that sleep.
     ///
-    /// - Parameter tolerance: Not used.
+    /// - Parameters:
+    ///   - deadline: The instant.
+    ///   - tolerance: Not used.
     /// - Throws: `CancellationError` if the task is cancelled, at once.
     public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
         let number = state.withLock { state in

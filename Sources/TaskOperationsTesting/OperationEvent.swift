@@ -1,6 +1,8 @@
 /// That a piece of work started or finished.
 public enum OperationEvent: Hashable, Sendable, CustomStringConvertible {
+    /// The work with this name started.
     case started(String)
+    /// The work with this name finished.
     case finished(String)
 
     /// Which it is, and the name, as in `started load`.

@@ -13,6 +13,7 @@
 public final class OperationStatistics: TaskOperationObserver {
     /// What operations of a queue did, up to a moment.
     public struct Queue: Sendable, Codable {
+        /// The name of the queue.
         public let name: String
         /// The number of operations that were added and have not started.
         public internal(set) var queued = 0
@@ -20,8 +21,11 @@ public final class OperationStatistics: TaskOperationObserver {
         public internal(set) var executing = 0
         /// The number of operations that were ever added.
         public internal(set) var added = 0
+        /// The number of operations that succeeded.
         public internal(set) var succeeded = 0
+        /// The number of operations that failed.
         public internal(set) var failed = 0
+        /// The number of operations that were cancelled.
         public internal(set) var cancelled = 0
         /// The number of operations that were dropped because the queue was full. They do not count as failed.
         public internal(set) var dropped = 0
@@ -42,6 +46,7 @@ public final class OperationStatistics: TaskOperationObserver {
     private let start = Moment.now
     private let entries = Lock<[Int: Entry]>([:])
 
+    /// Creates statistics without a queue. Pass them to `addObserver` or `observeAll`.
     public init() {}
 
     /// What there is now, in the order in which queues were made.

@@ -1,6 +1,7 @@
 extension Trace {
     /// One operation of the critical path, and what it waited for just before it started.
     public struct Step: Sendable, Hashable {
+        /// The reason for which an operation started when it did.
         public enum Cause: Sendable, Hashable {
             /// It started as soon as it was added. The program may have waited for this operation before, which ended last
             /// before that; nil if none had ended.
@@ -15,6 +16,7 @@ extension Trace {
 
         /// The operation, as an index.
         public let operation: Int
+        /// The reason for which the operation started when it did.
         public let cause: Cause
         /// How much of the duration of the trace the operation makes up: from the end of the one before to its own, in
         /// seconds. The trace would have been shorter by as much, at most, if this had taken no time.

@@ -2,7 +2,9 @@ public import Foundation
 
 /// What a `TraceRecorder` has written: which operation waited and executed when.
 public struct Trace: Sendable {
+    /// A queue of the trace.
     public struct Queue: Sendable, Hashable {
+        /// The name of the queue.
         public let name: String
         /// How many permits there were, if the queue said so when it was first seen.
         public let width: Int?
@@ -14,35 +16,48 @@ public struct Trace: Sendable {
     public struct Slice: Sendable, Hashable {
         /// Seconds since the beginning of the trace.
         public let start: Double
+        /// Seconds since the beginning of the trace.
         public let end: Double
         /// Which of the queue's permits, from 0.
         public let lane: Int
     }
 
+    /// The outcome of an operation.
     public enum Outcome: String, Sendable, Hashable {
-        case succeeded, failed, cancelled
+        /// The body returned a value.
+        case succeeded
+        /// The operation ended with an error other than a cancellation.
+        case failed
+        /// The operation ended with a cancellation.
+        case cancelled
         /// It still executed when the trace ended.
         case unfinished
     }
 
     /// An operation that executed. Times are in seconds since the beginning of the trace.
     public struct Operation: Sendable, Hashable {
+        /// The name of the operation.
         public let name: String
         /// The queue, as an index.
         public let queue: Int
         /// The number of the operation in its queue: the first that was added has 1.
         public let number: Int
+        /// The time at which the operation was added.
         public let added: Double
         /// When its last dependency had finished; as `added` if there was none.
         public let ready: Double
+        /// The periods in which the operation had a permit, in order.
         public internal(set) var slices: [Slice]
+        /// The outcome.
         public internal(set) var outcome: Outcome
         /// The operations that it depended on, as indices.
         public internal(set) var dependencies: [Int] = []
         /// The operations that its body awaited to their ends, as indices.
         public internal(set) var awaited: [Int] = []
 
+        /// The time at which the body started.
         public var start: Double { slices.first?.start ?? ready }
+        /// The time at which the operation ended.
         public var end: Double { slices.last?.end ?? ready }
         /// How long it waited for dependencies.
         public var waitedForDependencies: Double { ready - added }
@@ -52,6 +67,7 @@ public struct Trace: Sendable {
         public var executed: Double { slices.reduce(0) { $0 + $1.end - $1.start } }
     }
 
+    /// The queues, in the order of their first event.
     public internal(set) var queues: [Queue] = []
     /// In the order in which they started.
     public internal(set) var operations: [Operation] = []

@@ -13,7 +13,9 @@
 /// not over before that.
 ///
 /// - Parameters:
-///   - name: What the work is called in messages; the place of the call if none is given.
+///   - name: The name of the work in messages; the place of the call if it is nil.
+///   - file: The file of the call.
+///   - line: The line of the call.
 ///   - start: Starts the work. It is called at once, in place, and must not block.
 /// - Returns: The value that the completion is called with.
 /// - Throws: The error that the completion is called with, what `start` throws, or a `CallbackError` if the completion

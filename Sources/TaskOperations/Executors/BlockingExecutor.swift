@@ -38,6 +38,7 @@ public final class BlockingExecutor: TaskExecutor {
     /// How many threads there are now, at work or idle.
     public var threadCount: Int { threads.count }
 
+    /// Runs a job on one of the threads. The runtime calls this.
     public func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         let isTaken = threads.submitOutlivingOwner { [self] in job.runSynchronously(on: asUnownedTaskExecutor()) }

@@ -38,6 +38,7 @@ public final class ThreadExecutor: SerialExecutor, TaskExecutor {
 
     deinit { threads.close() }
 
+    /// Runs a job on the thread. The runtime calls this.
     public func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         let name = name

@@ -12,6 +12,7 @@ extension Sequence where Element: Sendable {
     ///
     /// - Parameters:
     ///   - width: The number of calls that may run at once; at least 1.
+    ///   - isolation: The actor that the function is isolated to; by default that of the caller.
     ///   - transform: The function.
     /// - Throws: The first error that the function throws.
     public func concurrentMap<Value: Sendable, Failure>(
@@ -30,6 +31,7 @@ extension Sequence where Element: Sendable {
     ///
     /// - Parameters:
     ///   - width: The number of calls that may run at once; at least 1.
+    ///   - isolation: The actor that the function is isolated to; by default that of the caller.
     ///   - body: The function.
     /// - Throws: The first error that the function throws.
     public func concurrentForEach<Failure>(
@@ -91,6 +93,7 @@ extension Sequence where Element: Sendable {
     ///   - queue: The queue.
     ///   - options: The options of the operations. Without a priority they have that of the calling task.
     ///   - width: The number of operations that may be unfinished at once; at least 1. If it is nil, the width of the queue.
+    ///   - isolation: The actor that the function is isolated to; by default that of the caller.
     ///   - transform: The function. It has the priority of the calling task.
     /// - Throws: The first error that the function throws; `CancellationError` if an operation is cancelled before its
     ///   start; `TaskOperationError.waitCycle` if the calling body waits for operations that cannot end before it does.
@@ -113,6 +116,7 @@ extension Sequence where Element: Sendable {
     ///   - queue: The queue.
     ///   - options: The options of the operations. Without a priority they have that of the calling task.
     ///   - width: The number of operations that may be unfinished at once; at least 1. If it is nil, the width of the queue.
+    ///   - isolation: The actor that the function is isolated to; by default that of the caller.
     ///   - body: The function. It has the priority of the calling task.
     /// - Throws: As `concurrentMap`.
     public func concurrentForEach(

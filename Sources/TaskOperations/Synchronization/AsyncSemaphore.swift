@@ -127,6 +127,7 @@ extension AsyncSemaphore {
     /// - Parameters:
     ///   - weight: How many permits; at least 1, and at most the largest `capacity` that there was.
     ///   - priority: What orders this among others that wait; the calling task's if none is given.
+    ///   - body: The work.
     /// - Throws: What `body` throws, or `CancellationError` if the task is cancelled before it has the permits.
     public func withPermit<Value>(
         weight: Int = 1, priority: TaskPriority? = nil, _ body: () async throws -> Value
@@ -143,6 +144,7 @@ extension AsyncSemaphore {
     ///   - priority: What orders this among others that wait; the calling task's if none is given.
     ///   - timeout: How long to wait for the permits at most.
     ///   - clock: What measures that.
+    ///   - body: The work.
     /// - Throws: What `body` throws, or what `acquire` with a limit does.
     public func withPermit<Value>(
         weight: Int = 1, priority: TaskPriority? = nil, timeout: Duration,

@@ -16,6 +16,7 @@ public final class DispatchQueueExecutor: TaskExecutor {
         self.queue = queue
     }
 
+    /// Runs a job on the queue. The runtime calls this.
     public func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         queue.async { @Sendable [self] in job.runSynchronously(on: asUnownedTaskExecutor()) }

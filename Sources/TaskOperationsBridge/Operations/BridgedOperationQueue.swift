@@ -81,6 +81,7 @@ open class BridgedOperationQueue: OperationQueue, @unchecked Sendable {  // All 
 
     // MARK: Adding
 
+    /// Adds a block as an operation.
     open override func addOperation(_ block: @escaping @Sendable () -> Void) {
         add(TaskOperation<Void>(priority: TaskPriority(qualityOfService)) { block() })
     }
@@ -91,6 +92,7 @@ open class BridgedOperationQueue: OperationQueue, @unchecked Sendable {  // All 
         addOrStop([operation])
     }
 
+    /// Adds operations of Foundation in one step, and can wait for their ends, which blocks the thread.
     open override func addOperations(_ operations: [Foundation.Operation], waitUntilFinished wait: Bool) {
         addOrStop(operations)
         if wait { blockUntilFinished(operations) }
@@ -105,12 +107,14 @@ open class BridgedOperationQueue: OperationQueue, @unchecked Sendable {  // All 
         }
     }
 
+    /// Adds a block that runs alone: after everything before it, and before everything after it.
     open override func addBarrierBlock(_ barrier: @escaping @Sendable () -> Void) {
         taskQueue.addBarrier(.priority(TaskPriority(qualityOfService))) { barrier() }
     }
 
     // MARK: Control
 
+    /// The number of operations that may execute at once.
     open override var maxConcurrentOperationCount: Int {
         get { settings.withLock { $0.width } }
         set {
@@ -120,11 +124,13 @@ open class BridgedOperationQueue: OperationQueue, @unchecked Sendable {  // All 
         }
     }
 
+    /// Whether the queue starts nothing.
     open override var isSuspended: Bool {
         get { taskQueue.isSuspended }
         set { taskQueue.isSuspended = newValue }
     }
 
+    /// Cancels every operation that is not finished.
     open override func cancelAllOperations() {
         let legacies = taskQueue.operations.compactMap { LegacyTable.node(of: $0)?.legacy }
         taskQueue.cancelAllOperations()
@@ -141,6 +147,7 @@ open class BridgedOperationQueue: OperationQueue, @unchecked Sendable {  // All 
 
     // MARK: Properties
 
+    /// The name in messages and descriptions.
     open override var name: String? {
         get { settings.withLock { $0.name } }
         set {
@@ -170,8 +177,10 @@ open class BridgedOperationQueue: OperationQueue, @unchecked Sendable {  // All 
     open override var progress: Progress { taskQueue.progress }
 
     #if canImport(ObjectiveC)
+        /// The operations that are not finished.
         open override var operations: [Foundation.Operation] { taskQueue.operations.map(\.asOperation) }
 
+        /// The number of operations that are not finished.
         open override var operationCount: Int { taskQueue.operationCount }
     #endif
 

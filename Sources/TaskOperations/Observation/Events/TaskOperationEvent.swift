@@ -32,7 +32,9 @@ public struct TaskOperationEvent: Sendable {
 
     /// What came of an operation.
     public enum Outcome: Sendable {
+        /// The body returned a value.
         case succeeded
+        /// The operation ended with an error other than a cancellation.
         case failed(any Error)
         /// It was cancelled, and ended with `CancellationError`.
         case cancelled
@@ -41,10 +43,13 @@ public struct TaskOperationEvent: Sendable {
     /// The number of the event in its queue. Events are counted as long as anything observes the queue.
     public let number: UInt64
     package let moment: Moment
+    /// The kind of change.
     public let kind: Kind
+    /// The operation that changed.
     public let operation: AnyTaskOperation
     /// The number of the operation in its queue: the first that was added has 1.
     public let operationNumber: UInt64
+    /// The queue of the operation.
     public let queue: QueueLabel
     /// Whether it happened before the observer came, and is told so that the observer knows how everything stands. The
     /// instant is when the observer came, and the number that of the last event before.

@@ -99,7 +99,9 @@ extension TaskOperationQueue {
 
     /// What happens to the operations of several queues, as a sequence. The events of each are in order.
     ///
-    /// - Parameter policy: What becomes of events that come faster than they are taken; limits are at least 1.
+    /// - Parameters:
+    ///   - queues: The queues.
+    ///   - policy: Which events are kept if they come faster than they are taken; limits are at least 1.
     public static func events(
         of queues: [TaskOperationQueue], buffering policy: TaskOperationEvents.BufferingPolicy
     ) -> TaskOperationEvents {

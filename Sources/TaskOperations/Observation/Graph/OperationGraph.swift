@@ -3,25 +3,37 @@
 /// It also has the operations that these wait for and that are on other queues, or on none. `Codable`, to be stored or
 /// sent; `mermaid` and `dot` draw it.
 public struct OperationGraph: Sendable, Equatable, Codable {
+    /// A queue of the graph.
     public struct Queue: Sendable, Hashable, Codable {
+        /// The label of the queue.
         public let label: QueueLabel
+        /// The width.
         public let maxConcurrentOperationCount: Int
         /// How many permits operations have.
         public let permitsTaken: Int
+        /// Whether the queue is suspended.
         public let isSuspended: Bool
+        /// Whether the queue refuses new operations.
         public let isShutDown: Bool
     }
 
+    /// An operation of the graph.
     public struct Operation: Sendable, Equatable, Codable {
+        /// The label of the operation.
         public let label: OperationLabel
         /// The queue that it is on, as an index; nil if it is on none of these.
         public let queue: Int?
         /// The number of the operation in its queue: the first that was added has 1. Nil if it is on none of these.
         public let number: UInt64?
+        /// The state of the operation.
         public let state: State
+        /// The priority by which its queue orders the operation.
         public let priority: TaskPriority
+        /// The number of permits that its body takes.
         public let weight: Int
+        /// Whether the operation is a barrier.
         public let isBarrier: Bool
+        /// Whether the operation was cancelled.
         public let isCancelled: Bool
         /// Why it does not execute, or what its body waits for. What waits for its turn says only that.
         public let reasons: [WaitingReason]
@@ -33,18 +45,23 @@ public struct OperationGraph: Sendable, Equatable, Codable {
         case created
         /// A dependency is unfinished.
         case waiting
+        /// Every dependency is finished. The body has not started.
         case ready
+        /// The body runs, with its permit.
         case executing
         /// Its body awaits something, with its permit lent.
         case lent
         /// The wait of its body is over, and it wants its permit back.
         case returning
+        /// The operation has an outcome.
         case finished
     }
 
     /// An operation waits for another.
     public struct Edge: Sendable, Hashable, Codable {
+        /// The reason for which one operation waits for another.
         public enum Kind: String, Sendable, Hashable, Codable {
+            /// The waiting operation depends on the other.
             case dependency
             /// The other is a barrier before it, or it is one itself and the other was added before it.
             case barrier
@@ -56,13 +73,16 @@ public struct OperationGraph: Sendable, Equatable, Codable {
         public let waiter: Int
         /// What it waits for, as an index.
         public let target: Int
+        /// The reason for the wait.
         public let kind: Kind
     }
 
     /// When it was like that.
     public let instant: ContinuousClock.Instant
+    /// The queues that hold these operations.
     public internal(set) var queues: [Queue] = []
     /// In the order of the queues, and of arrival; then the others.
     public internal(set) var operations: [Operation] = []
+    /// The waits between the operations.
     public internal(set) var edges: [Edge] = []
 }

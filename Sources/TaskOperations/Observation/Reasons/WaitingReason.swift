@@ -45,6 +45,7 @@ public enum WaitingReason: Sendable, Hashable, Codable {
 
 /// An operation that has permits of its queue.
 public struct PermitHolder: Sendable, Hashable, Codable {
+    /// The operation.
     public let operation: OperationLabel
     /// How many permits it has.
     public let weight: Int
@@ -54,7 +55,9 @@ public struct PermitHolder: Sendable, Hashable, Codable {
 
 /// Something that the body of an operation awaits.
 public struct BodyWait: Sendable, Hashable, Codable {
+    /// The object of a wait.
     public enum Target: Sendable, Hashable, Codable {
+        /// An operation, and its queue if it is on one.
         case operation(OperationLabel, queue: QueueLabel?)
         /// That a queue is empty.
         case endOfQueue(QueueLabel)
@@ -72,7 +75,9 @@ public struct BodyWait: Sendable, Hashable, Codable {
         case outside
     }
 
+    /// The object of the wait.
     public let target: Target
+    /// The instant at which the wait began.
     public let since: ContinuousClock.Instant
     /// Whether its permit is lent meanwhile.
     public let isPermitLent: Bool

@@ -2,7 +2,9 @@
 public struct StallReport: Sendable {
     /// One operation on the way from the oldest of the queue to what holds it up.
     public struct Link: Sendable, Hashable, Codable {
+        /// The operation.
         public let operation: OperationLabel
+        /// The queue of the operation; nil if it is on none.
         public let queue: QueueLabel?
         /// Why it does not go on: it waits for the next link, or, in the last one, for the culprit.
         public let reason: WaitingReason
@@ -37,11 +39,13 @@ public struct StallReport: Sendable {
         case executor(OperationLabel)
     }
 
+    /// The queue that was watched.
     public let queue: QueueLabel
     /// For how long nothing has ended, on the clock of the watch.
     public let duration: Duration
     /// The way from the oldest operation that is not finished to the culprit.
     public let chain: [Link]
+    /// The cause of the stall.
     public let culprit: Culprit
     /// Whether no thread of the cooperative pool was free for a second, at the priority of what the chain leads
     /// to: bodies block them all, or compute for that long.

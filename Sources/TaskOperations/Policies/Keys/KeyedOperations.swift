@@ -63,7 +63,7 @@ public final class KeyedOperations<Key: Hashable & Sendable, Value: Sendable>: S
     /// - Parameters:
     ///   - key: The key.
     ///   - priority: The priority of the request; that of the queue's defaults, or `.medium`, if none is given.
-    ///   - operation: Makes the operation, which this adds. It is called at most once, within this call, and not
+    ///   - make: Creates the operation, which this method adds. It is called at most once, within this call, and not
     ///     if there is an operation to join. The operation is dropped if another thread was quicker.
     /// - Throws: What `addOperation` of the queue throws for the operation, such as `TaskOperationError.alreadyAdded`.
     @discardableResult

@@ -12,6 +12,7 @@
 /// - Parameters:
 ///   - policy: The policy.
 ///   - clock: The clock that measures pauses.
+///   - isolation: The actor that the body is isolated to; by default that of the caller.
 ///   - body: The work. `RetryPolicy.attempt` is the number of the attempt.
 /// - Returns: The value that the first successful attempt returns.
 /// - Throws: The error of the last attempt; `CancellationError` if the task is cancelled during a pause.

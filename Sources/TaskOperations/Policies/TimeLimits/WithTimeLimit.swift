@@ -13,6 +13,7 @@
 /// - Parameters:
 ///   - limit: The time that the body may take. If it is not positive, the body is cancelled from its start.
 ///   - clock: The clock that measures the limit.
+///   - isolation: The actor that the body is isolated to; by default that of the caller.
 ///   - body: The work.
 /// - Returns: The value that `body` returns.
 /// - Throws: `WaitTimeoutError` if the time is over before the body ends; otherwise the error that `body` throws.
