@@ -10,7 +10,7 @@ var settings: [SwiftSetting] = [
 // Set by .ci/run. Not always: a newer compiler's warnings must not keep users from building.
 if Context.environment["TASK_OPERATIONS_STRICT"] != nil { settings.append(.treatAllWarnings(as: .error)) }
 
-// A controlled build: see Documentation/Exploration.md.
+// A controlled build: see the article Exploration.
 let exploredSettings =
     settings + [
         .define("TASK_OPERATIONS_EXPLORED"),
@@ -185,7 +185,7 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
-// For an exploration of threads in a release build of its own: see Documentation/Exploration.md.
+// For an exploration of threads in a release build of its own: see the article Exploration.
 if Context.environment["TASK_OPERATIONS_EXPLORATION"] != nil {
     let explored = [
         "Exploration", "ExploredTaskOperations", "ExploredTaskOperationsTesting", "ExploredSimulation",

@@ -5,7 +5,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("What README.md shows of the bridge", .inTurns)
+@Suite("What the reference of the bridge shows", .inTurns)
 struct ReadmeTests {
     @Test("both worlds on one graph")
     func oneGraph() async throws {

@@ -5,7 +5,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-/// The snippets of Documentation/Deliveries.md.
+/// The snippets of the article Deliveries.
 @Suite("Beyond one machine: the article's examples", .timeLimit(.minutes(10)))
 struct ArticleTests {
     @Test("the first example, also of README.md")

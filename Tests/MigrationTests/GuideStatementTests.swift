@@ -75,13 +75,24 @@ struct GuideStatementTests {
 
     @Test("The members name what the recipes use")
     func members() throws {
-        let members = try MigrationDocument("Documentation/Members.md").text.split(separator: "\n")
+        let members = try MigrationDocument(MigrationDocument.article("Members")).text.split(separator: "\n")
         #expect(try #require(members.first { $0.hasPrefix("| `setTarget") }).contains("`.limited(by:)`"))
         #expect(try #require(members.first { $0.hasPrefix("| `progress`") }).contains("`progressUpdates`"))
         #expect(try #require(members.first { $0.contains("flags: .barrier") }).contains("no effect"))
     }
 
-    @Test("The figures of the guide are those of the README")
+    @Test("README.md and the article on cost have the same figures")
+    func costs() throws {
+        func rows(_ path: String) throws -> Set<String> {
+            let lines = try MigrationDocument(path).text.split(separator: "\n").map(String.init)
+            return Set(lines.filter { $0.wholeMatch(of: /\| .*\(\d+\.\d+\).*\|/) != nil })
+        }
+        let readme = try rows("README.md")
+        #expect(readme.count > 3)
+        #expect(try readme.isSubset(of: rows(MigrationDocument.article("Cost"))))
+    }
+
+    @Test("The figures of the guide are those of README.md")
     func figures() throws {
         let table = try MigrationDocument("README.md").text.split(separator: "\n")
         let empty = try #require(table.first { $0.hasPrefix("| 100,000 independent, width 2") })

@@ -38,15 +38,30 @@ struct MigrationDocument {
         }
     }
 
-    /// The paths of all that is written for people who move, and of what leads there.
+    /// The paths of README.md, the guide, the articles of all products and the pages of the recipes.
     static var paths: [String] {
         get throws {
-            let folder = try FileManager.default.contentsOfDirectory(
-                atPath: package.appending(path: "Documentation").path)
-            let documentation = folder.filter { $0.hasSuffix(".md") }.sorted().map { "Documentation/\($0)" }
-            return try ["README.md", "Migration.md"] + documentation + recipePaths
+            try ["README.md", "Migration.md"] + articlePaths + recipePaths
         }
     }
+
+    /// The paths of the articles in the catalogues of the products.
+    static var articlePaths: [String] {
+        get throws {
+            let sources = package.appending(path: "Sources").path
+            // Modules that are links to others have no catalogue of their own.
+            let modules = try FileManager.default.contentsOfDirectory(atPath: sources).filter {
+                FileManager.default.fileExists(atPath: "\(sources)/\($0)/\($0).docc")
+            }
+            return try modules.sorted().flatMap { module in
+                try FileManager.default.contentsOfDirectory(atPath: "\(sources)/\(module)/\(module).docc")
+                    .filter { $0.hasSuffix(".md") }.sorted().map { "Sources/\(module)/\(module).docc/\($0)" }
+            }
+        }
+    }
+
+    /// The path of an article in the catalogue of the library.
+    static func article(_ name: String) -> String { "Sources/TaskOperations/TaskOperations.docc/\(name).md" }
 
     /// The sections, code blocks left where they are: a line in one of them is no heading.
     var sections: [Section] {

@@ -98,6 +98,24 @@ struct GuideTests {
         }
     }
 
+    @Test("README.md shows lines of the audit's output")
+    func readme() throws {
+        let text = try String(contentsOf: Guide.package.appending(path: "README.md"), encoding: .utf8)
+        let block = try #require(text.firstMatch(of: /(?s)<!-- audit lines -->\n```\n(.*?)```/)).1
+        var auditor = Auditor(paths: [Guide.package.appending(path: "Sources/MigrationExamples/Legacy").path])
+        auditor.usesIndex = false
+        let output = Table(auditor.run(), new: nil, isSummary: true, isColored: false).text
+            .replacing(Guide.package.path, with: "").split(separator: "\n").map(Self.words)
+        for line in block.split(separator: "\n").map(Self.words) {
+            #expect(output.contains(line), "\(line)")
+        }
+    }
+
+    /// A line without the spaces of its columns, and without the folder of the package.
+    private static func words(_ line: Substring) -> [Substring] {
+        line.split(separator: " ").map { $0.hasPrefix("/") ? $0.dropFirst() : $0 }
+    }
+
     @Test("Names of patterns are unique, in lower case, and say their family's step")
     func names() {
         #expect(Patterns.byID.count == Patterns.reported.count)

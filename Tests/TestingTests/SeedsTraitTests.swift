@@ -35,7 +35,7 @@ struct SeedsTraitTests {
         recorder.expect("show", startedAfter: "load")
     }
 
-    @Test("what README.md shows", .seeds(200))
+    @Test("what the article TestingWithSeeds shows", .seeds(200))
     func readme() async throws {
         let recorder = Recorder<OperationEvent>()
         let clock = ManualClock()

@@ -89,7 +89,7 @@ struct Arguments {
         Reads the Swift and Objective-C sources below the paths (the current folder, if there are none), and says what
         there is to move to TaskOperations, by which recipe, and in what order.
 
-          --format FORMAT         table (the default), json (Documentation/Audit.md has its schema), sarif (2.1.0), or
+          --format FORMAT         table (the default), json (the article Audit has its schema), sarif (2.1.0), or
                                   a line for each finding: xcode, for a build phase, or github, for a workflow
           --json, --sarif         the same as --format json, --format sarif
           --html FILE             writes one page to FILE, besides

@@ -10,12 +10,19 @@ enum GuideText {
         .deletingLastPathComponent().deletingLastPathComponent()
 
     private static let recipes = "Sources/MigrationExamples/Recipes"
+    private static let articles = "Sources/TaskOperations/TaskOperations.docc"
 
     /// The path of a recipe's page in the package, with the heading behind `#` if the name has one.
     static func path(of recipe: String) -> String {
         let parts = recipe.split(separator: "#", maxSplits: 1)
-        let isElsewhere = recipe.hasPrefix("Documentation/") || recipe.hasPrefix("Migration#")
-        let file = (isElsewhere ? "" : "\(recipes)/") + parts[0] + ".md"
+        let file =
+            if recipe.hasPrefix("Documentation/") {
+                "\(articles)/\(parts[0].dropFirst("Documentation/".count)).md"
+            } else if recipe.hasPrefix("Migration#") {
+                "Migration.md"
+            } else {
+                "\(recipes)/\(parts[0]).md"
+            }
         return parts.count == 2 ? "\(file)#\(parts[1])" : file
     }
 

@@ -35,7 +35,7 @@ final class ScopeWorkers: Sendable {
     /// The name of child tasks without an executor of their own.
     ///
     /// Nil if the calling task prefers an executor: a child task with a name would not inherit that preference. See
-    /// Documentation/Platforms.md, section "Names of tasks".
+    /// the article Platforms, section "Names of tasks".
     let childName: String?
 
     private let state = Lock(State())

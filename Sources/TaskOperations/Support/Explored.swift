@@ -1,6 +1,6 @@
 // A controlled build, in which every step that threads could notice is taken in an order that a schedule chooses. All of
 // the library's locks, atomic variables, threads and looks at the clock go through these names. See
-// Documentation/Exploration.md.
+// the article Exploration.
 #if TASK_OPERATIONS_EXPLORED
     public import Exploration
     internal import Synchronization

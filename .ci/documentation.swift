@@ -1,0 +1,120 @@
+import Foundation
+
+// The checks of .ci/docs. Each prints its findings and exits with 1 if there are any.
+
+struct SymbolGraph: Decodable {
+    struct Symbol: Decodable {
+        struct Kind: Decodable { let identifier: String }
+        struct Text: Decodable {}
+        struct Location: Decodable { let uri: String }
+
+        let kind: Kind
+        let pathComponents: [String]
+        let docComment: Text?
+        let location: Location?
+    }
+
+    let symbols: [Symbol]
+}
+
+/// Public symbols without documentation. The compiler creates symbols without a location.
+func undocumented(in paths: [String]) throws -> [String] {
+    try paths.flatMap { path in
+        let graph = try JSONDecoder().decode(SymbolGraph.self, from: Data(contentsOf: URL(filePath: path)))
+        let symbols = graph.symbols.filter { $0.location != nil && $0.kind.identifier != "swift.extension" }
+        print("\(URL(filePath: path).lastPathComponent): \(symbols.count) public symbols")
+        return symbols.filter { $0.docComment == nil }.map {
+            "\($0.location!.uri): \($0.pathComponents.joined(separator: ".")) has no documentation"
+        }
+    }
+}
+
+/// Pages on which DocC had to create a topic group, because no group names a symbol. A type with few
+/// members needs no groups.
+func ungrouped(in folder: String) throws -> [String] {
+    struct Page: Decodable {
+        struct Group: Decodable {
+            let title: String?
+            let identifiers: [String]
+            let generated: Bool?
+        }
+        struct Metadata: Decodable { let role: String? }
+
+        let metadata: Metadata
+        let topicSections: [Group]?
+    }
+
+    let limit = 24
+    let paths = try FileManager.default.subpathsOfDirectory(atPath: folder).filter {
+        $0.hasSuffix(".json") && $0.contains("/data/documentation/")
+    }
+    return try paths.sorted().flatMap { path -> [String] in
+        let page = try JSONDecoder().decode(Page.self, from: Data(contentsOf: URL(filePath: "\(folder)/\(path)")))
+        let groups = page.topicSections ?? []
+        let created = groups.filter { $0.generated == true && !($0.title?.hasSuffix("Implementations") ?? false) }
+        let members = created.flatMap(\.identifiers)
+        let hasGroups = groups.contains { $0.generated != true }
+        guard page.metadata.role == "collection" || hasGroups || members.count > limit else {
+            return []
+        }
+        return members.map { "\(path): no topic group names \($0)" }
+    }
+}
+
+/// Writes each Swift block of the articles as a function into a file of its own. Blocks after `<!-- not compiled: … -->`
+/// are left out; a block after `<!-- continued -->` belongs to the one before it.
+func writeSnippets(of paths: [String], into folder: String) throws {
+    for path in paths {
+        var blocks: [[Substring]] = []
+        var current: [Substring]?
+        var isContinued = false
+        var isLeftOut = false
+        for line in try String(contentsOf: URL(filePath: path), encoding: .utf8).split(
+            separator: "\n", omittingEmptySubsequences: false)
+        {
+            if line.hasPrefix("<!-- not compiled") || line.hasPrefix("<!-- Ported/") || line.hasPrefix("<!-- Legacy/") {
+                isLeftOut = true
+            } else if line.hasPrefix("<!-- continued") {
+                isContinued = true
+            } else if line == "```swift" {
+                current = []
+            } else if line.hasPrefix("```"), let block = current {
+                if isContinued, !blocks.isEmpty {
+                    blocks[blocks.count - 1] += block
+                } else if !isLeftOut {
+                    blocks.append(block)
+                }
+                (current, isContinued, isLeftOut) = (nil, false, false)
+            } else {
+                current?.append(line)
+            }
+        }
+        let name = String(path.map { $0.isLetter || $0.isNumber ? $0 : "_" })
+        for (number, block) in blocks.enumerated() {
+            let imports = block.filter { $0.hasPrefix("import ") }
+            let code = block.filter { !$0.hasPrefix("import ") }
+            let standard = [
+                "TaskOperations", "TaskOperationsBridge", "TaskOperationsTracing", "TaskOperationsDeliveries",
+                "TaskOperationsTesting", "TaskOperationsExpectations", "Foundation", "Dispatch", "Testing",
+            ].map { "import \($0)" }
+            let lines =
+                standard + imports.map(String.init) + ["func \(name)_\(number)() async throws {"]
+                + code.map(String.init) + ["}"]
+            try lines.joined(separator: "\n").write(
+                toFile: "\(folder)/\(name)_\(number).swift", atomically: true, encoding: .utf8)
+        }
+        if !blocks.isEmpty { print("\(path): \(blocks.count) snippets") }
+    }
+}
+
+let arguments = CommandLine.arguments.dropFirst()
+let findings: [String]
+switch arguments.first {
+case "symbols": findings = try undocumented(in: Array(arguments.dropFirst()))
+case "groups": findings = try ungrouped(in: arguments.last!)
+default:
+    try writeSnippets(of: Array(arguments.dropFirst(2)), into: arguments.dropFirst().first!)
+    findings = []
+}
+for finding in findings { print(finding) }
+exit(findings.isEmpty ? 0 : 1)

@@ -1,0 +1,54 @@
+// What the snippets of README.md and of the articles use without saying so. See .ci/docs.
+
+import Foundation
+import TaskOperations
+import TaskOperationsBridge
+import TaskOperationsDeliveries
+import TaskOperationsTesting
+
+struct Image: Sendable {}
+struct Photo: Sendable, Codable {}
+
+let url = URL(filePath: "/")
+let urls = [url]
+let picture = URL(filePath: "/picture.svg")
+let folder = "/"
+let film = 1
+let page = 1
+let report = 1
+let files = ["a"]
+
+let queue = TaskOperationQueue()
+let reads = TaskOperationQueue()
+let writes = TaskOperationQueue()
+let legacyQueue = OperationQueue()
+let database = AsyncSemaphore(capacity: 1)
+let scan = BlockOperation {}
+let publish = BlockOperation {}
+let image = TaskOperation { Image() }
+let stream = AsyncStream<URL> { $0.finish() }
+let engine = InMemoryEngine<Photo>(lease: .seconds(30), clock: ContinuousClock())
+
+enum Request {
+    @TaskLocal static var id: String?
+}
+
+func work() async throws {}
+func list(_ folder: String) async throws -> [String] { [] }
+func fetch(_ url: URL) async throws -> Data { Data() }
+func decode(_ data: Data) throws -> Image { Image() }
+func send(_ report: Int) async throws -> Int { report }
+func removeTemporaryFiles() async throws {}
+func store(_ data: Data) async throws {}
+func store(_ photo: Photo) async throws {}
+func thumbnail(of photo: Photo) async throws -> Photo { photo }
+func export(_ film: Int) async throws {}
+func convert(_ film: Int) async throws {}
+func readRows() async throws {}
+func writeRows() async throws {}
+func index(_ file: String) async throws {}
+func buildIndex() async throws {}
+func render(_ page: Int) async throws {}
+func draw() async throws {}
+func openConnection() -> Int { 0 }
+@MainActor func show(_ image: Image) {}
