@@ -87,8 +87,9 @@ let package = Package(
         .plugin(
             name: "AuditPlugin",
             capability: .command(
-                intent: .custom(verb: "audit", description: "Says what to move to TaskOperations, and in what order.")),
-            dependencies: ["audit"]),
+                intent: .custom(
+                    verb: "audit", description: "Lists the code to move to TaskOperations, and the order.")),
+            dependencies: ["audit"], path: "Sources/AuditPlugin"),
         .systemLibrary(name: "CAllocator"),
         .executableTarget(
             name: "benchmark",
