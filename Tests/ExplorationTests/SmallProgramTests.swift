@@ -5,7 +5,7 @@ public import Testing
 struct SmallProgramTests {
     @Test("one interruption, everywhere", arguments: SmallPrograms.all)
     func oneInterruption(program: ExploredProgram) async throws {
-        let limit = Amount.isDeep ? Int.max : 500
+        let limit = Amount.isDeep ? 20_000 : 500
         let result = await explore(.exhaustive(preemptions: 1, limit: limit), of: program)
         if let result, Amount.isDeep { print("\(program.name): \(result)") }
     }

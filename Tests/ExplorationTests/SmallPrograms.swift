@@ -45,7 +45,7 @@ enum SmallPrograms {
         addAndCancel, addLimited, addTwo, addTwice, refusedAdd, removedEdge, raised, suspended, released, lent, awaited,
         givenUp,
         awaitedTwice, observed, limited, callback, scope, capacity, shutDown, key, lazyValue, group, semaphore, thread,
-        threads, timeLimit, crossing, awaitedBarrier, keptLimit,
+        threads, timeLimit, crossing, awaitedBarrier, keptLimit, startedDependent, progress,
     ]
 
     static let addAndCancel = ExploredProgram("add / cancel") { schedule in
@@ -524,12 +524,64 @@ extension SmallPrograms {
         for operation in [needing, keeping] { try? operation.addOptions(.limited(by: semaphore)) }
         schedule.thread("adder") {
             try? queue.addOperation(keeping)
-            try? queue.addOperation(needing)
+            // If the body awaits the operation already, the addition would close the cycle, and is refused instead.
+            do { try queue.addOperation(needing) } catch { needing.cancel() }
         }
         schedule.runToEnd()
         schedule.expectEnd(of: keeping, needing)
         schedule.expectOnce(tally)
         schedule.expect(tally["scope"] == 1, "the scope has not ended")
+        schedule.expectEmpty(queue)
+    }
+
+    /// A dependency on a barrier comes before the start of the operation, or too late: the barrier is added after the start,
+    /// so there is no cycle.
+    static let startedDependent = ExploredProgram("dependency on a barrier / start / add the barrier") { schedule in
+        let (queue, holder) = (TaskOperationQueue(), Holder<TaskOperation<Void>>(nil))
+        let operation = TaskOperation(name: "a") {
+            try? queue.addBarrier(holder.value!)
+            await Task.yield()
+        }
+        // Made last, so that the edge needs a search of the wait graph.
+        let barrier = TaskOperation(name: "barrier") {}
+        holder.value = barrier
+        schedule.thread("adder") { try? queue.addOperation(operation) }
+        schedule.thread("depender") {
+            do throws(TaskOperationError) {
+                try operation.addDependency(barrier)
+            } catch {
+                if case .dependencyCycle = error { schedule.fail("\(error)") }
+            }
+        }
+        schedule.runToEnd()
+        barrier.cancel()
+        schedule.runToEnd()
+        schedule.expectEnd(of: operation, barrier)
+        schedule.expectEmpty(queue)
+    }
+
+    /// Listeners and sums of progress act in the order of registration: the steps are repeatable.
+    static let progress = ExploredProgram("report / report / progress of the queue") { schedule in
+        let (queue, tally) = (TaskOperationQueue(maxConcurrentOperationCount: 2), Tally())
+        let operations = (0..<2).map { number in
+            TaskOperation(name: "\(number)") {
+                AnyTaskOperation.current?.reportProgress(0.5)
+                await Task.yield()
+            }
+        }
+        schedule.thread("waiters") {
+            for _ in 0..<2 {
+                Task {
+                    var last = OperationProgress?.none
+                    for await progress in queue.progressUpdates { last = progress }
+                    if last?.isFinished == true { tally.count("end") }
+                }
+            }
+        }
+        for operation in operations { try? queue.addOperation(operation) }
+        schedule.runToEnd()
+        for operation in operations { schedule.expectEnd(of: operation) }
+        schedule.expect(tally["end"] == 2, "\(tally["end"]) of 2 sequences have ended")
         schedule.expectEmpty(queue)
     }
 

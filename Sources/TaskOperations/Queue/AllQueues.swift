@@ -12,7 +12,10 @@ enum AllQueues {
 
     private struct State: Sendable {
         var queues: [Int: WeakQueue] = [:]
-        var listeners: [ObjectIdentifier: ListenerMaker] = [:]
+        /// In the order of registration.
+        var listeners: [(identity: ObjectIdentifier, make: ListenerMaker)] = []
+
+        func hasListeners(_ identity: ObjectIdentifier) -> Bool { listeners.contains { $0.identity == identity } }
     }
 
     private static let state = Lock(State())
@@ -33,10 +36,11 @@ enum AllQueues {
         _ = state.withLock { $0.queues.removeValue(forKey: queueNumber) }
     }
 
-    /// Those that there are, and what runs operations that are started by hand.
+    /// The schedulers of all queues, in the order of creation, and the scheduler of operations that are started by hand.
     private static var all: [Scheduler] {
-        let queues = state.withLock { Array($0.queues.values) }
-        return queues.compactMap { $0.queue?.scheduler } + [.withoutQueue]
+        let queues = state.withLock { Array($0.queues) }
+        let ordered = queues.sorted { $0.key < $1.key }
+        return ordered.compactMap { $0.value.queue?.scheduler } + [.withoutQueue]
     }
 
     /// Has all queues listened to, those included that are made later.
@@ -44,15 +48,17 @@ enum AllQueues {
     /// - Parameter identity: That of the listeners which are made.
     static func addListeners(_ identity: ObjectIdentifier, _ make: @escaping ListenerMaker) {
         let isNew = state.withLock { state in
-            if state.listeners[identity] != nil { return false }
-            state.listeners[identity] = make
+            if state.hasListeners(identity) { return false }
+            state.listeners.append((identity, make))
             return true
         }
         if isNew { for scheduler in all { listen(to: scheduler, identity, make) } }
     }
 
     static func removeListeners(_ identity: ObjectIdentifier) {
-        let removed = state.withLock { $0.listeners.removeValue(forKey: identity) }
+        let removed = state.withLock { state in
+            state.listeners.firstIndex { $0.identity == identity }.map { state.listeners.remove(at: $0) }
+        }
         for scheduler in all { scheduler.removeListener(identity) }
         extendLifetime(removed)
     }
@@ -60,6 +66,6 @@ enum AllQueues {
     private static func listen(to scheduler: Scheduler, _ identity: ObjectIdentifier, _ make: ListenerMaker) {
         scheduler.addListener(make(scheduler))
         // It may have been removed since.
-        if state.withLock({ $0.listeners[identity] == nil }) { scheduler.removeListener(identity) }
+        if state.withLock({ !$0.hasListeners(identity) }) { scheduler.removeListener(identity) }
     }
 }

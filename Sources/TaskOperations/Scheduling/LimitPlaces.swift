@@ -50,7 +50,7 @@ struct LimitPlaces<Waiter: Sendable>: Sendable {
         if level != self.level { attempt.unserved = leaveAll(access: access) }
         self.level = level
         self.arrival = self.arrival ?? arrival
-        let inLine = Array(tickets.keys)
+        let inLine = tickets.keys.sorted()
         attempt.lacking = take(from: 0, waiter, access)
         if let lacking = attempt.lacking {
             leaveOthers(lacking: lacking, &attempt, access)

@@ -21,7 +21,7 @@ extension OperationGraph {
                     return
                 }
             }
-            schedulers += new.values.map { $0[0] }
+            schedulers += new.values.map { $0[0] }.sorted { $0.queueNumber < $1.queueNumber }
         }
     }
 

@@ -21,11 +21,15 @@ enum WaitOrder {
     /// Makes edges, or returns the cycle that they would close, beginning and ending with the waiter.
     ///
     /// - Parameter attempt: Makes the edges under the lock of the waiter, if the waiter ranks above the targets. Otherwise
-    ///   returns them. Must not carry out what follows from the edges: it may be called with a lock held.
+    ///   returns them. Throws an error if the waiter can get no edges any more. `makeEdges` asks it once more after a cycle
+    ///   was found, since the waiter may have started during the search. Must not perform the effects of the edges: it may
+    ///   be called with a lock held.
     static func makeEdges<Failure>(_ attempt: () throws(Failure) -> Disorder?) throws(Failure) -> [WaitNode]? {
+        var cycle: [WaitNode]?
         for _ in 0..<3 {
             guard let disorder = try attempt() else { return nil }
-            if let cycle = sink(disorder, in: WaitRegion()) { return cycle }
+            if let cycle { return cycle }
+            cycle = sink(disorder, in: WaitRegion())
         }
         // What attempts and searches found is freed after the lock is left.
         var found: [(Disorder, WaitRegion)] = []
@@ -33,7 +37,8 @@ enum WaitOrder {
             while let disorder = try attempt() {
                 let region = WaitRegion()
                 found.append((disorder, region))
-                if let cycle = sink(disorder, in: region) { return cycle }
+                if let cycle { return cycle }
+                cycle = sink(disorder, in: region)
             }
             return nil
         }

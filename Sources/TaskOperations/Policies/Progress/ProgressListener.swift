@@ -48,14 +48,12 @@ package final class ProgressListener: Sendable {
     }
 }
 
-/// The listeners of a source.
+/// The listeners of a source, in the order of registration.
 struct ProgressListeners: Sendable {
-    private var listeners: [ObjectIdentifier: ProgressListener] = [:]
+    /// The caller wakes the listeners after unlocking.
+    private(set) var all: [ProgressListener] = []
 
-    mutating func add(_ listener: ProgressListener) { listeners[ObjectIdentifier(listener)] = listener }
+    mutating func add(_ listener: ProgressListener) { all.append(listener) }
 
-    mutating func remove(_ listener: ProgressListener) { listeners[ObjectIdentifier(listener)] = nil }
-
-    /// Those who are to be woken once the lock is left.
-    var all: [ProgressListener] { listeners.isEmpty ? [] : Array(listeners.values) }
+    mutating func remove(_ listener: ProgressListener) { all.removeAll { $0 === listener } }
 }

@@ -7,8 +7,9 @@ final class ProgressSum: ProgressSource, OperationCountObserver {
     private struct State: Sendable {
         var added = 0
         var ended = 0
-        /// The units of operations that have reported and not ended.
-        var reporting: [ObjectIdentifier: ProgressUnit] = [:]
+        /// The units of operations that have reported and not ended, with numbers in the order of registration.
+        var reporting: [ObjectIdentifier: (number: Int, unit: ProgressUnit)] = [:]
+        var lastNumber = 0
         var listeners = ProgressListeners()
         /// The most that was told of so many operations.
         var most = (added: 0, done: 0.0)
@@ -29,7 +30,9 @@ final class ProgressSum: ProgressSource, OperationCountObserver {
     /// Never falls as long as nothing is added: an operation can have ended and not be counted yet, or have begun anew.
     var current: OperationProgress {
         let (added, ended, reporting) = state.withLock { ($0.added, $0.ended, Array($0.reporting.values)) }
-        let done = Double(ended) + reporting.map(\.current).reduce(0) { $0 + ($1.isFinished ? 0 : $1.fraction) }
+        // The order of registration: a sum of fractions depends on the order.
+        let progress = reporting.sorted { $0.number < $1.number }.map(\.unit.current)
+        let done = Double(ended) + progress.reduce(0) { $0 + ($1.isFinished ? 0 : $1.fraction) }
         let most = state.withLock { state in
             if state.most.added != added || state.most.done < done { state.most = (added, done) }
             return state.most.done
@@ -44,7 +47,10 @@ final class ProgressSum: ProgressSource, OperationCountObserver {
     func remove(_ listener: ProgressListener) { state.withLock { $0.listeners.remove(listener) } }
 
     func add(_ unit: ProgressUnit) {
-        state.withLock { $0.reporting[ObjectIdentifier(unit)] = unit }
+        state.withLock { state in
+            state.lastNumber += 1
+            state.reporting[ObjectIdentifier(unit)] = (state.lastNumber, unit)
+        }
     }
 
     func remove(_ unit: ProgressUnit) {
