@@ -208,10 +208,10 @@ private struct Explorer {
         let turnstile = program.run(strategy)
         result.scheduleCount += 1
         result.stepCount += turnstile.stepCount
-        result.digests.insert(turnstile.digest)
+        result.digests.insert(turnstile.report.digest)
         result.orderings.merge(turnstile.orderings) { first, _ in first }
         length = max(length, turnstile.choices.count)
-        if !turnstile.failures.isEmpty {
+        if !turnstile.report.failures.isEmpty {
             result.failure = program.describeFailure(of: turnstile, seed, shrinks: shrinks)
         } else if result.scheduleCount % interval == 0 {
             result.failure = program.findDivergence(from: turnstile, seed)
@@ -224,27 +224,27 @@ extension ExploredProgram {
     fileprivate func describeFailure(of turnstile: Turnstile, _ seed: UInt64?, shrinks: Bool) -> FailedSchedule {
         let choices = shrinks ? shrink(turnstile.choices) : turnstile.choices
         let repeated = run(ReplayStrategy(choices), keepsTrace: true)
-        let doubt = repeated.failures.isEmpty ? ["The schedule does not fail again if it is repeated."] : []
+        let doubt = repeated.report.failures.isEmpty ? ["The schedule does not fail again if it is repeated."] : []
         return FailedSchedule(
-            program: name, details: details, seed: seed, choices: choices, messages: turnstile.failures + doubt,
-            trace: repeated.trace)
+            program: name, details: details, seed: seed, choices: choices, messages: turnstile.report.failures + doubt,
+            trace: repeated.report.trace)
     }
 
     /// Repeats a schedule. Returns a failure if it takes other steps.
     fileprivate func findDivergence(from turnstile: Turnstile, _ seed: UInt64?) -> FailedSchedule? {
         let choices = turnstile.choices
-        let second = run(ReplayStrategy(choices), keepsTrace: true)
-        if second.digest == turnstile.digest { return nil }
-        let third = run(ReplayStrategy(choices), keepsTrace: true)
-        let same = zip(second.trace, third.trace).prefix { $0 == $1 }.count
-        let lines = [second, third].map { $0.trace.indices.contains(same) ? $0.trace[same] : "the end" }
+        let (first, second) = (turnstile.report, run(ReplayStrategy(choices), keepsTrace: true).report)
+        if second.digest == first.digest { return nil }
+        let same = zip(first.digests, second.digests).prefix { $0 == $1 }.count
+        let line = same < second.lines.count ? second.lines[same] : second.trace.count
+        let next = line < second.trace.count ? second.trace[line] : "the end"
         let message = """
-            The schedule is not repeatable: it took \(turnstile.stepCount) steps, then \(second.stepCount), then \
-            \(third.stepCount). After \(same) steps: \(lines[0]), or \(lines[1]).
+            The schedule is not repeatable: it took \(first.digests.count) steps, then \(second.digests.count). After \
+            \(same) steps came another one than: \(next).
             """
         return FailedSchedule(
             program: name, details: details, seed: seed, choices: choices, messages: [message],
-            trace: Array(second.trace.prefix(same)))
+            trace: Array(second.trace.prefix(line)))
     }
 
     /// Leaves out choices that a failure does not need (A. Zeller and R. Hildebrandt, "Simplifying and Isolating
@@ -260,7 +260,7 @@ extension ExploredProgram {
                 var candidate = smallest
                 candidate.deviations.removeSubrange(start..<min(start + length, candidate.deviations.count))
                 runs += 1
-                if run(ReplayStrategy(candidate)).failures.isEmpty {
+                if run(ReplayStrategy(candidate)).report.failures.isEmpty {
                     start += length
                 } else {
                     smallest = candidate

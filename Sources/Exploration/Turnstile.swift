@@ -24,9 +24,9 @@ final class Turnstile: @unchecked Sendable {
     private let completed = DispatchSemaphore(value: 0)
 
     /// The threads that have not ended, in the order of creation.
-    private var threads: [ControlledThread] = []
+    private(set) var threads: [ControlledThread] = []
     private var threadCount = 0
-    private var current: ControlledThread!
+    private(set) var current: ControlledThread!
     /// The threads that run alone, the last one first.
     private var exclusive: [ControlledThread] = []
     private var options: [ControlledThread] = []
@@ -39,14 +39,9 @@ final class Turnstile: @unchecked Sendable {
     private(set) var now = Duration.zero
     var objectCount = 0
 
-    /// What happened, if the schedule is recorded.
-    private(set) var trace: [String] = []
-    private let keepsTrace: Bool
-    /// A number that two schedules share if their steps are the same.
-    private(set) var digest: UInt64 = 14_695_981_039_346_656_037
     private(set) var stepCount = 0
     private(set) var choices = Choices()
-    private(set) var failures: [String] = []
+    var report: ScheduleReport
 
     private let weakened: WeakenedOrdering?
     /// The orderings that were used, by their places.
@@ -61,7 +56,7 @@ final class Turnstile: @unchecked Sendable {
         self.strategy = strategy
         self.memory = memory
         self.stepLimit = stepLimit
-        self.keepsTrace = keepsTrace
+        report = ScheduleReport(keepsTrace: keepsTrace)
     }
 
     /// Runs a schedule, which begins with one thread.
@@ -200,10 +195,10 @@ extension Turnstile {
     /// Chooses the thread that has the turn next; nil if the schedule ends here.
     private func pick(canContinue: Bool) -> ControlledThread? {
         stepCount += 1
-        if stepCount > stepLimit { return abandon("The schedule has more than \(stepLimit) steps.\n\(states)") }
+        if stepCount > stepLimit { return abandon("The schedule has more than \(stepLimit) steps.") }
         if let alone = exclusive.last { return holder(neededBy: alone) }
         collectOptions(canContinue ? current : nil)
-        if options.isEmpty { return abandon("No thread can run.\n\(states)") }
+        if options.isEmpty { return abandon("No thread can run.") }
         if options.count == 1 { return options[0] }
         let continues = canContinue && options[0] === current
         numbers.removeAll(keepingCapacity: true)
@@ -213,11 +208,28 @@ extension Turnstile {
         return options[index]
     }
 
+    /// Ends the schedule as a failed one.
+    private func abandon(_ reason: String) -> ControlledThread? {
+        fail("\(reason)\n\(states)")
+        return nil
+    }
+
+    /// The current thread has caused a signal that ends a process.
+    func crash(_ signal: Int32) {
+        fail("The process would end here (signal \(signal)).\n\(states)")
+        completed.signal()
+    }
+
     /// The thread that runs alone; or the one that holds what it needs.
     private func holder(neededBy alone: ControlledThread) -> ControlledThread {
         var thread = alone
-        while case .acquire(let lock) = thread.step, let owner = lock.owner { thread = owner }
+        while case .acquire(let lock) = thread.step, let owner = owner(of: lock) { thread = owner }
         return thread
+    }
+
+    /// The thread that holds a lock. A thread of an earlier schedule, which was given up, does not count.
+    private func owner(of lock: SharedObject) -> ControlledThread? {
+        lock.owner.flatMap { $0.turnstile === self ? $0 : nil }
     }
 
     /// Finds the threads that can run: the current one first, then the others in their order.
@@ -249,7 +261,7 @@ extension Turnstile {
     private func canRun(_ thread: ControlledThread) -> Bool {
         switch thread.step {
         case .start, .access, .pause: true
-        case .acquire(let lock): lock.owner == nil
+        case .acquire(let lock): owner(of: lock) == nil
         case .wait: thread.isNotified
         case .fire, .quiet: false
         case .yield: thread !== current
@@ -310,70 +322,6 @@ extension Turnstile {
     func readClock() -> Duration {
         now += .microseconds(200)
         return now
-    }
-}
-
-// MARK: - Results
-
-extension Turnstile {
-    func fail(_ message: String) {
-        if failures.count < 10 { failures.append(message) }
-    }
-
-    /// The current thread has caused a signal that ends a process.
-    func crash(_ signal: Int32) {
-        fail("The process would end here (signal \(signal)).\n\(states)")
-        completed.signal()
-    }
-
-    private func abandon(_ message: @autoclosure () -> String) -> ControlledThread? {
-        fail(message())
-        return nil
-    }
-
-    /// What each thread holds and waits for.
-    private var states: String {
-        threads.map { thread in
-            let held = thread.held.map { $0.name(in: self) }.joined(separator: ", ")
-            return "  \(describe(thread)) \(describe(thread.step)), holds \(held.isEmpty ? "nothing" : held)"
-        }.joined(separator: "\n")
-    }
-
-    private func describe(_ thread: ControlledThread) -> String { "\(thread.name) [\(thread.number)]" }
-
-    private func describe(_ step: ControlledThread.Step) -> String {
-        switch step {
-        case .start: "starts"
-        case .access(let object, let access): "\(access) \(object.name(in: self))"
-        case .acquire(let lock): "takes \(lock.name(in: self))"
-        case .wait(let condition, _): "waits for \(condition.name(in: self))"
-        case .fire: "fires"
-        case .pause: "pauses"
-        case .yield: "yields"
-        case .quiet: "waits until no other thread can run"
-        }
-    }
-
-    private func record(_ thread: ControlledThread) {
-        let (kind, object): (UInt64, SharedObject?) =
-            switch thread.step {
-            case .start: (0, nil)
-            case .access(let object, let access): (1 + UInt64(access.rawValue), object)
-            case .acquire(let lock): (6, lock)
-            case .wait(let condition, _): (7, condition)
-            case .fire: (8, nil)
-            case .yield: (9, nil)
-            case .quiet: (10, nil)
-            case .pause: (11, nil)
-            }
-        let number = object.map { UInt64($0.number(in: self)) } ?? 0
-        digest = (digest ^ (UInt64(thread.number) << 40 | number << 8 | kind)) &* 1_099_511_628_211
-        if keepsTrace { trace.append("\(describe(thread)) \(describe(thread.step))") }
-    }
-
-    /// Adds a line to what happened.
-    func note(_ text: @autoclosure () -> String) {
-        if keepsTrace { trace.append("\(describe(current)): \(text())") }
     }
 }
 

@@ -58,6 +58,19 @@ struct StrategyTests {
             await explore(.replay(choices), program).failure?.messages.first?.hasPrefix("No thread can run") == true)
     }
 
+    @Test("a lock that a failed schedule held is free in the next one")
+    func lockOfFailedSchedule() async throws {
+        let lock = ControlledLock(0)
+        let program = ExploredProgram("lock that outlives the schedule") { schedule in
+            schedule.thread("holder") { lock.withLock { _ in schedule.runToEnd() } }
+            schedule.thread("taker") { lock.withLock { _ in } }
+        }
+        let failed = try #require(await explore(.replay(Choices("")!), program).failure)
+        #expect(failed.messages[0].hasPrefix("No thread can run"))
+        let other = ExploredProgram("the same lock") { _ in lock.withLock { _ in } }
+        #expect(await explore(.replay(Choices("")!), other).failure == nil)
+    }
+
     @Test("a trap fails the schedule, and the process continues")
     func trap() async throws {
         let program = ExploredProgram("trap") { schedule in
