@@ -1,7 +1,8 @@
-import TaskOperations
 import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
+
+@testable import TaskOperations
 
 @Suite("Progress of operations", .inTurns, .timeLimit(.minutes(10)))
 struct ProgressTests {
@@ -53,6 +54,29 @@ struct ProgressTests {
         queue.shutDown()
         let late = queue.addOperation {}
         #expect(await late.progress.reduce(0) { $1.fraction } == 1)
+    }
+
+    @Test("an operation does not report to the progress of an earlier queue that had the same address")
+    func earlierQueue() async throws {
+        for _ in 0..<500 {
+            let (updates, address) = await progressOfReleasedQueue()
+            let queue = TaskOperationQueue()
+            let fraction = try await queue.addOperation {
+                AnyTaskOperation.current?.reportProgress(0.5)
+                return await updates.first { _ in true }?.fraction
+            }.value
+            #expect(fraction == 1)
+            if ObjectIdentifier(queue.scheduler) == address { return }
+        }
+    }
+
+    /// The progress of a queue that ran one operation and is gone, and the address that the queue had.
+    private func progressOfReleasedQueue() async -> (updates: ProgressUpdates, address: ObjectIdentifier) {
+        let queue = TaskOperationQueue()
+        let updates = queue.progressUpdates
+        queue.addOperation {}
+        try? await queue.waitUntilAllOperationsAreFinished()
+        return (updates, ObjectIdentifier(queue.scheduler))
     }
 
     @Test("cancelling the task ends the sequence", .seeds(20))

@@ -13,8 +13,8 @@ final class ProgressSum: ProgressSource, OperationCountObserver {
         var listeners = ProgressListeners()
         /// The most that was told of so many operations.
         var most = (added: 0, done: 0.0)
-        /// Where operations find it.
-        var registration: Registration?
+        /// The number of the queue, under which operations find the sum.
+        var queueNumber: Int?
     }
 
     private let state = Lock(State())
@@ -93,50 +93,38 @@ final class ProgressSum: ProgressSource, OperationCountObserver {
 // MARK: - The sums that there are
 
 extension ProgressSum {
-    fileprivate struct Registration: Sendable {
-        let scheduler: ObjectIdentifier
-        let number: Int
-    }
-
-    /// A sum as long as somebody else keeps it. Loaded with no lock held, as it may be freed then.
+    /// A sum as long as something else keeps it. Loaded with no lock held, as it may be freed then.
     private struct WeakSum: Sendable {
         weak let sum: ProgressSum?
-        let number: Int
     }
 
-    /// By the schedulers that they are of.
-    private static let sums = Lock<[ObjectIdentifier: WeakSum]>([:])
-    /// So that nothing is looked up if nobody wants a sum.
+    /// By the numbers of queues. An address would not do: the sum may outlive its queue, and another queue get the address.
+    private static let sums = Lock<[Int: WeakSum]>([:])
+    /// Lets operations skip the search if there are no sums.
     private static let count = Atomic(0)
-    private static let lastNumber = Atomic(0)
 
     /// Has operations that report find the sum of their queue. A second time nothing happens.
     func register(for scheduler: Scheduler) {
-        let number = Self.lastNumber.add(1, ordering: .relaxed).newValue
-        let registration = Registration(scheduler: ObjectIdentifier(scheduler), number: number)
         let isNew = state.withLock { state in
-            if state.registration != nil { return false }
-            state.registration = registration
+            if state.queueNumber != nil { return false }
+            state.queueNumber = scheduler.queueNumber
             return true
         }
         if !isNew { return }
         Self.count.add(1, ordering: .sequentiallyConsistent)
-        Self.sums.withLock { $0[registration.scheduler] = WeakSum(sum: self, number: number) }
+        Self.sums.withLock { $0[scheduler.queueNumber] = WeakSum(sum: self) }
     }
 
     private func unregister() {
-        guard let registration = state.withLock({ $0.registration }) else { return }
-        Self.sums.withLock { sums in
-            if sums[registration.scheduler]?.number == registration.number { sums[registration.scheduler] = nil }
-        }
+        guard let queueNumber = state.withLock({ $0.queueNumber }) else { return }
+        Self.sums.withLock { $0[queueNumber] = nil }
         Self.count.subtract(1, ordering: .sequentiallyConsistent)
     }
 
     /// The sum of the queue that an operation is on.
     static func ofQueue(of operation: AnyTaskOperation) -> ProgressSum? {
         if count.load(ordering: .sequentiallyConsistent) == 0 { return nil }
-        guard let host = operation.record.withLock({ $0.host }) else { return nil }
-        let weak = sums.withLock { $0[ObjectIdentifier(host)] }
-        return weak?.sum
+        guard let scheduler = operation.record.withLock({ $0.host }) as? Scheduler else { return nil }
+        return sums.withLock { $0[scheduler.queueNumber] }?.sum
     }
 }
