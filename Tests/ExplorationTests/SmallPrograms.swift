@@ -46,6 +46,7 @@ enum SmallPrograms {
         givenUp,
         awaitedTwice, observed, limited, callback, scope, capacity, shutDown, key, lazyValue, group, semaphore, thread,
         threads, timeLimit, crossing, awaitedBarrier, keptLimit, startedDependent, progress,
+        refusedAndCancelled, seenEnd, givenUpPlace, joinedKey, cancelledKey,
     ]
 
     static let addAndCancel = ExploredProgram("add / cancel") { schedule in
@@ -402,7 +403,7 @@ enum SmallPrograms {
         }
         schedule.thread("waiter") { Task { if try await value.value == 7 { tally.count("7") } } }
         schedule.runToEnd()
-        schedule.expect(tally["7"] == 1, "\(tally.counts)")
+        schedule.expect(tally["7"] == 1 && tally["computed"] == 1, "\(tally.counts)")
     }
 
     static let group = ExploredProgram("leave of a group / wait / cancellation") { schedule in
@@ -557,6 +558,87 @@ extension SmallPrograms {
         barrier.cancel()
         schedule.runToEnd()
         schedule.expectEnd(of: operation, barrier)
+        schedule.expectEmpty(queue)
+    }
+
+    /// An operation is refused by a queue and added to another one. Its cancellation removes it from there.
+    static let refusedAndCancelled = ExploredProgram("refused add / add to another queue / cancel") { schedule in
+        let (queue, other) = (TaskOperationQueue(), TaskOperationQueue(.init(isSuspended: true)))
+        let operation = TaskOperation(name: "a") {}
+        let barrier = queue.addBarrier(.dependencies([operation])) {}
+        schedule.thread("adder") {
+            try? queue.addOperation(operation)
+            try? other.addOperation(operation)
+        }
+        schedule.thread("canceller") { operation.cancel() }
+        schedule.runToEnd()
+        schedule.expectEnd(of: operation, barrier)
+        schedule.expectEmpty(queue, other)
+    }
+
+    /// An operation that has ended is no longer in its queue.
+    static let seenEnd = ExploredProgram("end / look") { schedule in
+        let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
+        let operation = TaskOperation(name: "a") {}
+        try? queue.addOperation(operation)
+        schedule.thread("observer") {
+            if operation.isFinished { schedule.expect(queue.operationCount == 0, "the queue has a finished operation") }
+        }
+        schedule.runToEnd()
+        schedule.expectEnd(of: operation)
+        schedule.expectEmpty(queue)
+    }
+
+    /// The first task in line gives up. The second task needs fewer permits, and gets them.
+    static let givenUpPlace = ExploredProgram("permits / cancellation of the first in line") { schedule in
+        let (semaphore, tally) = (AsyncSemaphore(capacity: 2), Tally())
+        schedule.thread("waiters") {
+            guard semaphore.tryAcquire() else { return schedule.fail("no permit is left") }
+            let first = Task { try await semaphore.acquire(2) }
+            Task {
+                try await semaphore.acquire()
+                tally.count("acquired")
+            }
+            schedule.pause()
+            first.cancel()
+        }
+        schedule.runToEnd()
+        schedule.expect(tally["acquired"] == 1, "the second task did not get its permit")
+    }
+
+    /// Two requests of one key share an operation that has not started.
+    static let joinedKey = ExploredProgram("request / request of a waiting key") { schedule in
+        let (queue, tally) = (TaskOperationQueue(.init(isSuspended: true)), Tally())
+        let keyed = KeyedOperations<Int, Int>(queue: queue)
+        for _ in 0..<2 {
+            schedule.thread("requester") {
+                keyed.request(1) {
+                    tally.count("body")
+                    return 1
+                }
+            }
+        }
+        schedule.runToEnd()
+        queue.isSuspended = false
+        schedule.runToEnd()
+        schedule.expect(tally["body"] == 1, "\(tally.counts)")
+        schedule.expectEmpty(queue)
+    }
+
+    /// A request that comes after the last one has left is not cancelled with it.
+    static let cancelledKey = ExploredProgram("cancellation of a request / request of the key") { schedule in
+        let (queue, tally) = (TaskOperationQueue(.init(isSuspended: true)), Tally())
+        let keyed = KeyedOperations<Int, Int>(queue: queue)
+        let first = keyed.request(1) { 1 }
+        schedule.thread("canceller") { first.cancel() }
+        schedule.thread("requester") {
+            let request = keyed.request(1) { 1 }
+            Task { if try await request.value == 1 { tally.count("value") } }
+        }
+        schedule.runToEnd()
+        queue.isSuspended = false
+        schedule.runToEnd()
+        schedule.expect(tally["value"] == 1, "the second request has no value")
         schedule.expectEmpty(queue)
     }
 
