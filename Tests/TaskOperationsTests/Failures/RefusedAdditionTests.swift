@@ -4,7 +4,8 @@ import Testing
 
 @_spi(Lock) @testable import TaskOperations
 
-/// An observer is called while a refused addition is undone, with no lock held. It does there what another thread might.
+/// An addition that waits for room inserts an operation before the search for a cycle, and withdraws it if there is one. An
+/// observer of that, which is called with no lock held, does what another thread might do.
 @Suite("An addition that is refused", .inTurns, .timeLimit(.minutes(10)))
 struct RefusedAdditionTests {
     /// A queue on which adding `refused` closes a cycle: `refused`, the barrier, `waiting`.
@@ -32,6 +33,11 @@ struct RefusedAdditionTests {
             #expect(await eventually { refused.record.withLock { $0.links?.waiters.isEmpty == false } })
             queue.addBarrier(.name("barrier")) {}
         }
+
+        func addRefused() async -> TaskOperationError? {
+            do { try await queue.addOperationWaitingForRoom(refused) } catch { return error as? TaskOperationError }
+            return nil
+        }
     }
 
     @Test("A dependency of a refused operation ends while the refusal is undone", .prompt)
@@ -43,7 +49,7 @@ struct RefusedAdditionTests {
             while queue.operations.contains(dependency) { yieldThread() }
         }
         queue.addObserver(observer)
-        let error = refusal { try queue.addOperation(cycle.refused) }
+        let error = await cycle.addRefused()
         #expect(error?.dependencyCycle == ["refused", "barrier", "waiting", "refused"])
         cycle.refused.cancel()
         try await queue.waitUntilAllOperationsAreFinished()
@@ -59,7 +65,7 @@ struct RefusedAdditionTests {
             do throws(TaskOperationError) { try other.addOperation(refused) } catch { refusals.record(error) }
         }
         cycle.queue.addObserver(observer)
-        #expect(refusal { try cycle.queue.addOperation(refused) } != nil)
+        #expect(await cycle.addRefused() != nil)
         if refusals.events.isEmpty == false { try other.addOperation(refused) }
         cycle.opened.open()
         try await other.waitUntilAllOperationsAreFinished()

@@ -26,7 +26,8 @@ public struct TaskOperationEvent: Sendable {
         case waited(for: AnyTaskOperation)
         /// It has ended.
         case finished(Outcome)
-        /// It was taken back before it started, as it would have closed a cycle. The call that added it throws.
+        /// The queue removed it before it started, since it would have closed a cycle. The addition throws an error. Only an
+        /// addition that may wait for room has this event: other additions are refused before they have any.
         case withdrawn
     }
 
