@@ -251,16 +251,19 @@ extension ExploredProgram {
     /// Failure-Inducing Input", IEEE TSE 28, 2002).
     private func shrink(_ choices: Choices) -> Choices {
         var smallest = choices
-        var runs = 0
+        var (runs, steps) = (0, 0)
+        var isOver: Bool { runs >= Self.shrinkingRuns || steps >= Self.shrinkingSteps }
         var length = max(1, smallest.deviations.count / 2)
-        while runs < Self.shrinkingLimit {
+        while !isOver {
             var start = 0
             var isSmaller = false
-            while start < smallest.deviations.count, runs < Self.shrinkingLimit {
+            while start < smallest.deviations.count, !isOver {
                 var candidate = smallest
                 candidate.deviations.removeSubrange(start..<min(start + length, candidate.deviations.count))
+                let turnstile = run(ReplayStrategy(candidate))
                 runs += 1
-                if run(ReplayStrategy(candidate)).report.failures.isEmpty {
+                steps += turnstile.stepCount
+                if turnstile.report.failures.isEmpty {
                     start += length
                 } else {
                     smallest = candidate
@@ -273,5 +276,7 @@ extension ExploredProgram {
         return smallest
     }
 
-    private static var shrinkingLimit: Int { 300 }
+    private static var shrinkingRuns: Int { 300 }
+    /// A few seconds in a debug build.
+    private static var shrinkingSteps: Int { 1_000_000 }
 }

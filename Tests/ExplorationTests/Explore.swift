@@ -67,8 +67,6 @@ enum Amount {
     static let isDeep = environment["EXPLORED_SCHEDULES"] != nil
     /// How many schedules with two interruptions are run of each small program, at most.
     static let limit = environment["EXPLORED_LIMIT"].flatMap { Int($0) } ?? 3000
-    /// Whether a random program that fails is made smaller, which takes minutes.
-    static let shrinks = environment["EXPLORED_SHRINK"] != nil
     /// The first seed of random programs.
     static let firstSeed = environment["EXPLORED_SEED"].flatMap { UInt64($0) } ?? 0
     private static var seeds: Range<UInt64> { firstSeed..<firstSeed + schedules }

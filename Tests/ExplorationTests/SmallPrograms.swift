@@ -46,7 +46,7 @@ enum SmallPrograms {
         givenUp,
         awaitedTwice, observed, limited, callback, scope, capacity, shutDown, key, lazyValue, group, semaphore, thread,
         threads, timeLimit, crossing, awaitedBarrier, keptLimit, startedDependent, progress,
-        refusedAndCancelled, seenEnd, givenUpPlace, joinedKey, cancelledKey,
+        refusedAndCancelled, seenEnd, givenUpPlace, joinedKey, cancelledKey, delivered, roomOrCancelled,
     ]
 
     static let addAndCancel = ExploredProgram("add / cancel") { schedule in
@@ -642,6 +642,43 @@ extension SmallPrograms {
         schedule.expectEmpty(queue)
     }
 
+    /// One thread delivers the changes of all: none stays behind.
+    static let delivered = ExploredProgram("change / change, with an observer") { schedule in
+        let (queue, tally) = (TaskOperationQueue(), Tally())
+        queue.addObserver(EndCounter(tally))
+        for name in ["first", "second"] { schedule.thread(name) { queue.addOperation {} } }
+        schedule.runToEnd()
+        schedule.expect(tally["end"] == 2, "the observer was told of \(tally["end"]) ends")
+        schedule.expectEmpty(queue)
+    }
+
+    /// A task waits for room. The operation is added if and only if the call says so.
+    static let roomOrCancelled = ExploredProgram("wait for room / cancel / room") { schedule in
+        let queue = TaskOperationQueue(.init(maxQueuedOperationCount: 1, isSuspended: true))
+        let tally = Tally()
+        queue.addOperation {}
+        schedule.thread("waiter") {
+            let task = Task {
+                do {
+                    try await queue.addOperationWaitingForRoom(TaskOperation(name: "late") {})
+                    tally.count("added")
+                } catch {
+                    tally.count("refused")
+                }
+            }
+            schedule.pause()
+            task.cancel()
+        }
+        schedule.thread("maker") { queue.maxQueuedOperationCount = 2 }
+        schedule.runToEnd()
+        schedule.expect(tally["added"] + tally["refused"] == 1, "\(tally.counts)")
+        let count = queue.operationCount
+        schedule.expect(count == 1 + tally["added"], "\(count) operations, \(tally.counts)")
+        queue.isSuspended = false
+        schedule.runToEnd()
+        schedule.expectEmpty(queue)
+    }
+
     /// Listeners and sums of progress act in the order of registration: the steps are repeatable.
     static let progress = ExploredProgram("report / report / progress of the queue") { schedule in
         let (queue, tally) = (TaskOperationQueue(maxConcurrentOperationCount: 2), Tally())
@@ -706,5 +743,16 @@ private final class EventOrder: TaskOperationObserver, @unchecked Sendable {
         if isCalled { tally.count("at once") }
         isCalled = true
         isCalled = false
+    }
+}
+
+/// Counts the operations that end.
+private final class EndCounter: TaskOperationObserver {
+    private let tally: Tally
+
+    init(_ tally: Tally) { self.tally = tally }
+
+    func operationChanged(_ event: TaskOperationEvent) {
+        if case .finished = event.kind { tally.count("end") }
     }
 }

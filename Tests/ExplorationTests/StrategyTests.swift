@@ -58,6 +58,24 @@ struct StrategyTests {
             await explore(.replay(choices), program).failure?.messages.first?.hasPrefix("No thread can run") == true)
     }
 
+    @Test("a failing schedule is made smaller within a bound of steps")
+    func shrinkingBound() async throws {
+        let runs = Holder(0)
+        var program = ExploredProgram("long failing schedule") { schedule in
+            runs.value! += 1
+            let number = AtomicNumber()
+            for name in ["a", "b"] {
+                schedule.thread(name) { for _ in 0..<25_000 { number.value.add(1, ordering: .relaxed) } }
+            }
+            schedule.runToEnd()
+            schedule.fail("always")
+        }
+        program.stepLimit = 100_000
+        #expect(await explore(.uniform(seeds: 0..<1), program).failure != nil)
+        // A warm-up, the schedule, a million steps, and a last run that is recorded.
+        #expect(runs.value! <= 3 + 1_000_000 / 50_000 + 1)
+    }
+
     @Test("a lock that a failed schedule held is free in the next one")
     func lockOfFailedSchedule() async throws {
         let lock = ControlledLock(0)

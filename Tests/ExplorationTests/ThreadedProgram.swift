@@ -40,27 +40,38 @@ struct ThreadedProgram: Sendable, CustomStringConvertible {
         return explored
     }
 
-    /// A program without something that fails, too, of which nothing can be left out, as far as was tried.
-    func shrunk(seed: UInt64, tries: Int = 400) -> (program: ThreadedProgram, failure: FailedSchedule)? {
-        var smallest: (program: ThreadedProgram, failure: FailedSchedule)?
-        var left = tries
+    /// A smaller program that fails, too, after `failure`; nil if none was found.
+    ///
+    /// - Parameter schedules: How many schedules are run at most, but for those that make choices smaller.
+    func shrunk(seed: UInt64, after failure: FailedSchedule, schedules: Int = 4000) -> FailedSchedule? {
+        var smallest: (program: ThreadedProgram, choices: Exploration.Choices)?
+        var left = schedules
         var hasShrunk = true
         while hasShrunk {
             hasShrunk = false
             for candidate in (smallest?.program ?? self).program.smaller where left > 0 {
-                left -= 1
                 let threaded = ThreadedProgram(candidate, seed: seed)
-                let explored = threaded.explored(name: "shrunk")
-                let result = explored.explore(.priorities(seeds: 0..<60, depth: 3))
-                guard let failure = result.failure ?? explored.explore(.uniform(seeds: 0..<60)).failure else {
-                    continue
-                }
-                smallest = (threaded, failure)
+                guard let choices = threaded.failure(after: failure.choices, &left) else { continue }
+                smallest = (threaded, choices)
                 hasShrunk = true
                 break
             }
         }
-        return smallest
+        guard let smallest else { return nil }
+        return smallest.program.explored(name: "shrunk").explore(.replay(smallest.choices)).failure
+    }
+
+    /// The choices of a schedule that fails, among few.
+    private func failure(after choices: Exploration.Choices, _ left: inout Int) -> Exploration.Choices? {
+        let program = explored(name: "shrunk")
+        for strategy in [.replay(choices), .priorities(seeds: 0..<30, depth: 3), .uniform(seeds: 0..<30)]
+            as [ExplorationStrategy]
+        {
+            let result = program.explore(strategy, shrinks: false)
+            left -= result.scheduleCount
+            if let failure = result.failure { return failure.choices }
+        }
+        return nil
     }
 }
 

@@ -10,7 +10,7 @@ struct ThreadedProgramTests {
         let result = await explore(Amount.strategy) { seed in
             ThreadedProgram(seed: seed).explored(name: "threads \(seed)")
         }
-        report(result) { ThreadedProgram(seed: $0) }
+        await report(result) { ThreadedProgram(seed: $0) }
     }
 
     @Test("there is an order of the calls in which the model does the same")
@@ -18,20 +18,22 @@ struct ThreadedProgramTests {
         let result = await explore(Amount.strategy) { seed in
             Self.orderable(seed).explored(name: "linearizable \(seed)")
         }
-        report(result, Self.orderable)
+        await report(result, Self.orderable)
     }
 
+    @Sendable
     private static func orderable(_ seed: UInt64) -> ThreadedProgram {
         ThreadedProgram(Program(seed: seed).orderable, seed: seed)
     }
 
     /// Prints how much was explored, and of a program that failed the smallest one that fails, too.
-    private func report(_ result: ExplorationResult?, _ program: (UInt64) -> ThreadedProgram) {
+    private func report(
+        _ result: ExplorationResult?, _ program: @escaping @Sendable (UInt64) -> ThreadedProgram
+    ) async {
         guard let result else { return }
         print("explored: \(result.scheduleCount) schedules, \(result.stepCount) steps")
-        guard Amount.shrinks, let seed = result.failure?.seed, let shrunk = program(seed).shrunk(seed: seed) else {
-            return
-        }
-        print("Shrunk:\n\(shrunk.failure)")
+        guard let failure = result.failure, let seed = failure.seed else { return }
+        let shrunk = await onOwnThread { program(seed).shrunk(seed: seed, after: failure) }
+        if let shrunk { print("A smaller program that fails:\n\(shrunk)") }
     }
 }
