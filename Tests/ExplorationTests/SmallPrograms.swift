@@ -47,6 +47,7 @@ enum SmallPrograms {
         awaitedTwice, observed, limited, callback, scope, capacity, shutDown, key, lazyValue, group, semaphore, thread,
         threads, timeLimit, crossing, awaitedBarrier, keptLimit, startedDependent, progress,
         refusedAndCancelled, seenEnd, givenUpPlace, joinedKey, cancelledKey, delivered, roomOrCancelled,
+        shutDownDependent,
     ]
 
     static let addAndCancel = ExploredProgram("add / cancel") { schedule in
@@ -558,6 +559,22 @@ extension SmallPrograms {
         barrier.cancel()
         schedule.runToEnd()
         schedule.expectEnd(of: operation, barrier)
+        schedule.expectEmpty(queue)
+    }
+
+    /// If a queue refuses an operation because it was shut down, it also cancels the dependents in the same step.
+    static let shutDownDependent = ExploredProgram("shut down / add / start of a dependent") { schedule in
+        let (queue, tally) = (TaskOperationQueue(), Tally())
+        let first = TaskOperation(name: "first") {}
+        let second = TaskOperation(name: "second", dependencies: [first]) { tally.count("second") }
+        try? queue.addOperation(second)
+        schedule.thread("adder") { try? queue.addOperation(first) }
+        schedule.thread("closer") { queue.shutDown(.cancel) }
+        schedule.runToEnd()
+        schedule.expectEnd(of: first, second)
+        if case .queueShutDown? = first.failure as? TaskOperationError {
+            schedule.expect(tally["second"] == 0, "the dependent of a refused operation ran after the shutdown")
+        }
         schedule.expectEmpty(queue)
     }
 

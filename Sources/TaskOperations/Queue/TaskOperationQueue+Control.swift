@@ -102,8 +102,10 @@ extension TaskOperationQueue {
     /// Refuses operations from now on: one that is added fails at once with `TaskOperationError.queueShutDown`.
     /// A suspended queue stays so; cancelling gets what it holds out of it.
     public func shutDown(_ manner: Shutdown = .drain) {
-        scheduler.shutDown()
-        if manner == .cancel { scheduler.cancelAll() }
+        switch manner {
+        case .drain: scheduler.shutDown()
+        case .cancel: scheduler.cancelAll(andSet: .shut)
+        }
     }
 
     /// Refuses operations from now on, and waits, without blocking a thread, until the queue is empty. What was added

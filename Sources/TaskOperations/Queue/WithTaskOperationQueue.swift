@@ -35,7 +35,7 @@ public func withTaskOperationQueue<Value>(
             await withTaskCancellationHandler {
                 await perform(body, on: queue, in: &group)
             } onCancel: {
-                queue.scheduler.cancelAll(andAdded: true)
+                queue.scheduler.cancelAll(andSet: .cancelling)
             }
         }
     }
@@ -73,7 +73,7 @@ private func perform<Value>(
     do {
         result = .success(try await body(queue))
     } catch {
-        queue.scheduler.cancelAll(andAdded: true)
+        queue.scheduler.cancelAll(andSet: .cancelling)
         result = .failure(error)
     }
     await queue.scheduler.close(in: &group)

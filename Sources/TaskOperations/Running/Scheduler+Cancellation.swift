@@ -4,20 +4,23 @@ extension Scheduler {
     /// - Parameters:
     ///   - cause: The error of operations that have not started, and the cause for bodies that execute.
     ///   - unstartedOnly: Whether operations that execute are left alone.
-    ///   - andAdded: Whether operations that are added from now on are cancelled too.
+    ///   - intake: Set in the same step: whether operations that are added from now on are refused or cancelled.
     nonisolated func cancelAll(
-        throwing cause: any Error = CancellationError(), unstartedOnly: Bool = false, andAdded: Bool = false
+        throwing cause: any Error = CancellationError(), unstartedOnly: Bool = false,
+        andSet intake: State.Intake = .open
     ) {
-        let operations = withCore { core in
-            if andAdded { core.state.setIntake(.cancelling) }
-            core.state.hold()
-            return core.state.elements
-        }
         let outcome = Outcome(.failure(cause))
-        var (rest, executing) = (operations[...], [AnyTaskOperation]())
-        while !rest.isEmpty {
-            executing += cancelUnstarted(rest.prefix(Self.cancelledAtOnce), outcome)
+        var rest: ArraySlice<AnyTaskOperation> = []
+        // The first operations are cancelled in the step that lists all: few operations are cancelled in one step.
+        var executing = cancelUnstarted(outcome) { core in
+            core.state.setIntake(intake)
+            core.state.hold()
+            rest = core.state.elements[...]
+            return rest.prefix(Self.cancelledAtOnce)
+        }
+        while rest.count > Self.cancelledAtOnce {
             rest = rest.dropFirst(Self.cancelledAtOnce)
+            executing += cancelUnstarted(outcome) { _ in rest.prefix(Self.cancelledAtOnce) }
         }
         withCore { $0.state.release() }
         if unstartedOnly { return }
@@ -29,11 +32,16 @@ extension Scheduler {
     private nonisolated static var cancelledAtOnce: Int { 64 }
 
     /// Ends operations that have not started, in one step. Returns those that have.
+    ///
+    /// - Parameter begin: Called first in the step. Returns the operations.
     private nonisolated func cancelUnstarted(
-        _ operations: ArraySlice<AnyTaskOperation>, _ outcome: Outcome
+        _ outcome: Outcome, _ begin: (inout SchedulerCore) -> ArraySlice<AnyTaskOperation>
     ) -> [AnyTaskOperation] {
         var effects = Effects()
-        let (ended, executing) = withCore(&effects) { $0.cancelUnstarted(operations, outcome) }
+        let (ended, executing) = withCore(&effects) { core in
+            let operations = begin(&core)
+            return core.cancelUnstarted(operations, outcome)
+        }
         for (operation, ending) in ended {
             _ = failures?.note(operation)
             operation.letDependentsGoOn(endedUnstarted: ending)

@@ -81,7 +81,7 @@ extension Scheduler {
         do {
             try await AnyTaskOperation.whileAwaiting(.end(self)) { await scopeWorkers!.serve(in: &group) }
         } catch {
-            cancelAll(andAdded: true)
+            cancelAll(andSet: .cancelling)
             await scopeWorkers!.serve(in: &group)
         }
     }

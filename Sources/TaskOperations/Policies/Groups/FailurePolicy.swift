@@ -74,7 +74,7 @@ final class FailureLog: Sendable {
 
 extension Scheduler {
     nonisolated func noteFailure(of operation: AnyTaskOperation) {
-        if let failures, failures.note(operation) { cancelAll(andAdded: true) }
+        if let failures, failures.note(operation) { cancelAll(andSet: .cancelling) }
     }
 }
 
