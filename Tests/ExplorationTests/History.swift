@@ -58,17 +58,13 @@ struct History {
             }
         }
 
-        /// Whether an operation was cancelled, by a call on its queue or itself, while a call was adding it.
+        /// Whether an operation no longer depends on its input.
         ///
-        /// An operation is in the queue before its addition is known to close a cycle. If it is cancelled then, the cycle
-        /// is gone, and the addition succeeds.
-        func isCancelled(during others: some Sequence<Entry>) -> Bool {
-            guard case .call(let call, nil) = event else { return false }
-            return others.contains { other in
-                guard case .call(let otherCall, nil) = other.event, other.invoked < returned, invoked < other.returned
-                else { return false }
-                return otherCall.cancels(call)
-            }
+        /// The body looks for the input after the start. The input may then end between the two, which are one step in the
+        /// model.
+        func removesInput(in program: Program) -> Bool {
+            guard case .call(.undepend(let number, let input), nil) = event else { return false }
+            return program.operations[number].input == input
         }
     }
 
@@ -135,6 +131,7 @@ extension History {
     /// which the search knows nothing.
     func difference(from program: Program, _ operations: [TaskOperation<Int>]) -> String? {
         if isIncomplete || !program.isOrderable { return nil }
+        if entries.values.joined().contains(where: { $0.removesInput(in: program) }) { return nil }
         var search = OrderSearch(self, program, operations)
         switch search.run() {
         case .found, .gaveUp: return nil
@@ -152,8 +149,6 @@ extension History {
 
         private let sequences: [[Entry]]
         private let outcomes: [Model.Outcome]
-        /// When calls began during which what they add was cancelled.
-        private let cancelled: Set<Int>
         private var model: Model
         private var positions: [Int]
         private var order: [String] = []
@@ -171,7 +166,6 @@ extension History {
                 sequences.append([Entry(event: .endWithoutInput(number, outcome), invoked: 0, returned: .max)])
             }
             self.sequences = sequences
-            cancelled = Set(all.filter { $0.isCancelled(during: all) }.map(\.invoked))
             positions = sequences.map { _ in 0 }
             model = Model(program)
             model.tellsDependentsLater = true
@@ -189,9 +183,8 @@ extension History {
                 if left < 0 { return .gaveUp }
                 let saved = model
                 let complaints = model.violations.count
-                let entry = sequences[index][positions[index]]
-                let event = entry.event
-                if cancelled.contains(entry.invoked) { cancelAdded(event) } else { apply(event) }
+                let event = sequences[index][positions[index]].event
+                apply(event)
                 let complaint = model.violations.dropFirst(complaints).first
                 note(event, complaint)
                 if complaint == nil {
@@ -214,16 +207,6 @@ extension History {
         }
 
         private var hasOutcomes: Bool { outcomes.indices.allSatisfy { model.operations[$0].outcome == outcomes[$0] } }
-
-        /// Adds an operation that is cancelled at the same time.
-        private mutating func cancelAdded(_ event: Event) {
-            guard case .call(.add(let numbers, let queue), nil) = event, numbers.count == 1,
-                outcomes[numbers[0]] == .cancelled,
-                case .refused(.dependencyCycle) = model.adding(numbers, to: queue, isBarrier: false)
-            else { return apply(event) }
-            model.operations[numbers[0]].wasSubmitted = true
-            model.cancel(numbers[0])
-        }
 
         private mutating func apply(_ event: Event) {
             switch event {
@@ -283,16 +266,6 @@ extension History {
 }
 
 extension Call {
-    /// Whether this call may cancel what another one adds.
-    fileprivate func cancels(_ addition: Call) -> Bool {
-        guard case .add(let numbers, let queue) = addition else { return false }
-        return switch self {
-        case .cancel(let number): numbers.contains(number)
-        case .cancelAll(queue), .shutDown(queue, isCancelling: true): true
-        default: false
-        }
-    }
-
     fileprivate var added: Set<Int> {
         switch self {
         case .add(let numbers, _): Set(numbers)

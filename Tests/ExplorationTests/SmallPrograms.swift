@@ -47,7 +47,7 @@ enum SmallPrograms {
         awaitedTwice, observed, limited, callback, scope, capacity, shutDown, key, lazyValue, group, semaphore, thread,
         threads, timeLimit, crossing, awaitedBarrier, keptLimit, startedDependent, progress,
         refusedAndCancelled, seenEnd, givenUpPlace, joinedKey, cancelledKey, delivered, roomOrCancelled,
-        shutDownDependent,
+        shutDownDependent, refusedUnseen,
     ]
 
     static let addAndCancel = ExploredProgram("add / cancel") { schedule in
@@ -575,6 +575,24 @@ extension SmallPrograms {
         if case .queueShutDown? = first.failure as? TaskOperationError {
             schedule.expect(tally["second"] == 0, "the dependent of a refused operation ran after the shutdown")
         }
+        schedule.expectEmpty(queue)
+    }
+
+    /// An operation whose addition is refused is never seen in the queue: no other call is refused because of it.
+    static let refusedUnseen = ExploredProgram("refused add / dependency") { schedule in
+        let queue = TaskOperationQueue()
+        let (refused, other) = (TaskOperation(name: "refused") {}, TaskOperation(name: "other") {})
+        let first = queue.addBarrier(.dependencies([refused])) {}
+        let second = queue.addBarrier(.dependencies([other])) {}
+        schedule.thread("adder") {
+            if (try? queue.addOperation(refused)) != nil { schedule.fail("a cycle was closed") }
+        }
+        schedule.thread("depender") { do { try other.addDependency(first) } catch { schedule.fail("\(error)") } }
+        schedule.runToEnd()
+        refused.cancel()
+        other.cancel()
+        schedule.runToEnd()
+        schedule.expectEnd(of: refused, other, first, second)
         schedule.expectEmpty(queue)
     }
 

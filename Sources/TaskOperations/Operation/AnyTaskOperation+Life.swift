@@ -99,13 +99,16 @@ extension AnyTaskOperation {
         }
     }
 
-    /// The host has taken the operation in at a slot. Whatever changes from here on finds it there.
+    /// Gives the operation its slot in the host. Each later change finds it there.
     ///
-    /// - Returns: Also whether the operation ranks between what it waits for in its host and what waits for it there.
-    func settle(at slot: Int, in place: HostPlace) -> (snapshot: Snapshot, isInOrder: Bool) {
+    /// - Parameter onlyInOrder: Whether to do so only if the operation ranks between what it waits for in the host and
+    ///   what waits for it there.
+    /// - Returns: Nil if the operation did not get the slot for that reason.
+    func settle(at slot: Int, in place: HostPlace, onlyInOrder: Bool) -> Snapshot? {
         record.withLock { record in
+            if !place.isFree, !fits(place, record), onlyInOrder { return nil }
             record.slot = Int32(slot)
-            return (record.snapshot, place.isFree || fits(place, record))
+            return record.snapshot
         }
     }
 

@@ -11,9 +11,8 @@ extension Scheduler {
         try claimAndLink(operation, mustBeReady: mustBeReady)
         if isBarrier { hasHadBarriers.store(true, ordering: .sequentiallyConsistent) }
         // A cycle has to be known before another operation is dropped.
-        if isBarrier || dropsQueued { return try insertInOrder([operation], isBarrier: isBarrier) }
-        let isInOrder = withCore { core in insert(operation, in: &core) }
-        if !isInOrder { try putInOrder(operation) }
+        if !isBarrier && !dropsQueued, withCore({ core in insert(operation, onlyInOrder: true, in: &core) }) { return }
+        try insertInOrder([operation], isBarrier: isBarrier)
     }
 
     /// Adds operations in one step: none of them starts before all are weighed.
@@ -50,10 +49,13 @@ extension Scheduler {
         taskLocals.isEmpty ? [] : taskLocals.map { $0.capture() }
     }
 
-    /// Inserts a claimed operation into the state. Returns false if it is not in the order of the wait graph yet.
+    /// Inserts a claimed operation into the state.
+    ///
+    /// - Parameter onlyInOrder: Whether to insert the operation only if that leaves the wait graph in order.
+    /// - Returns: False if the operation was not inserted for that reason.
     @discardableResult
     nonisolated func insert(
-        _ operation: AnyTaskOperation, isBarrier: Bool = false, in core: inout SchedulerCore
+        _ operation: AnyTaskOperation, isBarrier: Bool = false, onlyInOrder: Bool = false, in core: inout SchedulerCore
     ) -> Bool {
         if core.state.isFull || !core.state.intake.takes {
             // A finished operation needs no room.
@@ -61,12 +63,12 @@ extension Scheduler {
             guard core.state.takesIn(operation) else { return true }
         }
         let slot = core.state.nextSlot
-        let (snapshot, isInOrder) = operation.settle(
-            at: slot, in: nextPlace(for: CollectionOfOne(operation), isBarrier: isBarrier, in: &core))
+        let place = nextPlace(for: CollectionOfOne(operation), isBarrier: isBarrier, in: &core)
+        guard let snapshot = operation.settle(at: slot, in: place, onlyInOrder: onlyInOrder) else { return false }
         if snapshot.hasLimits { core.state.setLimits(core.limitSet(of: operation, claimedBy: self), of: slot) }
         core.state.insert(operation, snapshot.newcomer(isBarrier: isBarrier), at: slot)
         if snapshot.hasEnded { core.state.remove(slot) }
-        return isInOrder || snapshot.hasEnded
+        return true
     }
 }
 
@@ -77,15 +79,11 @@ extension Scheduler {
     private nonisolated func insertInOrder(
         _ operations: [AnyTaskOperation], isBarrier: Bool
     ) throws(TaskOperationError) {
-        var disordered: [AnyTaskOperation] = []
-        let cycle = makeEdges { core in
-            insert(operations, isBarrier: isBarrier, in: &core, disordered: &disordered)
-        }
+        let cycle = makeEdges { core in insert(operations, isBarrier: isBarrier, in: &core) }
         if let cycle {
             for operation in operations { operation.unclaim() }
             throw .dependencyCycle(AnyTaskOperation.labels(of: cycle))
         }
-        for operation in disordered { try putInOrder(operation) }
     }
 
     /// Makes edges under the lock of the queue. Returns the cycle that they would close, if no body on it can lend its
@@ -108,24 +106,21 @@ extension Scheduler {
 
     /// Inserts operations if that leaves the wait graph in order. Otherwise returns edges that would be out of order.
     ///
-    /// - Parameter disordered: Receives operations that are out of order all the same, because another thread has changed
-    ///   a rank.
+    /// The order holds until the end of the event: claimed operations sink only under the lock of the queue, if it has
+    /// barriers, and nothing for which they wait rises.
     private nonisolated func insert(
-        _ operations: [AnyTaskOperation], isBarrier: Bool, in core: inout SchedulerCore,
-        disordered: inout [AnyTaskOperation]
+        _ operations: [AnyTaskOperation], isBarrier: Bool, in core: inout SchedulerCore
     ) -> WaitOrder.Disorder? {
         // An operation that is not accepted ends at once, and waits for nothing.
         if core.state.intake.takes {
-            let place = nextPlace(for: operations, isBarrier: isBarrier, in: &core)
-            if !place.isFree {
-                for operation in operations where !operation.fits(place) {
-                    if let disorder = place.disorder(of: operation, in: self) { return disorder }
-                }
+            while true {
+                let place = nextPlace(for: operations, isBarrier: isBarrier, in: &core)
+                guard !place.isFree, let misfit = operations.first(where: { !$0.fits(place) }) else { break }
+                if let disorder = place.disorder(of: misfit, in: self) { return disorder }
+                // Something has begun to wait for the operation: the next place lists what it waits for.
             }
         }
-        for operation in operations where !insert(operation, isBarrier: isBarrier, in: &core) {
-            disordered.append(operation)
-        }
+        for operation in operations { insert(operation, isBarrier: isBarrier, in: &core) }
         return nil
     }
 
