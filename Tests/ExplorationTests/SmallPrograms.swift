@@ -47,7 +47,7 @@ enum SmallPrograms {
         awaitedTwice, observed, limited, callback, scope, capacity, shutDown, key, lazyValue, group, semaphore, thread,
         threads, timeLimit, crossing, awaitedBarrier, keptLimit, startedDependent, progress,
         refusedAndCancelled, seenEnd, givenUpPlace, joinedKey, cancelledKey, delivered, roomOrCancelled,
-        shutDownDependent, refusedUnseen,
+        shutDownDependent, refusedUnseen, lentInTurn,
     ]
 
     static let addAndCancel = ExploredProgram("add / cancel") { schedule in
@@ -594,6 +594,27 @@ extension SmallPrograms {
         schedule.runToEnd()
         schedule.expectEnd(of: refused, other, first, second)
         schedule.expectEmpty(queue)
+    }
+
+    /// An addition closes two cycles through bodies that keep permits. Each of the bodies lends its own.
+    ///
+    /// If the operation were inserted before, the first body would search for an order without end: the second cycle would
+    /// be in the wait graph, and not go through the body.
+    static let lentInTurn = ExploredProgram("add behind a barrier / lend / lend") { schedule in
+        let (queue, other) = (TaskOperationQueue(maxConcurrentOperationCount: 2), TaskOperationQueue())
+        let late = TaskOperation(name: "late") {}
+        let dependent = TaskOperation(name: "dependent", dependencies: [late]) {}
+        let bodies = [dependent, late].map { target in queue.addOperation { try await target.waitUntilFinished() } }
+        schedule.runToEnd()
+        let last = queue.addOperation {}
+        let barrier = other.addBarrier(.dependencies([last])) {}
+        schedule.thread("adder") {
+            do { try other.addOperation(late) } catch { schedule.fail("\(error)") }
+            try? other.addOperation(dependent)
+        }
+        schedule.runToEnd()
+        schedule.expectEnd(of: late, dependent, last, barrier, bodies[0], bodies[1])
+        schedule.expectEmpty(queue, other)
     }
 
     /// An operation is refused by a queue and added to another one. Its cancellation removes it from there.
