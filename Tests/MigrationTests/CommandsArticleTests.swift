@@ -14,8 +14,8 @@ struct CommandsArticleTests {
         var variables: Set<String> = []
         for file in files + ["Package.swift"] {
             let text = try String(contentsOf: MigrationDocument.package.appending(path: file), encoding: .utf8)
-            variables.formUnion(text.matches(of: /environment\["([A-Z_]+)"\]/).map { String($0.1) })
-            variables.formUnion(text.matches(of: /\$\{(TASK_OPERATIONS_[A-Z]+)/).map { String($0.1) })
+            variables.formUnion(text.matches(of: #/environment\["([A-Z_]+)"\]/#).map { String($0.1) })
+            variables.formUnion(text.matches(of: #/\$\{(TASK_OPERATIONS_[A-Z]+)/#).map { String($0.1) })
         }
         #expect(variables.count > 20)
         for variable in variables.sorted() {
