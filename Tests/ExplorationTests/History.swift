@@ -257,6 +257,7 @@ extension History {
                 switch prediction {
                 case .accepted: refusal == nil
                 case .refused(let expected): refusal == expected
+                case .refusedAny(let expected): refusal.map { expected.contains($0) } == true
                 case .perhapsRefused(let expected): refusal == nil || refusal == expected
                 }
             model.check(isMet, "the call came to \(refusal.map { "\($0)" } ?? "be accepted"), predicted: \(prediction)")

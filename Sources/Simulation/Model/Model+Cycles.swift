@@ -1,10 +1,12 @@
 import TaskOperations
 
-/// What has to come of a call that can be refused.
+/// The results that a call which can be refused may have.
 enum Prediction: Equatable {
     case accepted
     case refused(Refusal)
-    /// What could refuse it is over, but may not have gone on yet.
+    /// Refused for one of several reasons, of which the first one may be over.
+    case refusedAny(Set<Refusal>)
+    /// The reason to refuse the call is over, but its task may not have continued yet.
     case perhapsRefused(Refusal)
 }
 
@@ -93,7 +95,10 @@ extension Model {
 
     func adding(_ numbers: [Int], to queue: Int, isBarrier: Bool) -> Prediction {
         let claiming = claiming(numbers)
-        if case .refused = claiming { return claiming }
+        switch claiming {
+        case .refused, .refusedAny: return claiming
+        case .accepted, .perhapsRefused: break
+        }
         // What comes too late ends at once, and waits for nothing.
         if queues[queue].intake == .shut || queues[queue].cancelsAdded { return claiming }
         let alive = numbers.filter { operations[$0].phase != .finished }
@@ -110,17 +115,21 @@ extension Model {
         return inserting == .accepted ? claiming : inserting
     }
 
-    /// What comes of an attempt to claim operations for a queue, whatever it has.
+    /// The result of an attempt to claim operations in their order, for any queue. The first refusal is the result.
     func claiming(_ numbers: [Int]) -> Prediction {
-        if Set(numbers).count < numbers.count || numbers.contains(where: { operations[$0].wasSubmitted }) {
-            return .refused(.alreadyAdded)
-        }
-        let alive = numbers.filter { operations[$0].phase != .finished }
-        return prediction(.dependencyCycle) { perhaps in
+        let taken = numbers.indices.first { operations[numbers[$0]].wasSubmitted || numbers[..<$0].contains(numbers[$0]) }
+        let alive = numbers[..<(taken ?? numbers.endIndex)].filter { operations[$0].phase != .finished }
+        let cycle = prediction(.dependencyCycle) { perhaps in
             alive.contains { number in
                 let limits = operations[number].limits.map(Node.limit)
                 return reaches([.operation(number)], from: limits, perhaps: perhaps, added: Set(alive))
             }
+        }
+        if taken == nil { return cycle }
+        return switch cycle {
+        case .accepted: .refused(.alreadyAdded)
+        case .perhapsRefused(let refusal): .refusedAny([refusal, .alreadyAdded])
+        case .refused, .refusedAny: cycle
         }
     }
 }

@@ -116,11 +116,12 @@ extension World {
 
     /// Checks what came of a call. Returns whether it was accepted.
     func meets(_ prediction: Prediction, _ error: TaskOperationError?, _ call: String) -> Bool {
-        let refusal = error.map { Refusal($0) }
+        let refusal = error.flatMap { Refusal($0) }
         let isMet =
             switch prediction {
             case .accepted: error == nil
             case .refused(let expected): refusal == expected
+            case .refusedAny(let expected): refusal.map { expected.contains($0) } == true
             case .perhapsRefused(let expected): error == nil || refusal == expected
             }
         model.check(isMet, "\(call) came to \(error.map { "\($0)" } ?? "be accepted"), predicted: \(prediction)")
