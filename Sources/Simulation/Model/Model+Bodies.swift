@@ -24,6 +24,7 @@ extension Model {
         let isFirst = first == nil || first == number || precedes(number, first!, levels)
         check(isFirst, "operation \(number) began before \(first ?? -1), levels \(levels)")
         operations[number].phase = .executing
+        operations[number].highestWidth = queues[queue].width
         noteStart(in: queue)
         useRoom(of: queue)
         check(queues[queue].width > 0, "operation \(number) began on queue \(queue) of width 0")
@@ -121,8 +122,7 @@ extension Model {
     /// A task of a body begins to wait. Returns the number of the wait.
     mutating func beginWait(_ number: Int, for target: Target, isLending: Bool = true) -> Int {
         waits += 1
-        let width = operations[number].queue.map { queues[$0].width } ?? 0
-        var wait = Wait(number: waits, target: target, isLending: isLending, highestWidth: width)
+        var wait = Wait(number: waits, target: target, isLending: isLending)
         if isLending {
             switch target {
             case .operation(let other): wait.isOver = operations[other].phase == .finished
@@ -141,7 +141,10 @@ extension Model {
         guard ended.isLending, !operations[number].waits.contains(where: \.isLending),
             let queue = operations[number].queue
         else { return }
-        checkPermits(of: queue, width: max(1, ended.highestWidth))
+        // A body may have kept its permit, as it lends it only if the target needs that. The last of the permits was taken
+        // when all of these executed.
+        let width = holders(in: queue).map { operations[$0].highestWidth }.min()
+        checkPermits(of: queue, width: max(1, width ?? 0))
     }
 
     /// What began as a wait was refused.

@@ -48,10 +48,7 @@ extension Model {
     mutating func setWidth(_ queue: Int, _ width: Int) {
         queues[queue].width = queues[queue].isClosing ? max(1, width) : width
         for number in operations.indices where operations[number].queue == queue {
-            for index in operations[number].waits.indices {
-                let highest = operations[number].waits[index].highestWidth
-                operations[number].waits[index].highestWidth = max(highest, queues[queue].width)
-            }
+            operations[number].highestWidth = max(operations[number].highestWidth, queues[queue].width)
         }
         useRoom(of: queue)
     }

@@ -117,7 +117,9 @@ extension Model {
 
     /// The result of an attempt to claim operations in their order, for any queue. The first refusal is the result.
     func claiming(_ numbers: [Int]) -> Prediction {
-        let taken = numbers.indices.first { operations[numbers[$0]].wasSubmitted || numbers[..<$0].contains(numbers[$0]) }
+        let taken = numbers.indices.first {
+            operations[numbers[$0]].wasSubmitted || numbers[..<$0].contains(numbers[$0])
+        }
         let alive = numbers[..<(taken ?? numbers.endIndex)].filter { operations[$0].phase != .finished }
         let cycle = prediction(.dependencyCycle) { perhaps in
             alive.contains { number in

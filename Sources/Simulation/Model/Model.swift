@@ -44,8 +44,6 @@ struct Model {
         let isLending: Bool
         /// What it waits for has come; the task that waits has not gone on yet, as far as can be seen.
         var isOver = false
-        /// The highest width that the queue had meanwhile.
-        var highestWidth: Int
     }
 
     struct Operation {
@@ -69,6 +67,8 @@ struct Model {
         /// A dependency has finished, and the queue may not know of it yet.
         var isPerhapsUntold = false
         var waits: [Wait] = []
+        /// The highest width of the queue since the body began.
+        var highestWidth = 0
     }
 
     enum Intake {

@@ -9,8 +9,10 @@ struct AdmissionQueue: Sendable {
     /// Those behind a barrier, all at one level: only their arrival orders them. Barriers are not among them.
     private(set) var heldBack = ReadyQueue()
     private(set) var barriers = BarrierLine()
+    private let hasAgeing: Bool
 
-    init(order: OperationOrder) {
+    init(order: OperationOrder, hasAgeing: Bool) {
+        self.hasAgeing = hasAgeing
         ready = ReadyQueue(order: order)
         limited = LimitedOperations(order: order)
     }
@@ -91,8 +93,17 @@ struct AdmissionQueue: Sendable {
         unparkFirst(of: set)
     }
 
+    /// Unparks the first operation of a set. With ageing, the first one of each level: any of them may be the next to start.
     private mutating func unparkFirst(of set: Int) {
-        if let (entry, level) = limited.unparkFirst(of: set) { ready.insert(entry, at: level) }
+        if hasAgeing {
+            for level in PriorityLevel.allCases { unparkFirst(of: set, at: level) }
+        } else if let level = limited.highestLevel(of: set) {
+            unparkFirst(of: set, at: level)
+        }
+    }
+
+    private mutating func unparkFirst(of set: Int, at level: PriorityLevel) {
+        if let entry = limited.unparkFirst(of: set, at: level) { ready.insert(entry, at: level) }
     }
 
     /// Changes limited operations, none of which is parked or unparked by that.

@@ -134,12 +134,15 @@ extension LimitedOperations {
         }
     }
 
-    /// Removes the first parked operation of a set, unless a claim waits for it.
-    mutating func unparkFirst(of set: Int) -> (entry: Entry, level: PriorityLevel)? {
+    /// The highest level of the parked operations of a set.
+    func highestLevel(of set: Int) -> PriorityLevel? { sets[set].parked.highestLevel }
+
+    /// Removes the first parked operation of a level of a set, unless a claim waits for it.
+    mutating func unparkFirst(of set: Int, at level: PriorityLevel) -> Entry? {
         if case .claimed = sets[set].availability { return nil }
-        guard let first = sets[set].parked.first else { return nil }
-        unpark(first.entry, at: first.level)
-        return first
+        guard let entry = sets[set].parked.first(of: level) else { return nil }
+        unpark(entry, at: level)
+        return entry
     }
 }
 

@@ -15,8 +15,8 @@ struct QueuedOperations<Element: Sendable>: Sendable {
     /// How many have started.
     private(set) var startedCount = 0
 
-    init(order: OperationOrder) {
-        admission = AdmissionQueue(order: order)
+    init(order: OperationOrder, hasAgeing: Bool) {
+        admission = AdmissionQueue(order: order, hasAgeing: hasAgeing)
     }
 
     /// How many operations have not ended.

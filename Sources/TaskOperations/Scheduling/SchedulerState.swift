@@ -42,7 +42,7 @@ struct SchedulerState<Element: Sendable, Waiter: Sendable>: Sendable {
         width: Int, isSuspended: Bool = false, policies: QueuePolicies = QueuePolicies(), workerLimit: Int = .max
     ) {
         order = policies.order
-        operations = QueuedOperations(order: order)
+        operations = QueuedOperations(order: order, hasAgeing: policies.ageing != nil)
         pace = QueuePace(rate: policies.rate, ageing: policies.ageing)
         isPlain = !policies.needTime
         room = QueueCapacity(limit: policies.queuedLimit, overflow: policies.overflow)

@@ -247,6 +247,25 @@ struct AgeingTests {
         #expect(recorder.events == ["background, 15 s", "medium, 5 s", "high, new", "low, new"])
     }
 
+    @Test("Operations that wait for the same limit start in the order of their aged priorities")
+    func limits() async throws {
+        let clock = ManualClock()
+        let (limit, gate, recorder) = (AsyncSemaphore(capacity: 1), Gate(), Recorder<String>())
+        let holder = TaskOperationQueue()
+        holder.addOperation(.limited(by: limit)) { await gate.pass() }
+        await gate.waitForArrivals(1)
+        let queue = TaskOperationQueue(
+            .init(maxConcurrentOperationCount: 1, ageing: .raise(after: .seconds(5)), clock: clock))
+        for (name, priority) in [("low, 20 s", TaskPriority.low), ("high, 20 s", .high)] {
+            queue.addOperation([.limited(by: limit), .priority(priority)]) { recorder.record(name) }
+        }
+        clock.advance(by: .seconds(20))
+        queue.addOperation([.limited(by: limit), .priority(.high)]) { recorder.record("high, new") }
+        gate.open()
+        try await queue.waitUntilAllOperationsAreFinished()
+        #expect(recorder.events == ["low, 20 s", "high, 20 s", "high, new"])
+    }
+
     @Test("Nothing starves under a stream of urgent work", arguments: [false, true])
     func starvation(isAgeing: Bool) async throws {
         let clock = ManualClock()
