@@ -70,7 +70,9 @@ extension Model {
 
     mutating func shutDown(_ queue: Int, isCancelling: Bool) {
         queues[queue].intake = .shut
-        for number in queues[queue].waitingForRoom { finish(number, .queueShutDown) }
+        for number in queues[queue].waitingForRoom where operations[number].phase != .finished {
+            finish(number, .queueShutDown)
+        }
         queues[queue].waitingForRoom = []
         if isCancelling { cancelAll(queue) }
     }
