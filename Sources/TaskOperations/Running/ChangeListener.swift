@@ -1,4 +1,4 @@
-/// Learns of the changes of a queue's operations, in order.
+/// Receives the changes of a queue's operations, in order.
 protocol ChangeListener: AnyObject, Sendable {
     /// Tells listeners apart.
     var identity: ObjectIdentifier { get }
@@ -10,7 +10,8 @@ protocol ChangeListener: AnyObject, Sendable {
     func queueWasReleased()
 }
 
-/// A change, and what of the operation cannot be asked later. Without generic types, which are looked up at each use.
+/// A change, and the properties of the operation that cannot be read later. It has no generic types, because the runtime
+/// looks these up at each use.
 struct LoggedChange: Sendable {
     enum Detail: Sendable {
         case none
@@ -18,7 +19,7 @@ struct LoggedChange: Sendable {
         case dependencies([AnyTaskOperation])
         /// Its body has awaited this operation.
         case awaited(AnyTaskOperation)
-        /// It has finished; nil stands for success without a value.
+        /// The operation has finished; nil is success without a value.
         case outcome(Outcome?)
         /// It was taken back before it started, as it would have closed a cycle.
         case withdrawn
@@ -31,12 +32,12 @@ struct LoggedChange: Sendable {
     let counts: ChangeCounts
     let moment: Moment
     var detail = Detail.none
-    /// Whether it happened before the listener came.
+    /// Whether the change happened before the listener was added.
     var isReplayed = false
 }
 
 extension LoggedChange {
-    /// Looks at the operation of a change that has just happened, before it goes on.
+    /// Reads the operation of a change that has just happened, before the operation continues.
     @inline(__always)
     init(_ change: ChangeList<AnyTaskOperation>.Change, at moment: Moment) {
         number = change.number

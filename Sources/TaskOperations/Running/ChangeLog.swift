@@ -1,17 +1,16 @@
 /// The changes of a queue on their way to listeners.
 ///
-/// They are appended while the scheduler is entered, so that they are in the order of their numbers, and delivered after
-/// it is left. One thread at a time delivers, for all: a thread that comes meanwhile leaves what it has to that one. So
-/// a listener is called in order and by one thread at a time, under no lock, and one that changes the queue itself finds
-/// a delivery in progress, which goes on with what it did.
+/// Changes are appended under the lock of the scheduler, so that they are in the order of their numbers, and delivered
+/// after it. One thread at a time delivers the changes of all threads. So a listener is called in order, by one thread at
+/// a time, and under no lock. If a listener changes the queue, the delivery in progress delivers these changes too.
 struct ChangeLog: ~Copyable, Sendable {
     fileprivate struct Member: Sendable {
         let listener: any ChangeListener
-        /// The last change before it came.
+        /// The number of the last change before the listener was added.
         let last: UInt64
     }
 
-    /// A listener comes or goes, after so many changes that are to be delivered.
+    /// A listener is added or removed after a number of undelivered changes.
     fileprivate struct Turn: Sendable {
         enum Kind: Sendable {
             case join(Member, [LoggedChange])
@@ -33,22 +32,22 @@ struct ChangeLog: ~Copyable, Sendable {
 
     private let state = Lock(State())
 
-    /// Appends changes. To be called while the scheduler is entered.
+    /// Appends changes. Call it under the lock of the scheduler.
     @inline(__always)
     func append(_ append: (inout [LoggedChange]) -> Void) {
         state.withLock { append(&$0.changes) }
     }
 
-    /// A listener comes. To be called while the scheduler is entered.
+    /// Adds a listener. Call it under the lock of the scheduler.
     ///
     /// - Parameters:
-    ///   - last: The number of the last change that it is not told.
-    ///   - replayed: What it is told first.
+    ///   - last: The number of the last change that the listener does not receive.
+    ///   - replayed: The changes that it receives first.
     func join(_ listener: any ChangeListener, after last: UInt64, replaying replayed: [LoggedChange]) {
         turn(.join(Member(listener: listener, last: last), replayed))
     }
 
-    /// A listener goes. To be called while the scheduler is entered.
+    /// Removes a listener. Call it under the lock of the scheduler.
     func leave(_ listener: ObjectIdentifier) {
         turn(.leave(listener))
     }
@@ -57,7 +56,7 @@ struct ChangeLog: ~Copyable, Sendable {
         state.withLock { $0.turns.append(Turn(position: $0.changes.count, kind: kind)) }
     }
 
-    /// Delivers all that was appended, unless another thread does. To be called with no lock held.
+    /// Delivers all appended changes, unless another thread does. Call it with no lock held.
     func deliver() {
         switch state.withLock({ $0.begin(on: currentThread) }) {
         case .deliver(var delivery):
@@ -67,8 +66,8 @@ struct ChangeLog: ~Copyable, Sendable {
         }
     }
 
-    /// Gives the thread that delivers a moment, as it is far behind: threads that are faster would otherwise have what is to
-    /// be delivered grow without a bound. No more than a moment, as a listener may wait for the caller.
+    /// Yields for a moment to the delivering thread, which is far behind. Otherwise faster threads could let the log grow
+    /// without a bound. The moment is short, because a listener may wait for the caller.
     private func letCatchUp() {
         for _ in 0..<100 {
             yieldThread()
@@ -84,13 +83,13 @@ struct ChangeLog: ~Copyable, Sendable {
 }
 
 extension ChangeLog {
-    /// What one thread delivers at a time.
+    /// The changes that one thread delivers at a time.
     fileprivate struct Delivery: Sendable {
         fileprivate var members: [Member] = []
         fileprivate var changes: [LoggedChange] = []
         fileprivate var turns: [Turn] = []
 
-        /// Tells everything, and lets go of it. Lists of usual length keep their memory.
+        /// Delivers everything and releases it. Lists of usual length keep their memory.
         mutating func carryOut() {
             var position = 0
             for turn in turns {
@@ -107,7 +106,7 @@ extension ChangeLog {
             if changes.isEmpty { return }
             let first = changes[changes.startIndex].number
             for member in members {
-                // What it was told as the state that it found.
+                // The member has received earlier changes as the state at its addition.
                 let new = member.last < first ? changes : changes.drop { $0.number <= member.last }
                 if !new.isEmpty { member.listener.receive(new) }
             }
@@ -124,10 +123,10 @@ extension ChangeLog {
         }
     }
 
-    /// What a thread does that comes to deliver.
+    /// The next step of a thread that has appended changes.
     fileprivate enum Beginning: Sendable {
         case deliver(Delivery)
-        /// Another one does, or there is nothing to do.
+        /// Return: another thread delivers, or there are no changes.
         case leave(isBehind: Bool)
     }
 }
@@ -142,7 +141,7 @@ extension ChangeLog.State {
         return .deliver(delivery)
     }
 
-    /// Has a thread that has delivered what it had go on. Returns false if there is nothing left.
+    /// Gives the delivering thread the next changes. Returns false if there are none.
     fileprivate mutating func goOn(with delivery: inout ChangeLog.Delivery) -> Bool {
         if isEmpty {
             self.delivery = delivery
@@ -153,7 +152,7 @@ extension ChangeLog.State {
         return true
     }
 
-    /// Hands over what is to be told, for lists that are empty.
+    /// Exchanges the undelivered changes for empty lists.
     private mutating func exchange(with delivery: inout ChangeLog.Delivery) {
         swap(&changes, &delivery.changes)
         swap(&turns, &delivery.turns)

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What a queue measures a rate and ageing by, and is woken by.
+/// The clock of a queue with a rate or ageing: measures its time and wakes it.
 final class QueueClock: Sendable {
     /// A time that was read before the queue was entered.
     struct Reading: Sendable {
@@ -46,7 +46,8 @@ final class QueueClock: Sendable {
     }
 }
 
-/// A deadline after which a queue looks what may start. A queue may have several, of which all but the last do nothing.
+/// A deadline after which a queue decides again which operations may start. If a queue has several, only the last one has
+/// an effect.
 final class QueueWake: DeadlineTarget, @unchecked Sendable {
     // `deadlinePlace` is reached under the lock of `Deadlines` only, and `scheduler` is set once, here.
 

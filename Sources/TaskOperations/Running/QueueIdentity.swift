@@ -1,4 +1,4 @@
-/// How a queue is told apart and called, for what must not keep the queue itself.
+/// The number and the name of a queue, for objects that must not retain the queue.
 final class QueueIdentity: Sendable {
     /// A number that no other queue of the process has or had.
     let number = Rank.next()

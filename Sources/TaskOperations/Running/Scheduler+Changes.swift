@@ -1,16 +1,15 @@
 import Synchronization
 
-// What happens to operations, for listeners: see `ChangeLog`. Changes are told by the state alone.
+// The changes of operations, for listeners: see `ChangeLog`. Only the state records changes.
 
 extension Scheduler {
-    /// Has a listener learn of all that happens from now on, and first of how everything stands. A second time nothing
-    /// happens.
+    /// Adds a listener. It receives the present state first, then each change. Adding it again has no effect.
     nonisolated func addListener(_ listener: any ChangeListener) {
         withCore { core in join(listener, &core) }
         changeLog.deliver()
     }
 
-    /// Has a listener learn of nothing that happens from now on. It may be called for what happened before.
+    /// Removes a listener. It may still be called for earlier changes.
     nonisolated func removeListener(_ identity: ObjectIdentifier) {
         withCore { core in leave(identity, &core) }
         changeLog.deliver()
@@ -84,7 +83,7 @@ extension SchedulerCore {
         }
     }
 
-    /// The changes that a listener would have been told of the unfinished operations, had it been there before.
+    /// The changes of the unfinished operations that led to their present state.
     fileprivate func presentChanges(at moment: Moment) -> [LoggedChange] {
         state.presentChanges { $0.isCancelled }.map { change in
             var change = LoggedChange(change, at: moment)

@@ -23,10 +23,10 @@ extension Scheduler {
 
     nonisolated var operationCount: Int { withCore { $0.state.count } }
 
-    /// The object that owns the queue is being freed, so nobody could resume the queue or raise its width from 0 any
-    /// more: what it holds is finished.
+    /// Finishes the operations of a queue whose owner is being freed: its suspension and its width can no longer be
+    /// changed.
     nonisolated func ownerWasReleased() {
-        // The end of a scope has done so.
+        // The end of a scope has finished them.
         if scopeWorkers != nil { return }
         withSuspension { $0.state.drain() }
     }
@@ -68,9 +68,9 @@ extension Scheduler {
         _ = try await waitUntilEmpty(WaitUntilEmpty(endsWhenCancelled: false))
     }
 
-    /// Finishes what is left in a scope, suspended or not, and takes nothing once the queue is empty.
+    /// Finishes the operations of a scope, even if it is suspended. Once the queue is empty, it accepts none.
     ///
-    /// If what is left waits for the body that closes the queue, it could never end, and is cancelled.
+    /// Operations that wait for the body that closes the queue could never end, and are cancelled.
     nonisolated func close(in group: inout DiscardingTaskGroup) async {
         let isEmpty = withSuspension { core in
             core.state.drain()
@@ -86,8 +86,8 @@ extension Scheduler {
         }
     }
 
-    /// Suspends the task until no operation is left, without a look at what else waits. Nothing rises for it: all in the
-    /// queue would.
+    /// Suspends the task until no operation is left, without a search for cycles. It raises no rank, because it would have
+    /// to raise those of all operations in the queue.
     private nonisolated func suspendUntilEmpty(_ wait: WaitUntilEmpty) async {
         await withCancellableWait(endsWhenCancelled: wait.endsWhenCancelled) { continuation in
             withCore { $0.state.waitUntilEmpty(continuation, number: wait.number) }

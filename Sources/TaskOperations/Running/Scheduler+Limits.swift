@@ -4,7 +4,7 @@
 struct QueueLimits: Sendable {
     fileprivate var claims: [Int: LimitClaim] = [:]
     fileprivate var sets: [[ObjectIdentifier]: Int] = [:]
-    /// What to carry out after the scheduler is left.
+    /// The calls of semaphores to make after the lock of the scheduler is released.
     fileprivate var effects = SemaphoreEffects()
 
     @inline(__always)

@@ -107,7 +107,7 @@ extension Scheduler {
     /// Inserts operations if that leaves the wait graph in order. Otherwise returns edges that would be out of order.
     ///
     /// The order holds until the end of the event: claimed operations sink only under the lock of the queue, if it has
-    /// barriers, and nothing for which they wait rises.
+    /// barriers, and the rank of no operation for which they wait increases.
     private nonisolated func insert(
         _ operations: [AnyTaskOperation], isBarrier: Bool, in core: inout SchedulerCore
     ) -> WaitOrder.Disorder? {
@@ -117,7 +117,7 @@ extension Scheduler {
                 let place = nextPlace(for: operations, isBarrier: isBarrier, in: &core)
                 guard !place.isFree, let misfit = operations.first(where: { !$0.fits(place) }) else { break }
                 if let disorder = place.disorder(of: misfit, in: self) { return disorder }
-                // Something has begun to wait for the operation: the next place lists what it waits for.
+                // Another operation has begun to wait for this one, so the next place lists the operations before it.
             }
         }
         for operation in operations { insert(operation, isBarrier: isBarrier, in: &core) }

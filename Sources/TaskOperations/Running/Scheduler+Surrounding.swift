@@ -1,9 +1,9 @@
 import Synchronization
 
-/// What is done around each body of a queue.
+/// A function that is called around each body of a queue.
 typealias BodySurrounding = @Sendable (AnyTaskOperation, () async throws -> Void) async throws -> Void
 
-/// What surrounds the bodies of a queue, if anything does.
+/// The function around the bodies of a queue, if there is one.
 struct BodySurroundings: ~Copyable, Sendable {
     private let surrounding = Lock<BodySurrounding?>(nil)
     private let isSet = Atomic(false)
@@ -12,7 +12,7 @@ struct BodySurroundings: ~Copyable, Sendable {
 
     var current: BodySurrounding? { surrounding.withLock { $0 } }
 
-    /// Puts something around what there is.
+    /// Adds a function around the present ones.
     func add(_ outer: @escaping BodySurrounding) {
         let replaced = surrounding.withLock { surrounding in
             let inner = surrounding
@@ -30,7 +30,7 @@ struct BodySurroundings: ~Copyable, Sendable {
 }
 
 extension Scheduler {
-    /// Runs a body with what this queue puts around it.
+    /// Runs a body within the functions around the bodies of this queue.
     nonisolated func runSurrounded(_ operation: AnyTaskOperation, on runner: OperationRunner) async -> Outcome? {
         guard let surrounding = surroundings.current else { return await runUnsurrounded(operation, on: runner) }
         var outcome: Outcome??
@@ -54,9 +54,9 @@ extension Scheduler {
     }
 }
 
-/// Why an operation failed whose body did not run.
+/// The error of an operation whose body was not called by the function around it.
 public enum BodySurroundingError: Error, Sendable, CustomStringConvertible {
-    /// What surrounds the bodies of the queue returned without having called the body of this operation.
+    /// The function around the bodies of the queue returned without calling the body of this operation.
     case bodyNotCalled(OperationLabel)
 
     public var description: String {

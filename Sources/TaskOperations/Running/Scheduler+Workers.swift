@@ -1,5 +1,5 @@
 extension Scheduler {
-    /// What a worker does next.
+    /// The next step of a worker.
     enum WorkerStep: Sendable {
         case run(StartedOperation)
         /// Let other tasks run, and begin again.
@@ -129,7 +129,7 @@ extension Scheduler {
                     StartedOperation(operation: operation, slot: slot, executor: ownExecutor, escalation: escalation))
             case .mustWait: core.state.undoStart(slot)
             case .hasEnded:
-                // It never started, and its permits go back.
+                // It never started: the queue gets its permits back.
                 core.state.undoStart(slot)
                 core.state.remove(slot)
             }

@@ -1,32 +1,32 @@
-/// The workers of a scope: child tasks of the task that opened it, or of a child of that.
+/// The workers of a scope: child tasks of the task that opened the scope, or of one child of it.
 ///
-/// Only the task that owns a task group can add to it, and workers are asked for by whatever thread adds an operation. So
-/// while the scope's task runs the user's code, a child of it makes them, in a group of its own. From the end of that
-/// code on, the scope's task does so itself, and the child is the first worker if it has made none: a scope of one
+/// Only the task that owns a task group can add to it, but any thread that adds an operation can request a worker. While
+/// the scope's task runs the user's code, its first child creates the workers, in a group of its own. After that code, the
+/// scope's task creates them itself. If the first child has created none, it becomes the first worker, so a scope of one
 /// operation needs no other child.
 ///
-/// Workers inherit what child tasks do: task locals, cancellation and escalation of the task that opened the scope. They
-/// see the task locals as these were when it was opened, which is why the scope's task makes none while the user's code
-/// may have bound others.
+/// Workers inherit task locals, cancellation and escalation from the task that opened the scope, as child tasks do. They
+/// see the task locals of the moment when it was opened. For this reason the scope's task creates no workers during the
+/// user's code, which may bind others.
 final class ScopeWorkers: Sendable {
     fileprivate struct State: Sendable {
-        /// Workers that are asked for.
+        /// The requested workers.
         var requested: [Worker] = []
-        /// The scope's task makes them from now on.
+        /// Whether the scope's task creates the workers now.
         var isHandedOver = false
-        /// No more will be asked for.
+        /// Whether no worker will be requested any more.
         var isOver = false
         var child = Child.isComing
-        /// The task that makes workers, if it has nothing to do.
+        /// The task that creates workers, if it has nothing to do.
         var waiting: Continuation?
     }
 
     /// The child before its first request.
     fileprivate enum Child: Sendable {
-        /// It will look at what is asked for.
+        /// It will read the requests.
         case isComing
         case waits(Continuation)
-        /// It makes workers, is one, or has left.
+        /// It creates workers, is one, or has ended.
         case hasDecided
     }
 
@@ -45,18 +45,18 @@ final class ScopeWorkers: Sendable {
         childName = queueName.flatMap { name in withUnsafeCurrentTask { $0?.unownedTaskExecutor == nil ? name : nil } }
     }
 
-    /// Asks for a worker, which begins as soon as it is made.
+    /// Requests a worker, which begins as soon as it is created.
     func start(_ worker: Worker) {
         let (child, maker) = state.withLock { state in
             state.requested.append(worker)
             return (state.takeChild(), state.takeMaker())
         }
-        // If the child is resumed right here, it is as if the worker was.
+        // A child that is resumed on this thread replaces the worker.
         if let child { InlineJobs.start(ObjectIdentifier(worker)) { child.resume() } }
         if let maker { InlineJobs.resume(maker) }
     }
 
-    /// Lets `serve` return. No worker may be asked for afterwards.
+    /// Lets `serve` return. No worker may be requested afterwards.
     func end() {
         let (child, maker) = state.withLock { state in
             state.isOver = true
@@ -72,8 +72,8 @@ final class ScopeWorkers: Sendable {
 extension ScopeWorkers {
     /// Adds the child to the group of the scope's task.
     ///
-    /// It runs here until it waits, if the system can have it so: to wake a thread for that would be a third of what a
-    /// scope of one operation costs.
+    /// If the system can, it runs the child here until the child waits: waking a thread for it is a third of the cost of a
+    /// scope of one operation.
     func addChild(to group: inout DiscardingTaskGroup) {
         if #available(macOS 26, iOS 26, watchOS 26, tvOS 26, visionOS 26, *) {
             group.addImmediateTask(name: childName) { await self.serveBody() }
@@ -82,7 +82,7 @@ extension ScopeWorkers {
         }
     }
 
-    /// Makes workers as they are asked for, until the scope's task does; or is one.
+    /// Creates the requested workers until the scope's task does, or becomes one.
     private func serveBody() async {
         await waitForRequest()
         let level = PriorityLevel(Task.currentPriority)
@@ -100,7 +100,7 @@ extension ScopeWorkers {
         }
     }
 
-    // Inlined, as the other async functions below: their frames would be a fiftieth of a scope of one operation.
+    // Inlined, as the other async functions below: their frames would be 2 % of the cost of a scope of one operation.
     @inline(__always)
     private func waitForRequest() async {
         await withWaitContinuation { continuation in
@@ -113,34 +113,34 @@ extension ScopeWorkers {
         }
     }
 
-    /// What the child does.
+    /// The task of the child.
     fileprivate enum Decision {
         case make
         case work(Worker)
-        /// If the scope's task waits, and is to go on, it is given.
+        /// End. The value is the scope's task, if it waits and must continue.
         case leave(Continuation?)
     }
 }
 
 extension ScopeWorkers.State {
-    /// The child, if it waits for a request, to be resumed.
+    /// Returns the child to resume, if it waits for a request.
     fileprivate mutating func takeChild() -> ScopeWorkers.Continuation? {
         guard case .waits(let continuation) = child else { return nil }
         child = .isComing
         return continuation
     }
 
-    /// The task that makes workers, if it waits and has something to do, to be resumed.
+    /// Returns the task that creates workers, to resume it, if it waits and has something to do.
     fileprivate mutating func takeMaker() -> ScopeWorkers.Continuation? {
         requested.count > countForChild ? waiting.take() : nil
     }
 
-    /// How many of the requests are left to the child.
+    /// The number of requests that are left to the child.
     private var countForChild: Int {
         if case .isComing = child { 1 } else { 0 }
     }
 
-    /// Called by the child, once there is a request, or will be none.
+    /// Decides the task of the child, once there is a request or will be none.
     fileprivate mutating func decide(at level: PriorityLevel) -> ScopeWorkers.Decision {
         child = .hasDecided
         if !isHandedOver, !requested.isEmpty { return .make }
@@ -149,7 +149,7 @@ extension ScopeWorkers.State {
         return .work(worker)
     }
 
-    /// What the task has to do that makes workers.
+    /// The next step of the task that creates workers.
     fileprivate func step(isScope: Bool) -> ScopeWorkers.Step {
         if !isScope, isHandedOver { return .leave }
         let count = requested.count - (isScope ? countForChild : 0)
@@ -162,13 +162,13 @@ extension ScopeWorkers.State {
 
 extension ScopeWorkers {
     fileprivate enum Step {
-        /// So many, the last ones that were asked for.
+        /// Create this number of workers, the last requested ones.
         case make(Int)
         case leave
         case wait
     }
 
-    /// Makes workers as they are asked for, until the end, as children of the scope's task.
+    /// Creates the requested workers as children of the scope's task, until the end.
     func serve(in group: inout DiscardingTaskGroup) async {
         let maker = state.withLock { state in
             state.isHandedOver = true
@@ -180,7 +180,7 @@ extension ScopeWorkers {
         }
     }
 
-    /// What is asked for, once anything is; nil if there is nothing to do for the caller any more.
+    /// Waits for requests and returns them; nil if the caller has nothing more to do.
     @inline(__always)
     private func next(isScope: Bool) async -> [Worker]? {
         while true {

@@ -1,11 +1,10 @@
-/// How long a worker may go on before it lets other tasks have its thread.
+/// The time for which a worker runs bodies before it yields its thread to other tasks.
 ///
-/// Bodies that do not suspend would otherwise keep a thread of the pool for as long as their queue has work. The
-/// clock costs as much as a tenth of an empty operation, so it is read after 1, 2, 4 … and at most 64 bodies, as
-/// long as they turn out to be short.
+/// Bodies that do not suspend would otherwise keep a thread of the pool for as long as their queue has work. Reading the
+/// clock costs a tenth of an empty operation, so it is read after 1, 2, 4 … and at most 64 bodies while they are short.
 ///
-/// A body that suspends lets others have the thread anyway, and the worker has a new slice then: yielding too would
-/// add a half to what bodies cost that sleep for a millisecond, 256 at once.
+/// A body that suspends frees the thread anyway, and the worker gets a new slice. Another yield would make 256 bodies at
+/// once that sleep for a millisecond half as expensive again.
 struct TimeSlice {
     private let worker: ObjectIdentifier
     private let decider: (any SliceDecidingExecutor)?
