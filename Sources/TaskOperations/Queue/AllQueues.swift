@@ -1,8 +1,8 @@
-/// All queues of the process, and what listens to each of them.
+/// All queues of the process, and the listeners of each.
 enum AllQueues {
-    /// Loaded with no lock held: the load may return what becomes the last reference.
+    /// Load it with no lock held: the result may become the last reference.
     ///
-    /// It is a reference to the object that owns the queue, as one to the scheduler would make each use of that slower.
+    /// It refers to the owner of the queue, because a weak reference to the scheduler would slow down each use of it.
     private struct WeakQueue: Sendable {
         weak let queue: TaskOperationQueue?
     }
@@ -20,7 +20,7 @@ enum AllQueues {
 
     private static let state = Lock(State())
 
-    /// Adds a queue that was just made, whose listeners come before its first operation.
+    /// Adds a new queue. Its listeners are added before its first operation.
     static func add(_ queue: TaskOperationQueue) {
         let weak = WeakQueue(queue: queue)
         let (number, scheduler) = (queue.scheduler.queueNumber, queue.scheduler)
@@ -43,9 +43,9 @@ enum AllQueues {
         return ordered.compactMap { $0.value.queue?.scheduler } + [.withoutQueue]
     }
 
-    /// Has all queues listened to, those included that are made later.
+    /// Adds a listener to each queue, also to those that are created later.
     ///
-    /// - Parameter identity: That of the listeners which are made.
+    /// - Parameter identity: The identity of the listeners.
     static func addListeners(_ identity: ObjectIdentifier, _ make: @escaping ListenerMaker) {
         let isNew = state.withLock { state in
             if state.hasListeners(identity) { return false }

@@ -1,5 +1,5 @@
 extension AnyTaskOperation {
-    /// Starts the operation without a queue: at once, in a task of its own priority, whatever else runs.
+    /// Starts the operation at once without a queue, in a task with the priority of the operation.
     ///
     /// - Throws: `TaskOperationError.notReady` if a dependency is unfinished, and `.alreadyAdded` if the
     ///   operation was added to a queue or started before. Nothing changes then.
@@ -7,7 +7,7 @@ extension AnyTaskOperation {
         try Scheduler.withoutQueue.submit(self, mustBeReady: true)
     }
 
-    /// Starts an operation that was just made: without dependencies, and added nowhere.
+    /// Starts a new operation that has no dependencies and was not added to a queue.
     func startNew() {
         do {
             try start()
@@ -18,7 +18,7 @@ extension AnyTaskOperation {
 }
 
 extension Scheduler {
-    /// Runs what is started by hand.
+    /// The scheduler of operations that are started without a queue.
     static let withoutQueue = Scheduler(
         queueName: nil, width: .max, place: .pool, isSuspended: false, taskLocals: [], permit: nil)
 }

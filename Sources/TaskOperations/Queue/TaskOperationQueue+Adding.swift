@@ -1,11 +1,11 @@
 extension TaskOperationQueue {
-    /// Adds an operation. It starts when its dependencies are finished and it is its turn.
+    /// Adds an operation. It starts in its turn, after its dependencies have finished.
     ///
-    /// One that was cancelled before is taken, and stays as it is. After `shutDown` it fails at once with
-    /// `TaskOperationError.queueShutDown`.
+    /// An operation that is already cancelled is accepted and does not start. After `shutDown`, an operation fails at once
+    /// with `TaskOperationError.queueShutDown`.
     ///
-    /// Logarithmic in the number of barriers at most. If something waits for the operation already, and it comes
-    /// behind a barrier, a search for a cycle goes through what stands before that barrier.
+    /// The cost is at most logarithmic in the number of barriers. If another operation waits for this one already, and there
+    /// is a barrier before it, the search for a cycle visits the operations before that barrier.
     ///
     /// If two calls add one operation at the same time, at most one of them succeeds. The other call throws
     /// `.alreadyAdded`, even if the first call is then refused because of a cycle. The operation can be added again then.
@@ -17,8 +17,8 @@ extension TaskOperationQueue {
         try scheduler.submit(operation)
     }
 
-    /// Adds operations in one step: priorities are weighed over all of them before any starts, and what has to be
-    /// searched for a cycle is searched once.
+    /// Adds operations in one step. None starts before the priorities of all are compared, and there is one search for a
+    /// cycle.
     ///
     /// - Throws: As for one operation; if one is refused, none is added.
     public func addOperations(_ operations: [AnyTaskOperation]) throws(TaskOperationError) {
@@ -30,7 +30,7 @@ extension TaskOperationQueue {
     /// - Parameters:
     ///   - name: The name in messages and descriptions.
     ///   - priority: See `OperationOptions.priority(_:)`.
-    ///   - dependencies: Operations that have to be finished first, whatever comes of them.
+    ///   - dependencies: Operations that must finish first, with any outcome.
     ///   - body: The work. Isolate it to an actor, with `{ @MainActor in … }` for one, to have it run there.
     @inlinable  // In the caller, the type is known: looking it up costs as much as adding the operation.
     @discardableResult
@@ -68,7 +68,7 @@ extension TaskOperationQueue {
     /// Creates an operation from a closure, adds it, and waits for its value. Cancelling the task that calls this
     /// cancels the operation.
     ///
-    /// - Throws: What the body throws; `CancellationError` if it was cancelled before it started;
+    /// - Throws: The error that the body throws; `CancellationError` if the operation was cancelled before it started;
     ///   `TaskOperationError.waitCycle` if a body of this queue calls this and could not end.
     public func run<Success>(
         _ options: OperationOptions = OperationOptions(), body: @escaping TaskOperation<Success>.Body
@@ -81,8 +81,8 @@ extension TaskOperationQueue {
         }
     }
 
-    /// Adds an operation that was just made. Nothing waits for it, so only a dependency on a body that awaits the
-    /// end of this queue can be refused; the operation fails with that error.
+    /// Adds a new operation. No operation waits for it, so it is refused only for a dependency on a body that awaits the
+    /// end of this queue. It fails with that error.
     @usableFromInline
     package func addNew(_ operation: AnyTaskOperation, isBarrier: Bool = false) {
         do {
@@ -101,11 +101,11 @@ extension TaskOperationQueue {
 // MARK: - Operations that need values
 
 extension TaskOperationQueue {
-    /// Creates an operation that needs the value of another and adds it. If the other failed or was cancelled, the body does
-    /// not run, and the operation fails with `TaskOperationError.dependencyFailed`.
+    /// Creates an operation that needs the value of another and adds it. If the other one fails or is cancelled, the body
+    /// does not run, and the operation fails with `TaskOperationError.dependencyFailed`.
     ///
     /// - Parameters:
-    ///   - options: The options; their dependencies have to be finished too, whatever comes of them.
+    ///   - options: The options; their dependencies must also finish first, with any outcome.
     ///   - input: The operation whose value the body gets.
     ///   - body: The work.
     @discardableResult
@@ -120,7 +120,7 @@ extension TaskOperationQueue {
     /// Creates an operation that needs the values of two others and adds it, as for one.
     ///
     /// - Parameters:
-    ///   - options: The options; their dependencies have to be finished too, whatever comes of them.
+    ///   - options: The options; their dependencies must also finish first, with any outcome.
     ///   - first: The operation whose value the body gets first.
     ///   - second: The operation whose value the body gets second.
     ///   - body: The work.
@@ -137,7 +137,7 @@ extension TaskOperationQueue {
     /// Creates an operation that needs the values of others and adds it, as for one.
     ///
     /// - Parameters:
-    ///   - options: The options; their dependencies have to be finished too, whatever comes of them.
+    ///   - options: The options; their dependencies must also finish first, with any outcome.
     ///   - first: An operation whose value the body gets.
     ///   - inputs: More of these, in the order in which the body gets their values.
     ///   - body: The work.
@@ -154,7 +154,7 @@ extension TaskOperationQueue {
     /// Creates an operation that needs the values of any number of others and adds it, as for one.
     ///
     /// - Parameters:
-    ///   - options: The options; their dependencies have to be finished too, whatever comes of them.
+    ///   - options: The options; their dependencies must also finish first, with any outcome.
     ///   - inputs: The operations whose values the body gets, in this order.
     ///   - body: The work.
     @discardableResult
@@ -170,11 +170,11 @@ extension TaskOperationQueue {
 // MARK: - Barriers
 
 extension TaskOperationQueue {
-    /// Adds an operation that starts after everything added before it is finished, runs alone, and holds back
-    /// everything added after it until it is finished.
+    /// Adds an operation as a barrier. It starts after all operations before it have finished, and runs alone. Operations
+    /// that are added later start after it has finished.
     ///
-    /// - Throws: `TaskOperationError.alreadyAdded` if it was added to a queue before or started by hand, and
-    ///   `.dependencyCycle` if something before it waits for it. Nothing changes then.
+    /// - Throws: `TaskOperationError.alreadyAdded` if the operation was added to a queue or started before;
+    ///   `.dependencyCycle` if an operation before it waits for it. Nothing changes then.
     public func addBarrier(_ operation: AnyTaskOperation) throws(TaskOperationError) {
         try scheduler.submit(operation, isBarrier: true)
     }

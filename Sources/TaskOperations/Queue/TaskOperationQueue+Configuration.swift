@@ -21,14 +21,14 @@ extension TaskOperationQueue {
         /// least 1. See `TaskOperationQueue.maxQueuedOperationCount`.
         public var maxQueuedOperationCount: Int
 
-        /// What happens to an operation that is added to a full queue by a caller that does not wait for room.
+        /// The rule for an operation that is added to a full queue by a caller that does not wait for room.
         public var overflow: QueueOverflow
 
         /// How fast operations start; nil if nothing limits that.
         public var rate: OperationRate?
 
-        /// How operations that wait for long overtake more urgent ones; nil if they do not. It requires the order
-        /// `firstInFirstOut`. The priority that orders an operation rises, not the priority of its task.
+        /// The rule by which waiting operations overtake more urgent ones; nil if they never do. It requires the order
+        /// `firstInFirstOut`. Ageing increases the priority that orders an operation, not the priority of its task.
         public var ageing: OperationAgeing?
 
         /// The clock that measures the rate and ageing.
@@ -40,8 +40,8 @@ extension TaskOperationQueue {
         /// When a body lends its permit while it awaits.
         public var lending: PermitLending
 
-        /// Where bodies run that are not isolated to an actor; nil for the cooperative pool. In a scope, nil stands for the
-        /// executor that the task prefers.
+        /// The executor of bodies that are not isolated to an actor; nil for the cooperative pool. In a scope, nil is the
+        /// preferred executor of the task.
         public var executor: (any TaskExecutor)?
 
         /// Task locals whose values a body sees as they were where its operation was added.

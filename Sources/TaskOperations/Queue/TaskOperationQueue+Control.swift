@@ -1,6 +1,6 @@
 extension TaskOperationQueue {
-    /// The width: how many bodies may execute at once; not negative. Raising it starts work at once, lowering
-    /// it stops none, and with 0 nothing starts. Once the queue's owner is released, 0 counts as 1.
+    /// The width: the number of bodies that may execute at once; not negative. A higher width starts operations at once. A
+    /// lower width stops none. With 0, no operation starts. Once the queue's owner is released, 0 counts as 1.
     public var maxConcurrentOperationCount: Int {
         get { scheduler.width }
         set {
@@ -9,8 +9,8 @@ extension TaskOperationQueue {
         }
     }
 
-    /// Whether the queue starts nothing. What executes goes on. Once the queue's owner is released, it cannot be
-    /// suspended any more.
+    /// Whether the queue starts no operation. Executing operations continue. Once the queue's owner is released, the queue
+    /// can no longer be suspended.
     public var isSuspended: Bool {
         get { scheduler.isSuspended }
         set { scheduler.isSuspended = newValue }
@@ -33,23 +33,23 @@ extension TaskOperationQueue {
     /// The operations that are not finished, in the order in which they were added. Sorts them.
     public var operations: [AnyTaskOperation] { scheduler.operations }
 
-    /// How many operations are not finished.
+    /// The number of operations that have not finished.
     public var operationCount: Int { scheduler.operationCount }
 
     /// Cancels every operation that is not finished. Operations that are added afterwards are not cancelled.
     ///
     /// - Parameters:
-    ///   - cause: The error with which operations finish that have not started. Bodies that execute end with what they
-    ///     throw; they can ask for the error, see `AnyTaskOperation.cancellationCause`.
-    ///   - queuedOnly: Whether operations that execute are left alone.
+    ///   - cause: The error of operations that have not started. An executing operation finishes with the result of its
+    ///     body, which can read the cause: see `AnyTaskOperation.cancellationCause`.
+    ///   - queuedOnly: Whether to cancel only operations that have not started.
     public func cancelAllOperations(throwing cause: any Error = CancellationError(), queuedOnly: Bool = false) {
         scheduler.cancelAll(throwing: cause, unstartedOnly: queuedOnly)
     }
 
-    /// Waits, without blocking a thread, until the queue is empty; what is added meanwhile is waited for too.
+    /// Waits, without blocking a thread, until the queue is empty, also of operations that are added during the wait.
     /// `operationCount` is 0 at the moment when the wait ends.
     ///
-    /// Cancelling the task ends the wait, and the operations go on. The wait raises no priorities. On a suspended queue it
+    /// Cancelling the task ends the wait and cancels no operation. The wait raises no priorities. On a suspended queue it
     /// lasts until the queue is resumed.
     ///
     /// - Throws: `CancellationError` if the task is cancelled before the queue is empty; `TaskOperationError.waitCycle`
@@ -59,13 +59,13 @@ extension TaskOperationQueue {
         if !isOver { throw CancellationError() }
     }
 
-    /// Waits until the queue is empty, unless that takes longer than a limit. The wait is otherwise as without one.
+    /// Waits until the queue is empty, at most for a limited time.
     ///
     /// - Parameters:
-    ///   - timeout: How long to wait at most.
-    ///   - clock: What measures that.
-    /// - Throws: As without a limit; `WaitTimeoutError` when the time is up before the queue is empty. The operations go
-    ///   on.
+    ///   - timeout: The longest duration of the wait.
+    ///   - clock: The clock that measures it.
+    /// - Throws: `WaitTimeoutError` if the queue is not empty in time, which cancels no operation; otherwise the errors of
+    ///   the wait without a limit.
     public func waitUntilAllOperationsAreFinished(
         timeout: Duration, clock: any Clock<Duration> = ContinuousClock()
     ) async throws {
@@ -91,16 +91,17 @@ extension TaskOperationQueue {
 // MARK: - Shutting down
 
 extension TaskOperationQueue {
-    /// How `shutDown` treats what was added before.
+    /// The rule for operations that were added before `shutDown`.
     public enum Shutdown: Sendable {
-        /// It is finished as ever.
+        /// They finish as usual.
         case drain
-        /// It is cancelled.
+        /// They are cancelled.
         case cancel
     }
 
-    /// Refuses operations from now on: one that is added fails at once with `TaskOperationError.queueShutDown`.
-    /// A suspended queue stays so; cancelling gets what it holds out of it.
+    /// Shuts the queue down. An operation that is added later fails at once with `TaskOperationError.queueShutDown`.
+    ///
+    /// A suspended queue remains suspended. Cancelling its operations empties it.
     public func shutDown(_ manner: Shutdown = .drain) {
         switch manner {
         case .drain: scheduler.shutDown()
@@ -108,19 +109,18 @@ extension TaskOperationQueue {
         }
     }
 
-    /// Refuses operations from now on, and waits, without blocking a thread, until the queue is empty. What was added
-    /// before has a limited time to finish; what is left then is cancelled, and waited for too. A body that ignores its
-    /// cancellation is waited for until it ends.
+    /// Shuts the queue down and waits, without blocking a thread, until it is empty. Operations that have not finished in
+    /// time are cancelled. The wait includes bodies that ignore their cancellation.
     ///
-    /// Cancelling the task that calls this is as if the time were over. A suspended queue stays so.
+    /// Cancelling the calling task ends the time limit. A suspended queue remains suspended.
     ///
     /// ```swift
     /// try await queue.shutDown(cancellingAfter: .seconds(10))
     /// ```
     ///
     /// - Parameters:
-    ///   - limit: How long what was added before may take, on the clock.
-    ///   - clock: What measures the limit.
+    ///   - limit: The time that operations have to finish.
+    ///   - clock: The clock that measures the limit.
     /// - Throws: `TaskOperationError.waitCycle` in the body of an operation of this queue, or of one that such an
     ///   operation waits for. The queue is shut down all the same, and nothing is cancelled.
     public func shutDown(
@@ -134,20 +134,20 @@ extension TaskOperationQueue {
 // MARK: - Limits of a priority
 
 extension TaskOperationQueue {
-    /// Limits how many permits operations of a priority take at once, so that those of other priorities find room.
+    /// Limits the number of permits that operations of a priority take at once, so that other priorities find room.
     ///
-    /// What counts is the priority by which operations are ordered: one that something urgent depends on is urgent, and
-    /// moves. While a priority is at its limit, lower ones start in its place. A limit that is raised takes effect at once;
-    /// one that is lowered stops nothing. An operation heavier than the limit runs alone within its priority.
+    /// The limit applies to the priority that orders operations: an operation that an urgent one depends on is urgent.
+    /// While a priority is at its limit, operations of lower priorities start. A higher limit takes effect at once; a lower
+    /// limit stops no operation. An operation heavier than the limit runs alone within its priority.
     ///
     /// ```swift
     /// let queue = TaskOperationQueue(maxConcurrentOperationCount: 4)
-    /// queue.setMaxConcurrentOperationCount(1, for: .background)   // three are left for what is urgent
+    /// queue.setMaxConcurrentOperationCount(1, for: .background)   // three are left for urgent operations
     /// ```
     ///
     /// - Parameters:
-    ///   - count: How many; not negative. With 0 nothing of the priority starts; once the queue's owner is released, 0
-    ///     counts as 1. `unlimitedConcurrentOperationCount` limits nothing.
+    ///   - count: The number of permits; not negative. With 0, no operation of the priority starts. Once the queue's owner
+    ///     is released, 0 counts as 1. `unlimitedConcurrentOperationCount` sets no limit.
     ///   - priority: The priority. A value between two named ones counts as the lower one.
     public func setMaxConcurrentOperationCount(_ count: Int, for priority: TaskPriority) {
         require(
@@ -159,14 +159,14 @@ extension TaskOperationQueue {
         scheduler.setCap(count, at: PriorityLevel(priority))
     }
 
-    /// How many permits operations of a priority may take at once; `unlimitedConcurrentOperationCount` if only the width
-    /// limits that.
+    /// Returns the number of permits that operations of a priority may take at once; `unlimitedConcurrentOperationCount` if
+    /// only the width limits it.
     public func maxConcurrentOperationCount(for priority: TaskPriority) -> Int {
         scheduler.cap(at: PriorityLevel(priority))
     }
 }
 
 extension TaskOperationQueue {
-    /// How many sets of limits the queue waits for.
+    /// The number of sets of limits for which the queue waits.
     package var claimCount: Int { scheduler.claimCount }
 }

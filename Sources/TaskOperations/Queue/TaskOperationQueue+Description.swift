@@ -1,5 +1,5 @@
 extension TaskOperationQueue: CustomStringConvertible, CustomDebugStringConvertible {
-    /// What the queue is called and how much it has to do, as in
+    /// The name of the queue and the numbers of its operations, as in
     /// `queue "images" (width 4, 3 executing, 2 ready, 5 waiting)`.
     public var description: String {
         let summary = scheduler.summary
@@ -13,14 +13,14 @@ extension TaskOperationQueue: CustomStringConvertible, CustomDebugStringConverti
         return "\(scheduler.label) (\(parts.joined(separator: ", ")))"
     }
 
-    /// The description, and a line for each operation that says what it waits for.
+    /// The description, and for each operation a line with the reason why it waits.
     public var debugDescription: String {
         ([description] + operations.map { "  " + $0.debugDescription }).joined(separator: "\n")
     }
 }
 
 extension Scheduler {
-    /// What a queue has to do, in numbers.
+    /// The numbers of operations in a queue.
     fileprivate struct Summary: Sendable {
         var width = 0
         var isSuspended = false

@@ -1,12 +1,12 @@
-/// Learns how many operations a queue has taken and how many of them have not ended.
+/// Receives the number of operations that a queue has accepted, and the number of those that have not ended.
 package protocol OperationCountObserver: AnyObject, Sendable {
-    /// The counts changed. Calls may overtake each other: what counts is the largest `added`, and the most that
-    /// have ended.
+    /// The counts changed. Calls may overtake each other: use the largest `added` and the largest number of ended
+    /// operations.
     func countsChanged(added: Int, unfinished: Int)
 }
 
 extension TaskOperationQueue {
-    /// The observer of a type of this queue, made by the first who asks. The queue keeps it.
+    /// Returns the observer of a type, and creates it at the first call. The queue keeps it.
     package func observer<Observer: OperationCountObserver>(orMake make: () -> Observer) -> Observer {
         let fanOut = countFanOut
         let (observer, isNew) = fanOut.observer(orAdd: make())
@@ -17,7 +17,7 @@ extension TaskOperationQueue {
         return observer
     }
 
-    /// The one that listens to the scheduler.
+    /// The listener of the scheduler.
     private var countFanOut: CountFanOut {
         let made = CountFanOut()
         let listener = scheduler.withCore { core in
@@ -29,11 +29,11 @@ extension TaskOperationQueue {
     }
 }
 
-/// Passes the counts of a queue on to all that observe it.
+/// Sends the counts of a queue to all its observers.
 private final class CountFanOut: ChangeListener {
     private let observers = Lock<[any OperationCountObserver]>([])
 
-    /// The observer of a type that there is; adds one if there is none.
+    /// Returns the observer of a type. Adds the new one if there is none.
     func observer<Observer: OperationCountObserver>(orAdd new: Observer) -> (observer: Observer, isNew: Bool) {
         observers.withLock { observers in
             for observer in observers {

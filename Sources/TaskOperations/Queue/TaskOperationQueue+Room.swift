@@ -6,7 +6,7 @@ extension TaskOperationQueue {
     ///
     /// A queue that is not suspended has room for `maxConcurrentOperationCount + maxQueuedOperationCount` operations, and
     /// for more if some of them have lent their permits. Raising the number admits operations that wait for room; lowering
-    /// it drops none. `QueueOverflow` says what happens to an operation that is added to a full queue without waiting, and
+    /// it drops none. `QueueOverflow` is the rule for an operation that is added to a full queue without waiting.
     /// `addOperationWaitingForRoom` waits.
     public var maxQueuedOperationCount: Int {
         get { scheduler.queuedLimit }
@@ -16,11 +16,10 @@ extension TaskOperationQueue {
         }
     }
 
-    /// Makes an operation from a closure, and adds it as soon as there is room for it.
+    /// Creates an operation from a closure and adds it as soon as there is room.
     ///
-    /// If the queue is full, the call waits, without blocking a thread, until an operation starts or ends. Calls that wait
-    /// are served in the order in which they came, whatever the priorities, and before any operation is added without
-    /// waiting.
+    /// If the queue is full, the call waits, without blocking a thread, until an operation starts or ends. Waiting calls get
+    /// room in their order, regardless of priorities, and before operations that are added without waiting.
     ///
     /// ```swift
     /// for try await line in file.lines {
@@ -29,8 +28,8 @@ extension TaskOperationQueue {
     /// ```
     ///
     /// In a body of the same queue, the wait lends the body's permit if nothing could start otherwise. Queued operations must
-    /// not wait for an operation that waits for room, or for a body that does, be it by a dependency or behind a barrier:
-    /// neither would go on.
+    /// not wait for an operation that waits for room, or for a body that does, neither by a dependency nor behind a barrier:
+    /// both would wait forever.
     ///
     /// - Returns: The operation, which is queued now, or has started.
     /// - Throws: `CancellationError` if the task is cancelled before there is room, and `TaskOperationError.queueShutDown`
@@ -47,8 +46,9 @@ extension TaskOperationQueue {
 
     /// Adds an operation as soon as there is room for it.
     ///
-    /// - Throws: As `addOperation` does, and as for a closure. If the task is cancelled first, the operation has not been
-    ///   added, and can be; after `queueShutDown` it has failed with that.
+    /// - Throws: The errors of `addOperation(_:)`; `CancellationError` if the task is cancelled before there is room: the
+    ///   operation can be added later; `TaskOperationError.queueShutDown` if the queue is shut down before: the operation
+    ///   has failed with this error. `TaskOperationError.waitCycle` as for a closure.
     public func addOperationWaitingForRoom(_ operation: AnyTaskOperation) async throws {
         try await scheduler.submitWaitingForRoom(operation)
     }
@@ -61,7 +61,7 @@ extension TaskOperationQueue {
         if scheduler.hasRate { scheduler.withCore { $0.state.giveBackStart() } }
     }
 
-    /// How many calls of `addOperationWaitingForRoom` wait.
+    /// The number of calls of `addOperationWaitingForRoom` that wait.
     package var waitingProducerCount: Int { scheduler.waitingProducerCount }
 
     static func checkQueuedLimit(_ limit: Int) {

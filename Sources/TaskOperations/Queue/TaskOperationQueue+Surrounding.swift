@@ -1,5 +1,5 @@
 extension TaskOperationQueue {
-    /// Has something done around each body: a span of a trace, a scope of a database, a task local that bodies see.
+    /// Adds a function that is called around each body: for a span of a trace, a transaction, or a task local.
     ///
     /// ```swift
     /// queue.addBodyInterceptor { operation, body in
@@ -7,14 +7,15 @@ extension TaskOperationQueue {
     /// }
     /// ```
     ///
-    /// To be called before operations are added: one that starts at the same time may go without. What is added later is
-    /// put around what there is. It runs where bodies do, with the permit of the operation, which is cancelled with it, and
-    /// with the task locals that the queue inherits; the current operation is known within `body` only. An operation whose
-    /// body does not run keeps out of it.
+    /// Call this before operations are added: an operation that starts at the same time may run without the function. A
+    /// function that is added later surrounds the earlier ones. It runs on the executor of the body, with the permit of the
+    /// operation, in its task, and with the task locals that the queue inherits. Within `body` only, `current` is the
+    /// operation. The function is not called for an operation whose body does not run.
     ///
-    /// - Parameter surround: Calls `body`, once, which throws what the body of the operation throws. That is the outcome,
-    ///   whatever is thrown on; an error that is thrown instead of calling `body` is the outcome otherwise. The body may not
-    ///   be called at all: then the operation fails with `BodySurroundingError.bodyNotCalled`.
+    /// - Parameter surround: Calls `body` once. `body` throws the error of the operation's body, and the outcome of that
+    ///   body is the outcome of the operation, even if `surround` throws another error. If `surround` throws without calling
+    ///   `body`, the operation fails with that error. If it returns without calling `body`, the operation fails with
+    ///   `BodySurroundingError.bodyNotCalled`.
     public func addBodyInterceptor(
         _ surround:
             @escaping @Sendable (_ operation: AnyTaskOperation, _ body: () async throws -> Void) async throws -> Void

@@ -1,7 +1,7 @@
-/// Runs operations in tasks: at most so many at once, by priority, after their dependencies.
+/// A queue that runs operations in tasks: a limited number at once, by priority, after their dependencies.
 ///
-/// Everything but waiting can be called from synchronous code, from any thread, and takes effect before the call
-/// returns. A queue that is released while it has operations still finishes them.
+/// All members except waits can be called from synchronous code, on any thread, and take effect before they return. A
+/// queue that is released finishes its operations.
 ///
 /// ```swift
 /// let queue = TaskOperationQueue(name: "images", maxConcurrentOperationCount: 4)
@@ -11,11 +11,11 @@
 /// ```
 ///
 /// The object that `init` returns owns the queue. Once it is released, the queue drains: it is resumed, its width is
-/// at least 1, and it can no longer be suspended or get a width of 0, as nobody could take that back for good. Bodies
-/// can still ask for it with `current` and add to it; what they get then is a view, whose lifetime means nothing.
+/// at least 1, and it can no longer be suspended or get a width of 0. Bodies can still get the queue with `current` and
+/// add operations. They get a view, whose lifetime has no effect on the queue.
 public final class TaskOperationQueue: Sendable {
     let scheduler: Scheduler
-    /// Whether the queue goes on after this object is released.
+    /// Whether this object does not own the queue.
     private let isView: Bool
 
     /// The width of a queue for which none is given: the number of processors.
@@ -40,8 +40,8 @@ public final class TaskOperationQueue: Sendable {
 
     /// Creates an empty queue with a configuration.
     ///
-    /// Bodies run in unstructured tasks: the queue may outlive the task that made it. Nothing of that task is seen in
-    /// them, but for the task locals of the configuration. For child tasks, see `withTaskOperationQueue`.
+    /// Bodies run in unstructured tasks, because the queue may outlive the task that created it. They inherit nothing from
+    /// that task except the task locals of the configuration. For child tasks, see `withTaskOperationQueue`.
     public convenience init(_ configuration: Configuration) {
         self.init(configuration, scopeWorkers: nil, failures: nil)
     }
@@ -68,7 +68,7 @@ public final class TaskOperationQueue: Sendable {
         AllQueues.add(self)
     }
 
-    /// A view of a queue whose owner is gone.
+    /// Creates a view of a queue whose owner was released.
     fileprivate init(viewOf scheduler: Scheduler) {
         isView = true
         self.scheduler = scheduler
@@ -80,7 +80,7 @@ public final class TaskOperationQueue: Sendable {
         scheduler.ownerWasReleased()
     }
 
-    /// What the queue is called in messages, descriptions and events from now on; nil if it has no name.
+    /// The name in messages, descriptions and events; nil if the queue has none.
     public var name: String? {
         get { scheduler.identity.name }
         set { scheduler.identity.name = newValue }
@@ -91,10 +91,10 @@ public final class TaskOperationQueue: Sendable {
         main: Scheduler(
             queueName: "main", width: 1, place: .mainActor, isSuspended: false, taskLocals: []))
 
-    /// The queue of the operation whose body, or a child task of whose body, asks; nil anywhere else, and where
-    /// the operation was started by hand.
+    /// The queue of the current operation, in its body and in child tasks of the body; nil elsewhere, and in an operation
+    /// that was started without a queue.
     ///
-    /// This is the object that the user made, or a view of its queue if that object is gone.
+    /// This is the object that the user created, or a view of the queue if that object was released.
     public static var current: TaskOperationQueue? {
         AnyTaskOperation.executing.flatMap { ($0.record.withLock { $0.host } as? Scheduler)?.queue }
     }
@@ -121,20 +121,19 @@ extension TaskOperationQueue: Hashable {
 }
 
 extension AnyTaskOperation {
-    /// The queue that the operation is on; nil if it was not added or was started by hand, and once it has
-    /// finished.
+    /// The queue of the operation; nil before it is added, after it has finished, and if it was started without a queue.
     public var queue: TaskOperationQueue? {
         record.withLock { $0.phase == .finished ? nil : $0.host }.flatMap { ($0 as? Scheduler)?.queue }
     }
 }
 
 extension Scheduler {
-    /// The queue as its user knows it: the owner, or a view if the owner is gone.
+    /// The owner, or a view if the owner was released.
     fileprivate nonisolated var queue: TaskOperationQueue? {
         if self === Scheduler.withoutQueue { return nil }
         return owningQueue ?? TaskOperationQueue(viewOf: self)
     }
 
-    /// The object that the user made; nil if it is gone.
+    /// The object that the user created; nil if it was released.
     nonisolated var owningQueue: TaskOperationQueue? { owner.map { $0 as! TaskOperationQueue } }
 }

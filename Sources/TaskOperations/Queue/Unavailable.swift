@@ -1,4 +1,4 @@
-// Names and forms that users of Operation and Dispatch, and of options, try first. Each message says what to write. The
+// Names and forms that users of Operation and Dispatch, and of options, try first. Each message names the right form. The
 // file Tests/Diagnostics/WrongCalls.swift has a call of each, with the message of the compiler.
 
 extension AnyTaskOperation {

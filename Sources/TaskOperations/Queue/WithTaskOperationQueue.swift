@@ -1,9 +1,8 @@
-/// Makes a queue for a piece of work that nothing outlives: when this returns, every operation of the queue is
-/// finished.
+/// Creates a queue for a scope. When the call returns, all operations of the queue have finished.
 ///
-/// Leaving the scope waits for what is left, on a suspended queue too: it is resumed. Leaving it by an error, or
-/// cancelling the task around it, cancels all that is left, and all that is added later. Afterwards the queue is
-/// shut down.
+/// At the end of the scope, a suspended queue is resumed, and the call waits for the remaining operations. An error of
+/// `body`, or a cancellation of the calling task, cancels these and all operations that are added later. Afterwards the
+/// queue is shut down.
 ///
 /// ```swift
 /// try await withTaskOperationQueue(maxConcurrentOperationCount: 8) { queue in
@@ -11,17 +10,17 @@
 /// }
 /// ```
 ///
-/// Bodies run in child tasks of the task that opens the scope, whatever task adds their operations: they see its task
-/// locals, are cancelled with it, and rise with its priority.
+/// Bodies run in child tasks of the task that opens the scope, regardless of the task that adds their operations. They
+/// inherit its task locals, its cancellation and its priority.
 ///
 /// - Parameters:
-///   - configuration: The configuration of the queue. Without an executor bodies run where child tasks do: on the executor
-///     that the task prefers, or the cooperative pool.
-///   - failures: What the failure of an operation does to the scope.
+///   - configuration: The configuration of the queue. Without an executor, bodies run on the executor that the task
+///     prefers, or on the cooperative pool, as child tasks do.
+///   - failures: The effect of an operation's failure on the scope.
 ///   - body: Adds operations to the queue, and may await them.
-/// - Returns: What `body` returns.
-/// - Throws: What `body` throws, unless that is a `CancellationError` that follows from the failure of an operation;
-///   otherwise the error that `failures` decides on.
+/// - Returns: The result of `body`.
+/// - Throws: The error that `body` throws, unless it is a `CancellationError` that follows from the failure of an
+///   operation; otherwise the error that `failures` selects.
 public func withTaskOperationQueue<Value>(
     _ configuration: TaskOperationQueue.Configuration,
     failures: FailurePolicy = .cancelRest,
@@ -44,12 +43,12 @@ public func withTaskOperationQueue<Value>(
     throw error
 }
 
-/// Creates a queue for a piece of work that nothing outlives, as the function with a configuration does.
+/// Creates a queue for a scope, as the function with a configuration does.
 ///
 /// - Parameters:
 ///   - name: The name in messages and descriptions.
 ///   - maxConcurrentOperationCount: The width: how many bodies may execute at once; not negative.
-///   - failures: What the failure of an operation does to the scope.
+///   - failures: The effect of an operation's failure on the scope.
 ///   - body: Adds operations to the queue, and may await them.
 public func withTaskOperationQueue<Value>(
     name: String? = nil,
@@ -62,7 +61,7 @@ public func withTaskOperationQueue<Value>(
     return try await withTaskOperationQueue(configuration, failures: failures, body)
 }
 
-/// Does the work of a scope, and closes the queue.
+/// Runs the body of a scope and closes the queue.
 // Inlined: see `ScopeWorkers`.
 @inline(__always)
 private func perform<Value>(
