@@ -3,7 +3,7 @@ extension AnyTaskOperation {
     ///
     /// If it has not started, it finishes at once with `CancellationError`, also on a suspended queue and with
     /// unfinished dependencies. Its body never runs, and its dependents no longer wait for it. If it executes, its task
-    /// is cancelled, and the body decides what to do. If it has finished, or was cancelled before, nothing happens.
+    /// is cancelled, and the body decides how to end. If it has finished, or was cancelled before, the call has no effect.
     ///
     /// An operation of `TaskOperationQueue.main` starts on the main actor: if code of the main actor cancels it before
     /// its body begins, the body never runs. An operation of another queue whose body is isolated to an actor already
@@ -55,7 +55,7 @@ extension AnyTaskOperation {
         end { $0.end(failure, isCancellation: isCancellation) }
     }
 
-    /// Performs what the end of an operation requires. Returns whether the operation has ended without having started.
+    /// Performs the effects of an end. Returns whether the operation has ended without having started.
     @discardableResult
     private func end(_ end: @escaping (inout OperationRecord) -> CancellationEffect) -> Bool {
         let effect = inOneStepWithHost(end) { effect in
@@ -74,11 +74,11 @@ extension AnyTaskOperation {
         }
     }
 
-    /// Ends the operation, if it has not started, in one step with its leaving the host.
+    /// Ends the operation, if it has not started, and removes it from its host in one step.
     ///
     /// - Parameters:
     ///   - end: Called under the operation's lock.
-    ///   - follow: Called with no lock held, before anything that waits for the host to be empty goes on.
+    ///   - follow: Called with no lock held, before tasks that wait for the host to be empty continue.
     func inOneStepWithHost<Result: Sendable>(
         _ end: @escaping (inout OperationRecord) -> Result, then follow: (Result) -> Void
     ) -> Result {
@@ -100,15 +100,15 @@ extension AnyTaskOperation {
         }
     }
 
-    /// Dependents of an operation that has ended without having started go on now, if no handlers come before them.
+    /// Makes the dependents of an operation that has ended without having started ready, unless it has handlers.
     func letDependentsGoOn(endedUnstarted ending: OperationEnding) {
         if !ending.hasHandlers { letDependentsGoOn(ending) }
     }
 
-    /// Does what is left, once dependents that need not wait for handlers have gone on.
+    /// Performs the remaining effects, after dependents that need not wait for handlers are ready.
     ///
-    /// Handlers are called on a task of their own, as whoever cancels may hold a lock that they want too; what waits for
-    /// the operation goes on after them, as ever.
+    /// Handlers are called on a task of their own, because the canceller may hold a lock that they need. Dependents and
+    /// waiting tasks continue after them.
     func carryOutUnstarted(_ ending: OperationEnding, _ host: (any OperationHost)?) {
         discardBody()
         if ending.wasDelayed { Deadlines.remove(self) }
@@ -135,7 +135,7 @@ extension AnyTaskOperation {
     }
 }
 
-/// What is left to do after the operation's lock is left.
+/// The effects to perform after the operation's lock is released.
 private enum CancellationEffect: Sendable {
     case none
     case cancel(OperationRunner?, cause: any Error)

@@ -1,4 +1,4 @@
-// An operation with a delay is waiting until its deadline has passed, beside whatever else it waits for.
+// An operation with a delay waits for its deadline and for its dependencies.
 
 extension AnyTaskOperation {
     /// Has the operation wait for a time. It was accepted by a queue, which cannot start it yet.

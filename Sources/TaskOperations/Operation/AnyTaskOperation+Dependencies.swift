@@ -1,13 +1,13 @@
 extension AnyTaskOperation {
-    /// What this operation waits for before it starts, finished ones included, in the order of adding. Empty once
-    /// this operation has finished.
+    /// The dependencies of this operation, in the order of adding, also finished ones. Empty once this operation has
+    /// finished.
     public var dependencies: [AnyTaskOperation] { record.withLock { $0.links?.dependencies.operations ?? [] } }
 
-    /// Makes this operation start only after another one is finished, whatever comes of it, and on whatever queue
-    /// it is. Adding the same dependency again changes nothing.
+    /// Adds a dependency: this operation starts only after the other one has finished, with any outcome and on any queue.
+    /// Adding the same dependency again has no effect.
     ///
-    /// Constant time if nothing waits for this operation and it has not been added, or if the dependency is older.
-    /// Otherwise it looks for a cycle among what the dependency waits for; see `WaitOrder`.
+    /// Constant time if no operation waits for this one and it has not been added, or if the dependency is older. Otherwise
+    /// the call searches for a cycle among the operations for which the dependency waits; see `WaitOrder`.
     ///
     /// - Throws: `TaskOperationError.dependencyCycle` if the dependency waits for this operation already, and
     ///   `.alreadyStarted` if this operation has started or finished. Nothing changes then.

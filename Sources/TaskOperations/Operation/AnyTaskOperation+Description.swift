@@ -1,11 +1,10 @@
 extension AnyTaskOperation: CustomStringConvertible, CustomDebugStringConvertible {
-    /// What the operation is called and where it stands, as in `"decode" (waiting)`.
+    /// The name and the state of the operation, as in `"decode" (waiting)`.
     public var description: String {
         "\(OperationLabel(self)) (\(state)\(isCancelled ? ", cancelled" : ""))"
     }
 
-    /// What the operation is called, where it stands, what it waits for, and how it ended. Linear in its
-    /// dependencies.
+    /// The name and the state of the operation, the reasons why it waits, and its outcome. Linear in its dependencies.
     public var debugDescription: String {
         var parts = ["\(state)"]
         if isCancelled { parts.append("cancelled") }

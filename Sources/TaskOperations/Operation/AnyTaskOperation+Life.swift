@@ -1,8 +1,8 @@
-// The steps of an operation's life. Each is taken under the operation's lock; what follows from one is carried out
-// after the lock is left.
+// The steps of an operation's life. Each is taken under the operation's lock. Its effects are performed after the lock is
+// released.
 
 extension AnyTaskOperation {
-    /// What a host needs to know of an operation.
+    /// The properties of an operation that its host needs.
     struct Snapshot: Sendable {
         let slot: Int
         let isReady: Bool
@@ -19,7 +19,7 @@ extension AnyTaskOperation {
         }
     }
 
-    /// What came of an attempt to start.
+    /// The result of an attempt to start.
     enum Start: Sendable {
         /// It executes. The level is higher than its task's if something urgent came to wait for it just now. The
         /// executor is where it wants to run.
@@ -28,7 +28,7 @@ extension AnyTaskOperation {
         case hasEnded
     }
 
-    /// How the operation stands with its host.
+    /// The properties that the host needs, at this moment.
     var snapshot: Snapshot { record.withLock { $0.snapshot } }
 
     /// The operation is added to a host. One that was cancelled before has ended, and stays so.
@@ -101,8 +101,8 @@ extension AnyTaskOperation {
 
     /// Gives the operation its slot in the host. Each later change finds it there.
     ///
-    /// - Parameter onlyInOrder: Whether to do so only if the operation ranks between what it waits for in the host and
-    ///   what waits for it there.
+    /// - Parameter onlyInOrder: Whether to do so only if the operation ranks above the operations for which it waits in the
+    ///   host, and below those that wait for it there.
     /// - Returns: Nil if the operation did not get the slot for that reason.
     func settle(at slot: Int, in place: HostPlace, onlyInOrder: Bool) -> Snapshot? {
         record.withLock { record in
@@ -112,7 +112,8 @@ extension AnyTaskOperation {
         }
     }
 
-    /// Whether the operation ranks, or can, between what it would wait for in a host and what would wait for it there.
+    /// Whether the rank of the operation is, or can be, above those of the operations for which it would wait in a host,
+    /// and below those that would wait for it there.
     func fits(_ place: HostPlace) -> Bool { record.withLock { fits(place, $0) } }
 
     private func fits(_ place: HostPlace, _ record: borrowing OperationRecord) -> Bool {
@@ -185,17 +186,17 @@ extension AnyTaskOperation {
     }
 }
 
-/// What surrounds an operation in its host, without being named by it.
+/// The edges of an operation that follow from its place in its host.
 struct HostPlace {
     /// Whether barriers make it wait for anything.
     var hasEdges = false
-    /// What barriers make it wait for: for a barrier, everything since the one before. Nil if that was not listed, as it
-    /// matters only if something waits for the operation.
+    /// The operations for which it waits because of barriers; for a barrier, all operations since the last barrier. Nil if
+    /// they are not listed, because no operation waits for this one.
     var before: [AnyTaskOperation]?
     /// The rank of the end of the host, which waits for it; `Int.max` if nothing awaits that.
     var endRank = Int.max
 
-    /// Whether it fits whatever the operation's rank is.
+    /// Whether an operation of any rank fits.
     var isFree: Bool { !hasEdges && endRank == .max }
 
     /// The edges that are out of order, if the operation has this place.

@@ -1,15 +1,15 @@
 // Options are kept as they are until the operation is added to a queue, whose defaults complete them.
 
 extension AnyTaskOperation {
-    /// Adds options to an operation that was created elsewhere. Its name stays.
+    /// Adds options to an operation that was created elsewhere. Its name does not change.
     ///
     /// ```swift
     /// try operation.addOptions([.weight(2), .limited(by: database)])
     /// try queue.addOperation(operation)
     /// ```
     ///
-    /// - Throws: `TaskOperationError.alreadyAdded` if the operation was added to a queue or started, and what
-    ///   `addDependency(_:)` throws for a dependency. No other option changes then.
+    /// - Throws: `TaskOperationError.alreadyAdded` if the operation was added to a queue or started, and the
+    ///   errors of `addDependency(_:)` for a dependency. No other option changes then.
     public func addOptions(_ options: OperationOptions) throws(TaskOperationError) {
         for dependency in options.values.dependencies { try addDependency(dependency) }
         let (isTooLate, replaced) = record.withLock { record in
@@ -35,8 +35,8 @@ extension AnyTaskOperation {
         return options.completed(by: host?.defaults).values
     }
 
-    /// Begins what options have begin when the operation is added. Called after a queue has accepted the operation, and
-    /// before the queue can start it.
+    /// Starts the delays and limits that begin when the operation is added. Called after a queue has accepted the operation,
+    /// and before the queue can start it.
     func beginOptions() {
         let options = completedOptions
         if options.surroundBody { surroundBody() }
@@ -47,7 +47,7 @@ extension AnyTaskOperation {
         }
     }
 
-    /// Ends what `beginOptions` began, because the operation was refused.
+    /// Reverts `beginOptions`, because the operation was refused.
     func revokeOptions() {
         let (timers, isDelayed) = record.withLock { ($0.links?.timers, $0.isDelayed) }
         timers?.end()

@@ -1,8 +1,8 @@
-// What the bridge needs of operations beyond their public interface: one that stands for something which ends by
-// itself or is run by a queue, and a body that has a place of its own.
+// The interface of operations for the bridge: operations that represent work outside of this library, and bodies with an
+// executor of their own.
 
 extension TaskOperation where Success == Void {
-    /// Makes an operation that stands for something which no queue runs. `endFromOutside` ends it.
+    /// Creates an operation that represents work which no queue runs. `endFromOutside` ends it.
     package static func standIn(name: String?) -> TaskOperation<Void> {
         let operation = TaskOperation<Void>(name: name) {}
         operation.closeToQueues()
@@ -18,8 +18,8 @@ extension AnyTaskOperation {
         }
     }
 
-    /// Waits for the end, and the body that waits lends its permit out meanwhile: what it waits for may need one in a way
-    /// that cannot be seen. Cancelling the task does not end the wait.
+    /// Waits for the end of the operation. A body that waits always lends its permit, because the awaited work may need a
+    /// permit in a way that is unknown here. Cancelling the task does not end the wait.
     package func waitLendingPermit() async throws(TaskOperationError) {
         try await Self.whileAwaiting(.operation(self), permit: .lent) {
             _ = await suspendUntilFinished(endsEarly: false)
@@ -31,8 +31,7 @@ extension AnyTaskOperation {
         record.withLock { $0.wasSubmitted = true }
     }
 
-    /// Ends an operation that stands for something else and has not started. What waits for it goes on; its body never
-    /// runs.
+    /// Ends an operation that represents other work and has not started. Its body never runs.
     package func endFromOutside() {
         let ended = inOneStepWithHost { record -> (OperationEnding, (any OperationHost)?)? in
             if record.phase >= .executing { return nil }
@@ -44,10 +43,10 @@ extension AnyTaskOperation {
         if let (ending, host) = ended { carryOutUnstarted(ending, host) }
     }
 
-    /// Has the body run on an executor in queues that have none themselves. What comes after it there, and wants the same
-    /// one, runs on the same task without leaving that executor in between.
+    /// Runs the body on an executor in queues that have none. The next operation with the same executor runs in the same
+    /// task without leaving the executor.
     ///
-    /// To be called before the operation is added.
+    /// Call this before the operation is added.
     package func runBody(on executor: any TaskExecutor) {
         record.withLock { $0.madeLinks().executor = executor }
     }

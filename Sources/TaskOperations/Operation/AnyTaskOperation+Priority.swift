@@ -16,13 +16,12 @@ extension AnyTaskOperation {
         }
     }
 
-    /// The priority that counts: the highest of `priority` and the priorities of everything that waits for the
-    /// operation now. What barriers make wait for it counts, but does not change the order of what stands before
-    /// the barrier.
+    /// The effective priority: the highest of `priority` and the priorities of all operations and tasks that wait for the
+    /// operation now. Operations behind a barrier count, but do not change the order of the operations before it.
     public var effectivePriority: TaskPriority { record.withLock { $0.effectiveLevel }.taskPriority }
 
-    /// The priority that orders the operation in its queue: as `effectivePriority`, but for what barriers, and waits for
-    /// the whole queue, hand on. These raise all alike, and leave their order as it is.
+    /// The priority that orders the operation in its queue: `effectivePriority` without the priorities that come from
+    /// barriers and from waits for the whole queue. These raise all operations alike and do not change their order.
     package var orderPriority: TaskPriority { record.withLock { $0.orderLevel }.taskPriority }
 
     /// Raises the operation, and all that it waits for, for a waiter that stays until the end.

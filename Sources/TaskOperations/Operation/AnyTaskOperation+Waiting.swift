@@ -1,16 +1,16 @@
 extension AnyTaskOperation {
-    /// Waits until the operation is finished, in whatever way, without blocking a thread.
+    /// Waits until the operation has finished, with any outcome, without blocking a thread.
     ///
-    /// The task that waits hands its priority on to the operation and all that it waits for, also if that priority
-    /// rises during the wait. Cancelling the task ends the wait, and the operation goes on.
+    /// The operation, and all operations for which it waits, inherit the priority of the waiting task, also if that priority
+    /// increases during the wait. Cancelling the task ends the wait and does not cancel the operation.
     ///
-    /// A body that waits keeps its permit, unless what it awaits needs one of the same queue, directly or through
-    /// others: then it lends its own out until the wait is over, so that a queue cannot deadlock on itself. So it is for
-    /// a wait by a child task of the body, which may go on meanwhile. An unstructured task is not the body, even if the
-    /// body awaits that: it has only inherited the task locals, and nothing is lent for it.
+    /// A body that waits keeps its permit, unless the awaited operation needs a permit of the same queue, directly or through
+    /// others. In this case it lends its permit until the wait is over, so that a queue cannot deadlock on itself. The same
+    /// holds for a wait by a child task of the body, which may continue meanwhile. An unstructured task is not part of the
+    /// body, even if the body awaits it: nothing is lent for it.
     ///
-    /// - Throws: `CancellationError` if the task is cancelled before the operation is finished;
-    ///   `TaskOperationError.waitCycle` if a body awaits what cannot end before the body does.
+    /// - Throws: `CancellationError` if the task is cancelled before the operation has finished;
+    ///   `TaskOperationError.waitCycle` if a body awaits an operation that cannot end before the body does.
     public func waitUntilFinished() async throws {
         if isFinished { return }
         var isOver = true
@@ -18,13 +18,13 @@ extension AnyTaskOperation {
         if !isOver { throw CancellationError() }
     }
 
-    /// Waits until the operation is finished, unless that takes longer than a limit. What a wait does otherwise is as for
-    /// `waitUntilFinished()`.
+    /// Waits until the operation has finished, at most for a limited time. See `waitUntilFinished()`.
     ///
     /// - Parameters:
-    ///   - timeout: How long to wait at most.
-    ///   - clock: What measures that.
-    /// - Throws: As without a limit; `WaitTimeoutError` when the time is up before the operation is finished. It goes on.
+    ///   - timeout: The longest duration of the wait.
+    ///   - clock: The clock that measures it.
+    /// - Throws: `WaitTimeoutError` if the operation has not finished in time, which does not cancel it; otherwise the errors
+    ///   of `waitUntilFinished()`.
     public func waitUntilFinished(timeout: Duration, clock: any Clock<Duration> = ContinuousClock()) async throws {
         if isFinished { return }
         let (number, isTimeUp) = (Rank.next(), Latch())

@@ -1,10 +1,10 @@
-/// A unit of work without its type: what dependencies, queues and lists of operations deal in.
+/// An operation without the type of its value, for dependencies, queues and lists of operations.
 ///
 /// Every operation is a `TaskOperation`; this is its base class, and no other class can inherit from it.
 public class AnyTaskOperation: @unchecked Sendable {
     // `name` is constant, and the lock of `record` protects all else.
 
-    /// What the operation is called in messages and descriptions.
+    /// The name in messages and descriptions.
     public let name: String?
 
     let record: Lock<OperationRecord>
@@ -36,7 +36,7 @@ public class AnyTaskOperation: @unchecked Sendable {
         preconditionFailure("only TaskOperation inherits from AnyTaskOperation")
     }
 
-    /// Lets go of a body that will never run.
+    /// Releases a body that will never run.
     func discardBody() {
         preconditionFailure("only TaskOperation inherits from AnyTaskOperation")
     }
@@ -45,9 +45,9 @@ public class AnyTaskOperation: @unchecked Sendable {
 // MARK: - State
 
 extension AnyTaskOperation {
-    /// Where the operation stands at this moment.
+    /// The state of the operation at this moment.
     ///
-    /// An operation that has not been added looks at its dependencies one by one; otherwise the cost is constant.
+    /// Linear in the dependencies if the operation has not been added; otherwise constant time.
     public var state: TaskOperationState {
         let (phase, dependencies) = record.withLock { record in
             (record.phase, record.phase == .created ? record.links?.dependencies.operations ?? [] : [])
@@ -66,14 +66,13 @@ extension AnyTaskOperation {
     /// Whether the body has started and has not ended.
     public var isExecuting: Bool { record.withLock { $0.phase == .executing } }
 
-    /// Whether the outcome is there.
+    /// Whether the operation has an outcome.
     public var isFinished: Bool { record.withLock { $0.phase == .finished } }
 
-    /// Whether `cancel()` was called before the operation finished. An executing body may go on all the same,
-    /// and even succeed.
+    /// Whether `cancel()` was called before the operation finished. A body that executes may continue, and even succeed.
     public var isCancelled: Bool { record.withLock { $0.isCancelled } }
 
-    /// What the operation failed with; nil as long as it is not finished, and where it succeeded.
+    /// The error of the operation; nil if it has not finished or has succeeded.
     public var failure: (any Error)? {
         if case .failure(let error) = record.withLock({ $0.outcome })?.result { error } else { nil }
     }
@@ -82,19 +81,19 @@ extension AnyTaskOperation {
 // MARK: - Handlers
 
 extension AnyTaskOperation {
-    /// Has a handler called once, after the operation has finished in whatever way. Several handlers are called
-    /// in the order in which they were added, and before anything goes on that was awaiting the operation or depends
-    /// on it. Who asks only now finds it finished, and does not wait.
+    /// Adds a handler that is called once, after the operation has finished with any outcome. Handlers are called in the
+    /// order of adding, before dependents start and before tasks that await the operation continue. A task that begins to
+    /// await it then finds it finished.
     ///
-    /// It runs on the task that ran the body. If the operation was cancelled before its start, or is finished
+    /// The handler runs on the task that ran the body. If the operation was cancelled before its start, or has finished
     /// already, the handler runs on a task of its own, never inside this call or inside `cancel()`.
     public func addCompletionHandler(_ handler: @escaping @Sendable () -> Void) {
         addHandler { _ in handler() }
     }
 
-    /// As the public method, for what must not depend on the cooperative pool.
+    /// Adds a handler that must not depend on the cooperative pool.
     ///
-    /// - Parameter executor: Where the handler is called if the operation is finished already.
+    /// - Parameter executor: The executor of the call if the operation has finished already.
     package func addCompletionHandler(on executor: any TaskExecutor, _ handler: @escaping @Sendable () -> Void) {
         addHandler(on: executor) { _ in handler() }
     }

@@ -1,6 +1,6 @@
-/// What an operation depends on, in the order of adding, and how much of it is unfinished.
+/// The dependencies of an operation, in the order of adding, and the number of unfinished ones.
 ///
-/// Each call is constant time, amortised, unless it says otherwise.
+/// Each call takes amortised constant time, unless its comment says otherwise.
 struct DependencyList: Sendable {
     fileprivate struct Note: Sendable {
         var isFinished = false
@@ -25,7 +25,7 @@ struct DependencyList: Sendable {
         list.allSatisfy { $1.isFinished || predicate($0) }
     }
 
-    /// Adds a dependency as unfinished; one that is there already changes nothing and returns false.
+    /// Adds a dependency as unfinished. Returns false, and changes nothing, if the list contains it already.
     mutating func insert(_ operation: AnyTaskOperation) -> Bool {
         if list.contains(operation) { return false }
         list.append(operation, Note())
@@ -35,8 +35,8 @@ struct DependencyList: Sendable {
 
     /// Removes a dependency.
     ///
-    /// - Returns: The dependency, which must be kept until all locks are left, whether it knows of the operation, and what
-    ///   it no longer inherits; nil if it is not in the list.
+    /// - Returns: The dependency, which must be kept until all locks are released, whether it lists the operation as a
+    ///   dependent, and the level that it no longer inherits; nil if it is not in the list.
     mutating func remove(_ operation: AnyTaskOperation) -> Removed? {
         guard let (removed, note) = list.remove(operation) else { return nil }
         if note.isFinished { return Removed(operation: removed, isLinked: false, change: nil) }

@@ -5,7 +5,7 @@
 /// let queue = TaskOperationQueue(.init(inheriting: [InheritedTaskLocal(Request.$id)]))
 /// ```
 public struct InheritedTaskLocal: Sendable {
-    /// Reads the value, and returns what sets it around a body.
+    /// Reads the value, and returns a binding that sets it around a body.
     let capture: @Sendable () -> TaskLocalBinding
 
     /// Names the task local, by its projected value.

@@ -1,4 +1,4 @@
-/// What an operation tells whoever runs it: the scheduler of its queue. All of it is called with no lock held.
+/// The calls of an operation to the scheduler of its queue. All are made with no lock held.
 protocol OperationHost: AnyObject, Sendable {
     /// Dependencies may all be finished now, or no longer; the operation knows.
     func readinessChanged(of operation: AnyTaskOperation)
@@ -14,12 +14,12 @@ protocol OperationHost: AnyObject, Sendable {
     /// Does nothing if the operation has left.
     func withFloor(of operation: AnyTaskOperation, _ body: (PriorityLevel) -> Void)
 
-    /// Ends an operation that may not have started, and takes it out if it has not, in one step: nobody finds it finished
-    /// and still counted.
+    /// Ends an operation, and removes it from the queue if it has not started, in one step: no thread finds it finished and
+    /// still counted.
     ///
     /// - Parameters:
     ///   - end: Ends it under its lock.
-    ///   - follow: Called with no lock held, before anything that waits for the queue to be empty goes on.
+    ///   - follow: Called with no lock held, before tasks that wait for the queue to be empty continue.
     func inOneStep<Result: Sendable>(
         with operation: AnyTaskOperation, _ end: @escaping () -> Result, then follow: (Result) -> Void
     ) -> Result
@@ -62,25 +62,26 @@ protocol OperationHost: AnyObject, Sendable {
     /// Lends the permit of an executing operation, if the operation still awaits. Returns false if the permits do not rank
     /// below the operation.
     ///
-    /// - Parameter effects: Gets what the caller calls once it holds no lock.
+    /// - Parameter effects: Receives functions that the caller calls once it holds no lock.
     func lendPermit(of operation: AnyTaskOperation, _ effects: inout [() -> Void]) -> Bool
 
     /// A wait has begun in an operation that has lent its permit; the operation knows how many there are. Returns false if
     /// it has the permit back.
     func beginWait(within operation: AnyTaskOperation) -> Bool
 
-    /// A wait of an operation that has lent its permit is over. Removes it, and returns once the task may go on.
+    /// Removes a wait of an operation that has lent its permit. Returns once the task may continue.
     nonisolated(nonsending) func endWait(within operation: AnyTaskOperation, _ target: WaitNode) async
 
-    // MARK: What is waited for without being named
+    // MARK: Edges that follow from barriers
 
     /// Whether there is a barrier, or was one.
     var hasBarriers: Bool { get }
 
-    /// What an operation waits for because of barriers: the barrier before it, and for a barrier everything between.
+    /// The operations for which an operation waits because of barriers: the barrier before it; for a barrier, all
+    /// operations since the one before.
     func operationsHoldingBack(_ operation: AnyTaskOperation) -> [AnyTaskOperation]
 
-    /// Looks at what an operation waits for because of barriers, while none of that changes.
+    /// Calls a function with the operations for which an operation waits because of barriers, while none of them changes.
     func whileHoldingBack(_ operation: AnyTaskOperation, _ body: ([AnyTaskOperation]) -> Bool) -> Bool
 
     /// Puts an operation into the order of the wait graph: below the nodes of the queue that wait for it, above those for
@@ -103,6 +104,6 @@ protocol OperationHost: AnyObject, Sendable {
 }
 
 extension OperationHost {
-    /// What the queue is called in messages.
+    /// The name of the queue in messages.
     var label: String { queueName.map { "queue \"\($0)\"" } ?? "an unnamed queue" }
 }

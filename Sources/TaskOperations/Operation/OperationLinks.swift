@@ -1,10 +1,9 @@
-/// What ties an operation to others and to the tasks that wait for it.
+/// The links of an operation: to other operations, and to tasks that wait for it.
 ///
-/// What few operations have is in an object of its own: eight empty collections would be a tenth of what a link of a
-/// chain costs.
+/// Rare links are in an object of their own: eight empty collections would be a tenth of the cost of a link of a chain.
 final class OperationLinks: @unchecked Sendable {
-    // One record owns it, and reaches it under its lock only. That is also why accesses are not checked while running:
-    // it would be a tenth of what a link of a chain costs.
+    // One record owns it, and reaches it under its lock only. For this reason accesses are not checked at run time, which
+    // would be a tenth of the cost of a link of a chain.
 
     @exclusivity(unchecked) var dependencies = DependencyList()
     /// Submitted operations that depend on this one.
@@ -15,7 +14,7 @@ final class OperationLinks: @unchecked Sendable {
     @exclusivity(unchecked) var contributions = LevelContributions()
     @exclusivity(unchecked) private var extras: Extras?
 
-    /// What few operations have. As `OperationLinks`, it is reached under the record's lock only.
+    /// The rare links. They are reached under the record's lock only, as `OperationLinks`.
     private final class Extras: @unchecked Sendable {
         @exclusivity(unchecked) var handlers: [@Sendable (AnyTaskOperation) -> Void] = []
         @exclusivity(unchecked) var waits: [Wait] = []
@@ -35,10 +34,10 @@ final class OperationLinks: @unchecked Sendable {
     /// A wait of a body.
     struct Wait: Sendable {
         let target: WaitNode
-        /// Whether a task of the body is suspended in it. The body of an open scope will await the scope's end, and may
-        /// go on until then.
+        /// Whether a task of the body is suspended in the wait. The body of an open scope will await the end of the scope,
+        /// but is not suspended yet.
         let isSuspended: Bool
-        /// What the wait is for, if the target does not say so.
+        /// The purpose of the wait, if it does not follow from the target.
         var purpose: Purpose?
         /// The level that the target inherits from the body; nil if it inherits none.
         var handedOn: PriorityLevel?
@@ -59,7 +58,7 @@ final class OperationLinks: @unchecked Sendable {
 
     init() {}
 
-    /// Moves what belongs to the executing body to links of its own.
+    /// Moves the links of the executing body to links of its own.
     func splitBody() -> OperationLinks {
         let body = OperationLinks()
         swap(&body.waits, &waits)
@@ -76,7 +75,7 @@ final class OperationLinks: @unchecked Sendable {
     }
 }
 
-// MARK: - What few operations have
+// MARK: - Rare links
 
 extension OperationLinks {
     /// Called when the operation has finished, in the order of adding.
@@ -85,19 +84,19 @@ extension OperationLinks {
         _modify { yield &madeExtras().handlers }
     }
 
-    /// What the executing body, and child tasks of it, await.
+    /// The waits of the executing body and of its child tasks.
     var waits: [Wait] {
         get { extras?.waits ?? [] }
         _modify { yield &madeExtras().waits }
     }
 
-    /// What they await besides.
+    /// Their other waits.
     var notes: [WaitNote] {
         get { extras?.notes ?? [] }
         _modify { yield &madeExtras().notes }
     }
 
-    /// What becomes of the body's permit meanwhile.
+    /// The use of the body's permit during these waits.
     var permit: PermitUse {
         get { extras?.permit ?? .held }
         _modify { yield &madeExtras().permit }
@@ -133,7 +132,7 @@ extension OperationLinks {
         _modify { yield &madeExtras().limits }
     }
 
-    /// What becomes of the permits of the limits while the body executes.
+    /// The use of the permits of the limits while the body executes.
     var limitUse: LimitUse {
         get { extras?.limitUse ?? .held }
         _modify { yield &madeExtras().limitUse }
@@ -145,7 +144,7 @@ extension OperationLinks {
         _modify { yield &madeExtras().beginningWaitCount }
     }
 
-    /// What runs beside the first body.
+    /// The bodies beside the first one.
     var addedBodies: AddedBodies? {
         get { extras?.addedBodies }
         _modify { yield &madeExtras().addedBodies }
@@ -168,7 +167,7 @@ extension OperationLinks {
 /// Runs a body with a task local set.
 typealias TaskLocalBinding = @Sendable (_ body: () async -> Outcome?) async -> Outcome?
 
-/// What a finished operation lets go of. It is carried out, and freed, after the operation's lock is left.
+/// The links of a finished operation. They are used and released after the operation's lock is released.
 struct OperationEnding: Sendable {
     private let links: OperationLinks?
     let isRunnerWorn: Bool

@@ -10,8 +10,8 @@ struct OperationList<Note: Sendable>: Sendable {
         var note: Note
     }
 
-    // The first is not reached through a collection: that would copy it, or need a coroutine, which is a tenth of what a
-    // link of a chain costs.
+    // The first entry is not in a collection: access would copy it or need a coroutine, which is a tenth of the cost of a
+    // link of a chain.
     private var first: Entry?
     private var others: [Entry] = []
     /// Positions in `others`, and -1 for the first.
@@ -51,8 +51,8 @@ struct OperationList<Note: Sendable>: Sendable {
         }
     }
 
-    /// Lets each note be changed. Not for notes without a size: the thread sanitizer takes the place of one for that of what
-    /// comes behind it.
+    /// Calls a function to change each note. Notes must have a size: the thread sanitizer takes the address of an empty one
+    /// for that of the next object.
     @inline(__always)
     mutating func update(_ body: (AnyTaskOperation, inout Note) -> Void) {
         if let operation = first?.operation { body(operation, &first!.note) }
@@ -75,14 +75,14 @@ struct OperationList<Note: Sendable>: Sendable {
         }
     }
 
-    /// Changes what is noted about an operation. Returns nil if it is not in the list.
+    /// Changes the note of an operation. Returns nil if the operation is not in the list.
     @inline(__always)
     mutating func update<Result>(_ operation: AnyTaskOperation, _ body: (inout Note) -> Result) -> Result? {
         guard let position = position(of: operation) else { return nil }
         return position < 0 ? body(&first!.note) : body(&others[position].note)
     }
 
-    /// Removes an operation. What is returned may be the last to hold it: it must be kept until all locks are left.
+    /// Removes an operation. The result may be the last reference to it: keep it until all locks are released.
     mutating func remove(_ operation: AnyTaskOperation) -> (operation: AnyTaskOperation, note: Note)? {
         guard let position = position(of: operation) else { return nil }
         count -= 1

@@ -1,4 +1,4 @@
-/// Options of an operation: every way of making or adding an operation takes one value of this type.
+/// Options of an operation. Each function that creates or adds an operation takes one value of this type.
 ///
 /// Each option is a static function. An array literal combines options, as for an `OptionSet`; an element may itself be a
 /// combination that was stored before.
@@ -16,7 +16,7 @@
 ///
 /// ## Order
 ///
-/// Policies apply in a fixed order, whatever the order of the options. From the outside in:
+/// Policies apply in a fixed order, which does not depend on the order of the options. From the outside in:
 ///
 /// 1. `ending(within:)` covers everything from the addition to the end of the body.
 /// 2. `starting(within:)` covers the time from the addition to the start.
@@ -87,7 +87,7 @@ public struct OperationOptions: Sendable {
     }
 }
 
-/// What options consist of.
+/// The values of options.
 struct OptionValues: Sendable {
     var name: String?
     var priority: TaskPriority?
@@ -168,7 +168,7 @@ enum TimeFromNow: Sendable {
     }
 }
 
-// MARK: - What the operation is, and when it starts
+// MARK: - Identity and start
 
 extension OperationOptions {
     /// Names the operation in messages, descriptions and events.
@@ -177,8 +177,8 @@ extension OperationOptions {
     /// Sets the priority: it orders the operation among the ready operations of its queue, and is the priority of its task.
     ///
     /// An operation without this option has the priority of the queue's default options, or of the group that it is added
-    /// to; otherwise `.medium`. The priority of the task that adds an operation never counts. What waits for an operation
-    /// raises it to its own priority.
+    /// to; otherwise `.medium`. The priority of the task that adds an operation never counts. Operations and tasks that wait
+    /// for an operation raise it to their own priority.
     public static func priority(_ priority: TaskPriority) -> OperationOptions {
         OperationOptions { $0.priority = priority }
     }
@@ -194,7 +194,7 @@ extension OperationOptions {
         return OperationOptions { $0.weight = weight }
     }
 
-    /// Adds semaphores that the operation shares with others, on whatever queues, and with callers of `withPermit`.
+    /// Adds semaphores that the operation shares with operations of any queue and with callers of `withPermit`.
     ///
     /// The operation starts when its queue and all of these have a permit. It takes all permits in one step, and releases
     /// those of the semaphores when its body has ended. A semaphore with one permit is mutual exclusion.
@@ -206,10 +206,10 @@ extension OperationOptions {
     /// try await database.withPermit { … }
     /// ```
     ///
-    /// An operation that waits holds no permit, so that no order of limits is wrong, and operations behind it start that do
-    /// not need the permit for which it waits. Operations and tasks get permits by priority, then arrival. While an
-    /// operation waits for one limit, others may pass it at another one, but not without end: after 16 times a limit is
-    /// kept free for it, in the order in which the semaphores were made.
+    /// An operation that waits holds no permit. So no order of limits is wrong, and operations behind it start if they do
+    /// not need the permit for which it waits. Operations and tasks get permits by priority, then by arrival. While an
+    /// operation waits for one limit, others may take another one before it, at most 16 times. Then the limits are kept free
+    /// for it, in the order in which the semaphores were created.
     ///
     /// The queue takes its own permits at the same moment, and keeps none free for an operation whose limits are taken.
     /// If the limits of an operation are free only while its queue is full, it waits for as long as that lasts: give it a
@@ -218,8 +218,8 @@ extension OperationOptions {
     /// A body keeps the permits of its limits while it awaits something, also if it lends the permit of its queue. It lends
     /// them during a pause between attempts, and takes all of them back, in one step, before the next attempt. An await
     /// of an operation that needs one of them, directly or through others, throws `TaskOperationError.waitCycle`, even if
-    /// the semaphore has more permits: they may be taken when the operation wants one. The permits that a task holds by
-    /// `withPermit` are not known to operations: if that task awaits an operation that needs them, both wait for ever.
+    /// the semaphore has more permits: they may be taken when the operation needs one. Permits that a task holds by
+    /// `withPermit` are not known to operations: if that task awaits an operation that needs them, both wait forever.
     ///
     /// - Parameter limits: The semaphores. One that is named several times counts once.
     public static func limited(by limits: AsyncSemaphore...) -> OperationOptions { limited(by: limits) }
@@ -229,7 +229,7 @@ extension OperationOptions {
         OperationOptions { $0.limits = limits }
     }
 
-    /// Adds operations that have to be finished before this one starts, whatever comes of them.
+    /// Adds operations that must finish before this one starts, with any outcome.
     public static func dependencies(_ dependencies: [AnyTaskOperation]) -> OperationOptions {
         OperationOptions { $0.dependencies = dependencies }
     }
@@ -314,8 +314,8 @@ extension OperationOptions {
         return OperationOptions { $0.attemptTimeLimit = limit }
     }
 
-    /// Decides what becomes of the operation if its body ignores its cancellation after `timeLimit(_:)` or
-    /// `ending(within:)`; `.wait` without this option.
+    /// Sets the rule for a body that ignores its cancellation after `timeLimit(_:)` or `ending(within:)`; `.wait` without
+    /// this option.
     public static func overrun(_ overrun: TimeLimitOverrun) -> OperationOptions {
         OperationOptions { $0.overrun = overrun }
     }

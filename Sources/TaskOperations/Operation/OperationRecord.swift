@@ -1,5 +1,4 @@
-/// All that changes in an operation, behind the operation's lock. Not copyable, so that nobody looks at a copy, and
-/// none is paid for.
+/// The mutable state of an operation, behind the operation's lock. It cannot be copied, so that no thread reads a copy.
 struct OperationRecord: ~Copyable, Sendable {
     enum Phase: UInt8, Comparable, Sendable {
         /// Made, and nowhere added.
@@ -33,7 +32,7 @@ struct OperationRecord: ~Copyable, Sendable {
     var weight: UInt16 = 1
     /// The highest level that waiters and dependents hand on.
     var inherited = PriorityLevel.background
-    /// The level that is handed on by what stands behind barriers, and by waits for the end of all in the queue.
+    /// The level inherited from operations behind barriers, and from waits for the end of the queue.
     var floor = PriorityLevel.background
     private var marks: Marks = []
     /// The clock of the deadline before which the operation is not ready; `noClock` if there is none.
@@ -44,28 +43,28 @@ struct OperationRecord: ~Copyable, Sendable {
     var deadlinePosition: Int32 = 0
     /// Made when the first link is. An operation without any is 100 bytes smaller for it.
     var links: OperationLinks?
-    /// Not counted: threads that count the same host contend for its memory, which made an empty operation twice as
-    /// expensive. It is right because a host keeps itself for as long as it has operations, and an operation
-    /// forgets its host, under its lock, before the host lets go of it.
+    /// Not counted: threads that count references to one host contend for its memory, which made an empty operation twice
+    /// as expensive. This is safe because a host keeps itself alive while it has operations, and an operation clears this
+    /// reference, under its lock, before the host releases it.
     unowned(unsafe) var host: (any OperationHost)?
     private var progress = Progress.none
 
-    /// What executes the body, and then what came of it: one place for both, as there is never more than one of them.
+    /// The runner of the body, later the outcome. Both share one place, because there is never more than one of them.
     private enum Progress: @unchecked Sendable {
         // What they hold is sendable.
         case none
-        /// Not counted: it is there until its work is done, bodies included, and the operation forgets it, under its
-        /// lock, when its body is done.
+        /// Not counted: the runner exists until all its bodies have returned, and the operation clears this reference,
+        /// under its lock, when its own body has returned.
         case runner(Unmanaged<OperationRunner>)
         case outcome(Outcome)
     }
 
-    /// What the body executes in; nil once the operation is finished.
+    /// The runner of the body; nil once the operation has finished.
     var runner: OperationRunner? {
         if case .runner(let runner) = progress { runner.takeUnretainedValue() } else { nil }
     }
 
-    /// What the body executes in, also after the operation was abandoned.
+    /// The runner of the body, also after the operation was abandoned.
     var bodyRunner: OperationRunner? { runner ?? (outcome as? AbandonedOutcome)?.runner }
 
     /// Whether the body executes. The body of an abandoned operation does so after the operation has finished.
@@ -77,7 +76,7 @@ struct OperationRecord: ~Copyable, Sendable {
     /// Whether the operation waits for nothing any more.
     var isOver: Bool { phase == .finished && !isAbandoned }
 
-    /// What came of the operation; nil until it is finished, and if it succeeded without a value.
+    /// The outcome; nil until the operation has finished, and if it succeeded without a value.
     var outcome: Outcome? {
         if case .outcome(let outcome) = progress { outcome } else { nil }
     }
@@ -99,7 +98,7 @@ struct OperationRecord: ~Copyable, Sendable {
         set { set(.wasSubmitted, newValue) }
     }
 
-    /// Set for good when anything comes to wait for the operation: its rank no longer rises.
+    /// Set permanently when an operation or a task begins to wait for this one: its rank no longer increases.
     var isWaitedFor: Bool {
         get { marks.contains(.isWaitedFor) }
         set { set(.isWaitedFor, newValue) }
@@ -142,11 +141,11 @@ struct OperationRecord: ~Copyable, Sendable {
     /// The level that counts.
     var effectiveLevel: PriorityLevel { max(orderLevel, floor) }
 
-    /// The level that has the operation's turn come before others. What a barrier hands on raises everything before it
-    /// alike, so that it orders nothing.
+    /// The level that orders the operation. Levels inherited through a barrier do not count, because they raise all
+    /// operations before it alike.
     var orderLevel: PriorityLevel { max(level, inherited) }
 
-    /// The level that dependencies inherit: only what waits for the operation counts before it is added.
+    /// The level that dependencies inherit. Before the operation is added, only the levels of its waiters count.
     var handedOnLevel: PriorityLevel? {
         if phase != .created { return effectiveLevel }
         return inherited > .background ? inherited : nil
@@ -179,7 +178,7 @@ struct OperationRecord: ~Copyable, Sendable {
         progress = .runner(.passUnretained(runner))
     }
 
-    /// Ends the operation, which lets go of everything but its outcome.
+    /// Ends the operation. It keeps nothing but its outcome.
     mutating func end(_ outcome: Outcome?) -> OperationEnding {
         // It was abandoned, and its body is done only now.
         if phase == .finished {
@@ -202,11 +201,11 @@ struct OperationRecord: ~Copyable, Sendable {
     }
 }
 
-/// What came of an operation whose body goes on.
+/// The outcome of an operation whose body still executes.
 final class AbandonedOutcome: Outcome, @unchecked Sendable {
     // It is constant, and only asked for to be returned.
 
-    /// What the body executes in.
+    /// The runner of the body.
     weak let runner: OperationRunner?
 
     init(_ failure: any Error, _ runner: OperationRunner?) {
@@ -215,11 +214,11 @@ final class AbandonedOutcome: Outcome, @unchecked Sendable {
     }
 }
 
-/// What came of a body, without its type; nil stands for success without a value.
+/// The outcome of a body, without its type; nil is success without a value.
 ///
-/// It is an object so that an operation that is not finished has only a reference for it: up to 120 bytes, memory
-/// is freed by a thread that did not allocate it without taking a lock (glibc's fast bins), and an operation with
-/// a typed place for its outcome, or an existential one, would be larger.
+/// It is an object, so that an unfinished operation has only one reference for it. With a typed or an existential place, an
+/// operation would be larger than 120 bytes. Up to this size, a thread frees memory of another thread without a lock
+/// (glibc's fast bins).
 class Outcome: @unchecked Sendable {
     // All that it and its subclasses have is constant.
 

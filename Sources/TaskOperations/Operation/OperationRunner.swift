@@ -1,10 +1,10 @@
-/// The task that bodies execute in, for those who cancel and escalate them.
+/// The task in which bodies execute, for cancellation and escalation.
 ///
-/// It takes the task's own reference to itself, which is there when the first body begins. The handle that is returned
-/// where a task is made can come much later: waking a thread takes longer than the thread takes to begin, and waiting
-/// for the handle doubled the time from adding an operation to its start.
+/// It uses the task's own reference to itself, which exists when the first body begins. The handle that the creation of the
+/// task returns can be available much later: waiting for it doubled the time from adding an operation to its start.
 ///
-/// A class and no protocol, as an operation has no room for the second pointer of an existential: see `Outcome`.
+/// It is a class instead of a protocol, because an operation has no space for the second pointer of an existential: see
+/// `Outcome`.
 final class OperationRunner: Sendable {
     // Every access holds the lock. Other threads only cancel and escalate the task, between `begin` and `end`, which the task
     // itself calls: it waits for them before it ends.
@@ -35,7 +35,7 @@ final class OperationRunner: Sendable {
     /// The error that cancelled the task; nil if nothing has. A runner that was cancelled runs no other body.
     var cancellationCause: (any Error)? { state.withLock { $0.cancellationCause } }
 
-    /// Cancels the task, and with it what the body awaits. A body that finds its task cancelled finds the cause, too.
+    /// Cancels the task, and with it the waits of the body. The cause is stored before, so that a cancelled body can read it.
     func cancel(throwing cause: any Error = CancellationError()) {
         state.withLock { if $0.cancellationCause == nil { $0.cancellationCause = cause } }
         use { $0.cancel() }

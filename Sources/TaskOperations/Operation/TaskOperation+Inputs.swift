@@ -4,11 +4,11 @@
 // that is isolated to a global actor is passed as a body, and an input of the pack is a tuple.
 
 extension TaskOperation {
-    /// Creates an operation that needs the value of another. It starts after that is finished. If the other failed or was
-    /// cancelled, the body does not run, and the operation fails with `TaskOperationError.dependencyFailed`.
+    /// Creates an operation that needs the value of another. It starts after that one has finished. If the other one
+    /// failed or was cancelled, the body does not run, and the operation fails with `TaskOperationError.dependencyFailed`.
     ///
     /// - Parameters:
-    ///   - options: The options; their dependencies have to be finished too, whatever comes of them.
+    ///   - options: The options; their dependencies must also finish first, with any outcome.
     ///   - input: The operation whose value the body gets.
     ///   - body: The work.
     public convenience init<Input>(
@@ -23,7 +23,7 @@ extension TaskOperation {
     /// run, and the operation fails with `TaskOperationError.dependencyFailed`.
     ///
     /// - Parameters:
-    ///   - options: The options; their dependencies have to be finished too, whatever comes of them.
+    ///   - options: The options; their dependencies must also finish first, with any outcome.
     ///   - first: The operation whose value the body gets first.
     ///   - second: The operation whose value the body gets second.
     ///   - body: The work.
@@ -42,7 +42,7 @@ extension TaskOperation {
     /// and the operation fails with `TaskOperationError.dependencyFailed`.
     ///
     /// - Parameters:
-    ///   - options: The options; their dependencies have to be finished too, whatever comes of them.
+    ///   - options: The options; their dependencies must also finish first, with any outcome.
     ///   - first: An operation whose value the body gets.
     ///   - inputs: More of these, in the order in which the body gets their values.
     ///   - body: The work.
@@ -63,7 +63,7 @@ extension TaskOperation {
     /// does not run, and the operation fails with `TaskOperationError.dependencyFailed`.
     ///
     /// - Parameters:
-    ///   - options: The options; their dependencies have to be finished too, whatever comes of them.
+    ///   - options: The options; their dependencies must also finish first, with any outcome.
     ///   - inputs: The operations whose values the body gets, in this order.
     ///   - body: The work.
     public convenience init<Input>(

@@ -12,10 +12,10 @@
 /// print(try await report.value)
 /// ```
 public final class TaskOperation<Success: Sendable>: AnyTaskOperation, @unchecked Sendable {
-    // `body` is reached under `record`'s lock before the start, and only by whoever started or ended the operation
-    // after it.
+    // `body` is reached under `record`'s lock before the start, and afterwards only by the thread that started or ended the
+    // operation.
 
-    /// What an operation runs. Cancelling the operation cancels the task it runs in.
+    /// The work of an operation. Cancelling the operation cancels the task of the body.
     public typealias Body = @Sendable () async throws -> Success
 
     /// What an operation runs that needs the values of others.
