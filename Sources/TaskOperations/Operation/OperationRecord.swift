@@ -51,7 +51,7 @@ struct OperationRecord: ~Copyable, Sendable {
 
     /// The runner of the body, later the outcome. Both share one place, because there is never more than one of them.
     private enum Progress: @unchecked Sendable {
-        // What they hold is sendable.
+        // The values of both cases are sendable.
         case none
         /// Not counted: the runner exists until all its bodies have returned, and the operation clears this reference,
         /// under its lock, when its own body has returned.

@@ -18,7 +18,7 @@ public final class TaskOperation<Success: Sendable>: AnyTaskOperation, @unchecke
     /// The work of an operation. Cancelling the operation cancels the task of the body.
     public typealias Body = @Sendable () async throws -> Success
 
-    /// What an operation runs that needs the values of others.
+    /// The work of an operation that needs the values of others.
     ///
     /// It is `@concurrent`, because the compiler of Swift 6.3 crashes if a closure is passed as a function that
     /// is `nonisolated(nonsending)` and takes a parameter pack. On `TaskOperationQueue.main`, isolate such a body
@@ -35,7 +35,7 @@ public final class TaskOperation<Success: Sendable>: AnyTaskOperation, @unchecke
     /// - Parameters:
     ///   - name: The name in messages and descriptions.
     ///   - priority: See `OperationOptions.priority(_:)`.
-    ///   - dependencies: Operations that have to be finished first, whatever comes of them.
+    ///   - dependencies: Operations that must finish first, with any outcome.
     ///   - body: The work. Isolate it to an actor, with `{ @MainActor in … }` for one, to have it run there.
     public init(
         name: String? = nil,
@@ -81,8 +81,8 @@ public final class TaskOperation<Success: Sendable>: AnyTaskOperation, @unchecke
     }
 
     deinit {
-        // It was never run: what it would run, and what it depends on, may be all that keeps other operations.
-        // Handed over as they are taken: a variable would keep them until after the call.
+        // It was never run: its body and its dependencies may be the last references to other operations. They are passed
+        // on directly, because a variable would keep them until after the call.
         if body == nil { return }
         ChainRelease.release(body.take() as Any)
         ChainRelease.release(record.withLock { $0.links.take() } as Any)
@@ -122,23 +122,22 @@ public final class TaskOperation<Success: Sendable>: AnyTaskOperation, @unchecke
 // MARK: - Outcome
 
 extension TaskOperation {
-    /// What came of the operation; nil as long as it is not finished.
+    /// The outcome; nil until the operation has finished.
     public var outcome: Result<Success, any Error>? {
         let (isFinished, outcome) = record.withLock { ($0.phase == .finished, $0.outcome) }
         return isFinished ? Result { try Self.value(of: outcome) } : nil
     }
 
-    /// Waits for the end without blocking a thread, and returns the value. What a wait does to priorities and permits
-    /// is as for `waitUntilFinished()`.
+    /// Waits for the end without blocking a thread, and returns the value. The effects of the wait on priorities and permits
+    /// are those of `waitUntilFinished()`.
     ///
-    /// Cancelling the task that waits ends the wait, and the operation goes on: a task that is cancelled can end at
-    /// once, whatever it awaits. `result` waits for the end in any case; `TaskOperationQueue.run` passes the
-    /// cancellation on to the operation.
+    /// Cancelling the waiting task ends the wait and does not cancel the operation, so a cancelled task can end at once.
+    /// `result` always waits for the end. `TaskOperationQueue.run` cancels the operation with the task.
     ///
-    /// - Throws: What the body threw. If the operation did not run because an operation failed whose value it needs, the
-    ///   error of that operation; `failure` names the operations between. `CancellationError` if the operation was cancelled before its start, or the task
-    ///   before the operation is finished; `TaskOperationError.waitCycle` if a body awaits what cannot end before the
-    ///   body does.
+    /// - Throws: The error that the body threw. If the operation did not run because an operation failed whose value it
+    ///   needs, the error of that operation; `failure` names the operations between. `CancellationError` if the operation
+    ///   was cancelled before its start, or the task before the operation has finished; `TaskOperationError.waitCycle` if a
+    ///   body awaits an operation that cannot end before the body does.
     public var value: Success {
         get async throws {
             try await waitUntilFinished()
@@ -154,25 +153,26 @@ extension TaskOperation {
         }
     }
 
-    /// Waits for the end, unless that takes longer than a limit, and returns the value.
+    /// Waits for the end, at most for a limited time, and returns the value.
     ///
     /// - Parameters:
-    ///   - timeout: How long to wait at most.
-    ///   - clock: What measures that.
-    /// - Throws: As `value`; `WaitTimeoutError` when the time is up before the operation is finished. It goes on.
+    ///   - timeout: The longest duration of the wait.
+    ///   - clock: The clock that measures it.
+    /// - Throws: `WaitTimeoutError` if the operation has not finished in time, which does not cancel it; otherwise the errors
+    ///   of `value`.
     public func value(timeout: Duration, clock: any Clock<Duration> = ContinuousClock()) async throws -> Success {
         try await waitUntilFinished(timeout: timeout, clock: clock)
         return try originalValue()
     }
 
-    /// Waits for the end, unless that takes longer than a limit or the task is cancelled, and returns the outcome.
+    /// Waits for the end, at most for a limited time, and returns the outcome. Cancelling the task ends the wait, too.
     ///
     /// - Parameters:
-    ///   - timeout: How long to wait at most.
-    ///   - clock: What measures that.
-    /// - Throws: `WaitTimeoutError` when the time is up, and `CancellationError` if the task is cancelled, before the
-    ///   operation is finished, which goes on; `TaskOperationError.waitCycle` if a body awaits what cannot end before
-    ///   the body does.
+    ///   - timeout: The longest duration of the wait.
+    ///   - clock: The clock that measures it.
+    /// - Throws: `WaitTimeoutError` if the operation has not finished in time, and `CancellationError` if the task is
+    ///   cancelled before; neither cancels the operation. `TaskOperationError.waitCycle` if a body awaits an operation that
+    ///   cannot end before the body does.
     public func result(
         timeout: Duration, clock: any Clock<Duration> = ContinuousClock()
     ) async throws -> Result<Success, any Error> {
@@ -182,7 +182,7 @@ extension TaskOperation {
 
     /// Waits for the end without blocking a thread, and returns the outcome. Cancelling the task does not end the wait.
     ///
-    /// If a body awaits what cannot end before the body does, that is a failure with
+    /// If a body awaits an operation that cannot end before the body does, the result is a failure with
     /// `TaskOperationError.waitCycle`.
     public var result: Result<Success, any Error> {
         get async {
@@ -207,14 +207,13 @@ extension TaskOperation {
         }
     }
 
-    /// - Parameter outcome: Nil stands for success without a value.
+    /// - Parameter outcome: Nil is success without a value.
     private static func value(of outcome: Outcome?) throws -> Success {
         guard let outcome else { return () as! Success }
         return try outcome.result.get() as! Success
     }
 
-    /// Has a handler called once with the outcome, after the operation has finished in whatever way. When and
-    /// where is as for the form without an outcome.
+    /// Adds a handler that is called once with the outcome, at the time and on the task of a handler without an outcome.
     public func addCompletionHandler(_ handler: @escaping @Sendable (Result<Success, any Error>) -> Void) {
         addHandler { handler(($0 as! Self).outcome!) }
     }
@@ -263,7 +262,7 @@ extension TaskOperation where Success == Void {
                     group.addTask { try await first() }
                     for body in added.bodies { group.addTask { try await body() } }
                     added.bodies = []
-                    // Not `waitForAll`, which would let the others go on to their end if one throws.
+                    // `waitForAll` would let the other tasks run to their end if one throws.
                     for try await _ in group {}
                 }
             }

@@ -9,7 +9,7 @@
 /// let thumbnail = queue.addOperation(Thumbnail(source: image))
 /// ```
 public protocol TaskOperationBody<Success>: Sendable {
-    /// What the operation produces.
+    /// The type of the operation's value.
     associatedtype Success: Sendable
 
     /// Does the work. It is called at most once for an operation. Cancelling the operation cancels the task that

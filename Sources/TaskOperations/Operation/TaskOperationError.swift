@@ -1,6 +1,6 @@
-/// What this library refuses, and why. `description` names the operations and says what to do.
+/// An error of this library. `description` names the operations and the remedy.
 ///
-/// It keeps labels of operations, not the operations: an error may outlive the work it speaks of.
+/// It contains labels of operations instead of the operations, because an error may exist longer than its operation.
 public enum TaskOperationError: Error, Sendable {
     /// A dependency would have made an operation wait for itself. The list begins and ends with the same
     /// operation, and each one on it waits for the next.
@@ -10,27 +10,27 @@ public enum TaskOperationError: Error, Sendable {
     /// the operation of that body, and each one on it waits for the next.
     case waitCycle([OperationLabel])
 
-    /// The operation was added to a queue before, or started by hand. It cannot be added again, and its weight and limits
-    /// do not change any more.
+    /// The operation was added to a queue or started before. It cannot be added again, and its weight and limits can no
+    /// longer be changed.
     case alreadyAdded(OperationLabel)
 
     /// The operation has started or finished, so that its dependencies and bodies are settled.
     case alreadyStarted(OperationLabel)
 
-    /// The operation was to be started by hand, but these dependencies are unfinished. Or its turn came before the end
-    /// of these, whose values it needs, because they were removed from its dependencies.
+    /// `start()` was called while these dependencies were unfinished; or the operation started before the end of operations
+    /// whose values it needs, because they were removed from its dependencies.
     case notReady(OperationLabel, waitingFor: [OperationLabel])
 
     /// An operation that needs the value of another did not run, because the other failed.
     ///
-    /// `dependency` is the one whose value is missing. If failures followed each other, `origin` is the first
-    /// that failed, and `error` is what it failed with; otherwise `origin` is `dependency`.
+    /// `dependency` is the operation whose value is missing. In a chain of failures, `origin` is the first operation that
+    /// failed; otherwise it is `dependency`. `error` is the error of `origin`.
     case dependencyFailed(dependency: OperationLabel, origin: OperationLabel, error: any Error)
 
     /// The operation was added to a queue after `shutDown`.
     case queueShutDown(OperationLabel, queueName: String?)
 
-    /// The operation was added to a queue in which as many operations were queued as may be.
+    /// The operation was added to a full queue.
     case queueFull(OperationLabel, queueName: String?)
 
     /// The queue was full and dropped this operation for one that was added later.
@@ -39,8 +39,8 @@ public enum TaskOperationError: Error, Sendable {
     /// The operation did not start within the time that `OperationOptions.starting(within:)` allows. Its body never runs.
     case notStarted(OperationLabel, after: Duration)
 
-    /// The operation was not finished within its time limit, or before its deadline. The body was cancelled; whether it
-    /// has ended is said by what the limit was given for such a case.
+    /// The operation did not finish within its time limit, or before its deadline. The body was cancelled. With the overrun
+    /// `.abandon`, it may still execute.
     case timedOut(OperationLabel, after: Duration)
 }
 

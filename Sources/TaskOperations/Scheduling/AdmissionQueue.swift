@@ -113,8 +113,8 @@ struct AdmissionQueue: Sendable {
     @inline(__always)
     mutating func operationEnded(_ arrival: UInt64) { barriers.operationEnded(arrival) }
 
-    /// An operation has ended. If it was the first barrier, what that alone held back may start; if it is a barrier's turn
-    /// now, that may.
+    /// An operation has ended. If it was the first barrier, the operations that only this barrier held back may start. If the
+    /// next barrier waits for no other operation, it may start.
     ///
     /// - Parameter readyLevel: The level of an operation if it is ready.
     mutating func operationEnded(

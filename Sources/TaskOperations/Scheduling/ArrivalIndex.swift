@@ -1,7 +1,7 @@
 /// Operations in the order of arrival, to find those between two arrivals.
 ///
-/// What has ended is skipped, and dropped with others once it is more than a half: adding and ending are constant time,
-/// amortised, and a look is linear in what is between.
+/// Ended operations are skipped, and removed together once they are more than half of the entries. Adding and ending take
+/// amortised constant time; a search is linear in the number of operations between.
 struct ArrivalIndex: Sendable {
     private struct Entry: Sendable {
         let arrival: UInt64
@@ -25,7 +25,8 @@ struct ArrivalIndex: Sendable {
         endedCount = 0
     }
 
-    /// The slots of what arrived between two arrivals, both excluded. Some may have ended, and be in use again.
+    /// The slots of operations that arrived between two arrivals, both excluded. Some may have ended, and their slots may be
+    /// used again.
     func slots(after first: UInt64, before last: UInt64) -> [(slot: Int, arrival: UInt64)] {
         var found: [(slot: Int, arrival: UInt64)] = []
         var index = index(ofFirstAfter: first)

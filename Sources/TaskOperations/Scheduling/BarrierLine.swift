@@ -1,14 +1,14 @@
-/// The barriers of a queue that have not ended, and how much each still waits for.
+/// The barriers of a queue that have not ended, and the number of operations for which each still waits.
 ///
-/// Barriers cut the arrivals into stretches. What stands before the first barrier may start; that barrier may
-/// start when nothing unfinished is left before it; everything behind it is held back.
+/// Barriers divide the arrivals into sections. Operations before the first barrier may start. That barrier may start when
+/// all operations before it have finished. It holds back all operations behind it.
 struct BarrierLine: Hashable, Sendable {
     struct Barrier: Hashable, Sendable {
         let arrival: UInt64
         let slot: Int
         /// Unfinished operations between the barrier before and this one, barriers not counted.
         var unfinishedBefore: Int
-        /// Cancelled while another barrier stands before it: it holds nothing back any more.
+        /// Whether it was cancelled while there was a barrier before it: it no longer holds operations back.
         var hasEnded = false
     }
 
@@ -26,7 +26,7 @@ struct BarrierLine: Hashable, Sendable {
     /// The first barrier, where nothing unfinished is left before it.
     var open: Barrier? { first?.unfinishedBefore == 0 ? first : nil }
 
-    /// Whether what arrived at this number may start, as far as barriers go.
+    /// Whether barriers let the operation with this arrival number start.
     func admits(_ arrival: UInt64) -> Bool {
         guard let first else { return true }
         return arrival < first.arrival || (arrival == first.arrival && first.unfinishedBefore == 0)
@@ -74,7 +74,7 @@ struct BarrierLine: Hashable, Sendable {
         if isEmpty || (endedCount > 64 && endedCount * 2 > barriers.count) { sweep() }
     }
 
-    /// Drops the barriers that have ended, and their memory. What stood before one stands before the next then.
+    /// Removes the barriers that have ended, and their memory. Their sections become parts of the next ones.
     private mutating func sweep() {
         var kept: [Barrier] = []
         kept.reserveCapacity(barriers.count - endedCount)

@@ -1,4 +1,4 @@
-/// What happened to the operations of a queue since the list was last emptied, in order; nothing if nobody listens.
+/// The changes of the operations of a queue since the list was last emptied, in order. Empty if there is no listener.
 struct ChangeList<Element: Sendable>: Sendable {
     /// One change of one operation. Numbers are given without a gap from 1 on.
     struct Change: Sendable {
@@ -38,7 +38,7 @@ struct ChangeCounts: Hashable, Sendable {
     let unfinished: Int
 }
 
-/// What happened to an operation. On its own, as a type within a generic one is looked up at each use.
+/// A change of an operation. It is not nested, because the runtime looks up a type within a generic one at each use.
 enum ChangeKind: Hashable, Sendable {
     case added
     /// Its dependencies are finished.
@@ -46,7 +46,7 @@ enum ChangeKind: Hashable, Sendable {
     case started
     /// It has lent its permit out.
     case lent
-    /// It goes on after it had lent its permit out.
+    /// It continues after it had lent its permit.
     case returned
     /// It was cancelled; it ends at once if it has not started.
     case cancelled

@@ -1,9 +1,9 @@
-/// The permits of a queue, which operations lend out while they await others, and want back before they go on.
+/// The permits of a queue. Operations lend them while they await others, and need them back before they continue.
 struct LendablePermits<Waiter: Sendable>: Sendable {
     typealias Entry = ReadyQueue.Entry
 
     private(set) var permits: Permits
-    /// What the operations of each level may take of them; nil if nothing was ever limited.
+    /// The permits that operations of each level may take; nil if no level was ever limited.
     private(set) var caps: LevelCaps?
     /// Operations that want their permits back.
     private(set) var returning = ReadyQueue()
@@ -14,7 +14,7 @@ struct LendablePermits<Waiter: Sendable>: Sendable {
         permits = Permits(capacity: capacity)
     }
 
-    /// Whether something that wants its permits back comes before anything new.
+    /// Whether an operation waits for its permits, which come before any start.
     @inline(__always)
     var isAwaitedBack: Bool { !returning.isEmpty && (caps == nil || firstReturning != nil) }
 
@@ -33,9 +33,10 @@ struct LendablePermits<Waiter: Sendable>: Sendable {
 
     mutating func setCapacity(_ capacity: Int) { permits.capacity = capacity }
 
-    /// Limits what the operations of a level take.
+    /// Limits the permits of the operations of a level.
     ///
-    /// - Parameter taken: What operations of each level have taken, if nothing was limited before.
+    /// - Parameter taken: Returns the permits that operations of each level have taken. Called if no level was limited
+    ///   before.
     mutating func setCapacity(_ capacity: Int, at level: PriorityLevel, taken: () -> [(Int, PriorityLevel)]) {
         if caps == nil {
             caps = LevelCaps()
@@ -59,7 +60,7 @@ struct LendablePermits<Waiter: Sendable>: Sendable {
         if caps != nil { caps![level].giveBack(weight) }
     }
 
-    /// What holds permits has another level. That may then have more than its capacity.
+    /// An operation that holds permits has another level, which may exceed its capacity then.
     mutating func move(_ weight: Int, from: PriorityLevel, to: PriorityLevel) {
         if caps == nil { return }
         caps![from].giveBack(weight)
@@ -78,14 +79,14 @@ struct LendablePermits<Waiter: Sendable>: Sendable {
         returning.insert(entry, at: to)
     }
 
-    /// Such an operation does not wait any more. Returns the task that did, which goes on without permits.
+    /// Ends the wait of an operation for its permits. Returns its task, which continues without them.
     mutating func cancelReturn(_ entry: Entry, at level: PriorityLevel) -> Waiter {
         returning.remove(entry, at: level)
         return takeWaiter(entry.slot)
     }
 
-    /// Gives the first operation that wants its permits back what it wants. If a capacity was lowered below a weight, they
-    /// go on one after the other.
+    /// Returns its permits to the first operation that waits for them. If a capacity was lowered below a weight, such
+    /// operations continue one after the other.
     mutating func nextReturn(weight: (_ slot: Int) -> Int) -> (slot: Int, waiter: Waiter)? {
         guard let (slot, level) = firstReturning else { return nil }
         let weight = weight(slot)

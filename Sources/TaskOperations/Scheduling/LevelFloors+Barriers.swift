@@ -1,4 +1,4 @@
-// Which operations have another floor when what is handed on changes.
+// The operations whose floor changes with an inherited level.
 
 extension LevelFloors {
     /// Operations of a range of arrivals, below a level.
@@ -16,7 +16,7 @@ extension LevelFloors {
         return isBarrier ? level(before: arrival + 1) : levelOfWhatStands(after: arrival, barriers)
     }
 
-    /// The level that is handed on to what stands between an arrival and the next barrier, barriers excluded.
+    /// The level inherited by the operations between an arrival and the next barrier, barriers excluded.
     private func levelOfWhatStands(after arrival: UInt64, _ barriers: BarrierLine) -> PriorityLevel {
         barriers.next(after: arrival).map { level(before: $0) } ?? ofEnd
     }
@@ -32,7 +32,7 @@ extension LevelFloors {
         return first < last ? Affected(first: first, last: last, level: change.highestLevel) : nil
     }
 
-    /// A barrier is about to end. If that is before its turn, what stands before it waits for the next one from then on.
+    /// A barrier is about to end. If it has not started, the operations before it inherit from the next barrier afterwards.
     func affected(byEndOfBarrier arrival: UInt64, _ barriers: BarrierLine) -> Affected? {
         if isIdle || barriers.open?.arrival == arrival { return nil }
         let level = level(before: arrival)

@@ -1,16 +1,17 @@
-/// Which level what stands in a queue has at least: that of what waits for it there. What stands behind a barrier hands
-/// its level on to the barrier and to all before it; a wait for the end of all hands one on to everything.
+/// The floors of the operations in a queue: the levels that they inherit from operations and tasks that wait for them there.
+/// A barrier, and all operations before it, inherit the levels of the operations behind it. All operations inherit the level
+/// of a wait for the end of the queue.
 ///
-/// It needs one number for each level: up to where that is handed on. A barrier that arrived by then, or something behind
-/// it, is of the level, and so all before that barrier are.
+/// One number for each level is enough: the last arrival that inherits it. A barrier that arrived by then, or an operation
+/// behind it, has the level, and so have all operations before that barrier.
 struct LevelFloors: Sendable {
     /// An operation at the first barrier or behind it.
     typealias Entry = RankedList.Entry
 
     /// For each level, the last arrival of it or of a higher one; the highest number if the end of all hands it on.
     private var reaches = SIMD8<UInt64>()
-    /// For each level, from the first entry on, what is of it, the last first. What has ended, or changed its level, stays
-    /// until it comes first.
+    /// For each level, its operations, the last arrival first. Operations that have ended, or changed their level, are
+    /// removed when they become the first entry.
     private var lists: [RankedList] = []
     private var entryCount = 0
     private var handedOnByEnd = LevelContributions()
@@ -26,7 +27,7 @@ struct LevelFloors: Sendable {
     /// The level that waits for the end of all hand on.
     var ofEnd: PriorityLevel { handedOnByEnd.highest }
 
-    /// The highest level that is handed on to what stands before an arrival.
+    /// The highest level inherited by the operations before an arrival.
     func level(before arrival: UInt64) -> PriorityLevel {
         if isIdle { return .background }
         return PriorityLevel.allCases.last { reaches[Int($0.rawValue)] >= arrival } ?? .background
@@ -79,12 +80,12 @@ extension LevelFloors {
         return update(isCurrent)
     }
 
-    /// Whether the end of an operation, or another level of it, changes what is handed on.
+    /// Whether the end of an operation, or another level of it, can change inherited levels.
     func mayDependOn(_ arrival: UInt64) -> Bool {
         !isIdle && PriorityLevel.allCases.contains { reaches[Int($0.rawValue)] == arrival }
     }
 
-    /// Looks at what is handed on now.
+    /// Updates the inherited levels.
     mutating func update(_ isCurrent: (Entry, PriorityLevel) -> Bool) -> Change? {
         var change: Change?
         var reach: UInt64 = 0
@@ -111,7 +112,7 @@ extension LevelFloors {
         _ = update { _, _ in false }
     }
 
-    /// Drops what is listed and has ended, if that is most of it.
+    /// Removes entries of ended operations, if these are most of the entries.
     mutating func sweep(keeping count: Int, _ isCurrent: (Entry, PriorityLevel) -> Bool) {
         if entryCount <= 2 * count + 64 { return }
         for level in PriorityLevel.allCases { lists[Int(level.rawValue)].removeAll { !isCurrent($0, level) } }

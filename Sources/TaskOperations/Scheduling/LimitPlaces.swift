@@ -1,17 +1,17 @@
 /// The places in line of a claim for several limits: semaphores of each of which one permit is needed.
 ///
 /// All permits are taken in one step, or none is. A claim that finds a limit taken is in line there alone, so that others
-/// use the remaining ones. Without more, a claim for two limits could be passed without end: whenever it comes to the head
-/// of one line, the other limit is taken. Once that has happened 16 times, the claim keeps its place at the head of a line
-/// while it waits for a later limit, and the permit stays free for it. Limits are kept free in one order for all claims, in
-/// which they are locked, too: the order in which the semaphores were made.
+/// use the remaining ones. With this rule alone, others could overtake a claim for two limits without end: whenever it is at
+/// the head of one line, the other limit is taken. After 16 times, the claim keeps its place at the head of a line while it
+/// waits for a later limit, and a permit is kept free for it. All claims keep limits free in one order, in which the limits
+/// are locked, too: the order in which the semaphores were created.
 struct LimitPlaces<Waiter: Sendable>: Sendable {
     typealias Ticket = SemaphoreState<Waiter>.Ticket
 
     /// Changes a semaphore under its lock, by the index of the limit.
     typealias Access = (_ index: Int, _ change: (inout SemaphoreState<Waiter>) -> Int?) -> Int?
 
-    /// What came of an attempt to take all permits.
+    /// The result of an attempt to take all permits.
     struct Attempt: Sendable {
         /// The first limit that has no permit; nil if all permits are taken.
         var lacking: Int?
@@ -42,7 +42,7 @@ struct LimitPlaces<Waiter: Sendable>: Sendable {
     ///
     /// - Parameters:
     ///   - arrival: Later than the arrivals of all entries in any line.
-    ///   - waiter: What stands for the claim in a line.
+    ///   - waiter: The entry of the claim in a line.
     mutating func take(
         at level: PriorityLevel, arrival: LineArrival, _ waiter: Waiter, access: @escaping Access
     ) -> Attempt {

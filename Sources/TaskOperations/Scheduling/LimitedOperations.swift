@@ -1,19 +1,19 @@
 /// The operations of a queue that have limits, and those of them that wait for their limits.
 ///
-/// A ready operation with limits stands among the other ready operations until it is its turn. If its limits are not free
-/// then, it is parked: it waits apart, and the operations behind it start. All operations with the same limits, a set, are
-/// parked together, and one claim stands in line at the semaphores for all of them. When the limits are offered, the first
-/// of them is unparked; when that has started, the next one.
+/// A ready operation with limits is among the other ready operations until its turn. If its limits are not free then, it is
+/// parked: it waits apart, and the operations behind it start. All operations with the same limits, a set, are parked
+/// together, and one claim is in line at the semaphores for all of them. When the limits are offered, the first of these
+/// operations is unparked; when it has started, the next one.
 ///
-/// Each call costs O(log n) at most in the number of parked operations, however many sets there are.
+/// Each call takes at most O(log n) time in the number of parked operations, and does not depend on the number of sets.
 struct LimitedOperations: Sendable {
     typealias Entry = ReadyQueue.Entry
 
     /// Whether the limits of a set can be had.
     enum Availability: Hashable, Sendable {
-        /// Not known: the first operation whose turn comes tries to take them.
+        /// Unknown: the first operation tries to take them in its turn.
         case unknown
-        /// They could not be taken. A claim of this level stands in line.
+        /// They could not be taken. A claim of this level is in line.
         case claimed(PriorityLevel)
         /// The claim has come to the head of its line. The queue must start an operation or give the claim up.
         case offered
@@ -27,7 +27,7 @@ struct LimitedOperations: Sendable {
         fileprivate(set) var operationCount = 0
     }
 
-    /// What to do to semaphores, by the number of the set.
+    /// A call of semaphores to make, by the number of the set.
     enum Change: Hashable, Sendable {
         /// Release one permit of each.
         case release(Int)
@@ -164,7 +164,7 @@ extension LimitedOperations {
         setAvailability(.offered, of: set)
     }
 
-    /// Gives the claim of a set up. Its operations try again when their turn comes.
+    /// Gives up the claim of a set. Its operations try again in their turn.
     mutating func decline(_ set: Int) {
         setAvailability(.unknown, of: set)
         changes.append(.withdraw(set))

@@ -1,11 +1,11 @@
 /// How operations that wait come before more urgent ones in the end.
 public struct OperationAgeing: Hashable, Sendable {
-    /// After which time an operation comes one priority higher.
+    /// The time after which an operation is ordered one priority higher.
     public let interval: Duration
 
-    /// An operation comes one priority higher for each interval that it has been in the queue, up to the highest.
+    /// Orders an operation one priority higher for each interval since it was added, up to the highest.
     ///
-    /// - Parameter interval: How long; positive.
+    /// - Parameter interval: The interval; positive.
     public static func raise(after interval: Duration) -> OperationAgeing {
         require(interval > .zero, "the interval of ageing is \(interval); it must be positive.")
         return OperationAgeing(interval: interval)

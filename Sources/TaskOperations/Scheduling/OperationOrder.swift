@@ -1,16 +1,16 @@
-/// In which order operations of one priority are served. The higher priority comes first in every order.
+/// The order in which operations of one priority start. A higher priority always starts first.
 public enum OperationOrder: Hashable, Sendable {
-    /// What was added first starts first.
+    /// The operation that was added first starts first.
     case firstInFirstOut
-    /// What was added last starts first, also while others wait. A barrier keeps its place: it starts after all that was
-    /// added before it, and what is added after it waits for it.
+    /// The operation that was added last starts first. A barrier keeps its place: it starts after all operations that were
+    /// added before it, and before all that are added after it.
     case lastInFirstOut
 }
 
-// The ready queue, the ring of what starts next and the urgency of new operations all ask here; nothing else assumes an
-// order.
+// The ready queue, the ring of the next operations, and the urgency of new operations use these functions. No other code
+// assumes an order.
 extension OperationOrder {
-    /// What is served in ascending order within a level.
+    /// The rank of an arrival within a level; lower ranks start first.
     func rank(ofArrival arrival: UInt64) -> UInt64 {
         switch self {
         case .firstInFirstOut: arrival

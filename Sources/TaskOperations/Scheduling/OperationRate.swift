@@ -35,10 +35,10 @@ public struct OperationRate: Hashable, Sendable {
     }
 }
 
-/// The tokens of a rate: each start uses one, and one comes after each interval, up to the burst.
+/// The tokens of a rate: each start uses one, and each interval adds one, up to the burst.
 ///
 /// It is the generic cell rate algorithm, as virtual scheduling (ITU-T Recommendation I.371, annex A), which is a token
-/// bucket with one number: when the next token would be used if all came evenly.
+/// bucket with one number: the time at which the next token would be used if starts were evenly spaced.
 struct TokenBucket: Hashable, Sendable {
     let rate: OperationRate
     private let interval: Duration
@@ -62,7 +62,7 @@ struct TokenBucket: Hashable, Sendable {
         count == 0 ? nextStart : max(next, time) + interval * (count + 1) - fillTime
     }
 
-    /// Whether the bucket is full: no token comes until one is used.
+    /// Whether the bucket is full: no token is added until one is used.
     func isFull(at time: Duration) -> Bool { next <= time }
 
     /// How many tokens there are at a time; not more than a number.

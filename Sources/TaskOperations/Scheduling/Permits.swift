@@ -1,5 +1,5 @@
-/// How many permits there are and how many are taken: the one count behind the width of a queue and behind
-/// `AsyncSemaphore`. What takes permits has a weight: how many it takes.
+/// The number of permits, and of taken ones: the count of the width of a queue and of `AsyncSemaphore`. A weight is the
+/// number of permits that an operation takes.
 struct Permits: Hashable, Sendable {
     /// More may be taken than there are, after the capacity was lowered: lowering it takes nothing back.
     var capacity: Int
@@ -9,7 +9,7 @@ struct Permits: Hashable, Sendable {
         self.capacity = capacity
     }
 
-    /// What can be taken now; never negative.
+    /// The number of permits that can be taken now; never negative.
     var available: Int { max(0, capacity - taken) }
 
     /// Whether a weight can be taken now.

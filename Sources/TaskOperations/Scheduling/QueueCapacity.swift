@@ -1,7 +1,7 @@
-/// Decides whether a queue accepts another operation, which operation it drops for that, and what waits for room.
+/// Decides whether a queue accepts another operation and which operation it drops for it, and keeps the waiting producers.
 ///
 /// An operation is queued until it starts or is dropped. A dropped operation stays until it has ended. A queue accepts as
-/// many operations as it has free permits beyond its limit: whether their workers have begun makes no difference.
+/// many operations as it has free permits beyond its limit, whether or not their workers have begun.
 struct QueueCapacity<Element: Sendable, Waiter: Sendable>: Sendable {
     /// An operation that waits for room, and the task that adds it.
     struct Producer: Sendable {

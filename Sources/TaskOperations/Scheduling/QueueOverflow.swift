@@ -2,11 +2,11 @@
 public enum QueueOverflow: Hashable, Sendable {
     /// The new operation fails at once with `TaskOperationError.queueFull`.
     case reject
-    /// The new operation is accepted. The queued operation that was added first, whatever its priority, fails with
+    /// The new operation is accepted. The queued operation that was added first, of any priority, fails with
     /// `TaskOperationError.dropped` instead. Free permits protect the first operations: one for each. (RxJava's
     /// `DROP_OLDEST`.)
     case dropOldest
-    /// The new operation is accepted. The queued operation that was added last before it, whatever its priority, fails
+    /// The new operation is accepted. The queued operation that was added last before it, of any priority, fails
     /// with `TaskOperationError.dropped` instead. (RxJava's `DROP_LATEST`.)
     case dropNewest
 }

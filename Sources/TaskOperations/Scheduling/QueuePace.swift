@@ -1,4 +1,4 @@
-/// What a queue knows of time: when its rate lets operations start, and how urgent those that wait have become.
+/// The times of a queue: of the starts that its rate allows, and of the ageing of waiting operations.
 struct QueuePace: Sendable {
     private(set) var time = QueueTime()
     private(set) var rate: TokenBucket?
@@ -38,11 +38,11 @@ extension QueuePace {
     /// An operation that was to start does not.
     mutating func undoStart() { rate?.giveBack() }
 
-    /// What the clock shows when the next token comes, if one of so many operations could use it and the queue is not
-    /// woken by then.
+    /// The reading of the clock at the next token, if one of a number of operations could use it and the queue is not woken
+    /// by then.
     ///
-    /// Nil also while the bucket is full: operations wait for a worker then, or for something other than the rate. Either
-    /// settles the queue again.
+    /// Nil also while the bucket is full: operations then wait for a worker, or for something other than the rate, and both
+    /// settle the queue again.
     mutating func nextWake(for count: Int) -> Duration? {
         guard let rate, !rate.isFull(at: time.now) else { return nil }
         let tokenCount = rate.count(at: time.now, atMost: count)

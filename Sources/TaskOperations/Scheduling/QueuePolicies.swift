@@ -1,4 +1,4 @@
-/// What a queue was asked for beside its width.
+/// The policies of a queue beside its width.
 struct QueuePolicies: Sendable {
     var order = OperationOrder.firstInFirstOut
     /// The number of operations that may be queued; `Int.max` without a limit.

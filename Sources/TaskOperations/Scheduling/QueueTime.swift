@@ -4,7 +4,7 @@
 struct QueueTime: Hashable, Sendable {
     /// How much has passed.
     private(set) var now = Duration.zero
-    /// What the clock showed last.
+    /// The last reading of the clock.
     private(set) var told = Duration.zero
     /// When the queue is woken; nil if it need not be.
     private(set) var wakeTime: Duration?
@@ -14,13 +14,13 @@ struct QueueTime: Hashable, Sendable {
     /// - Parameter mayBeOld: Whether that was read before a time that is known already.
     mutating func advance(to time: Duration, mayBeOld: Bool = false) {
         if mayBeOld, time < told { return }
-        // What a deadline is measured by has changed.
+        // The scale of deadlines has changed.
         if time < told { wakeTime = nil }
         now += max(.zero, time - told)
         told = time
     }
 
-    /// The queue is to be woken at a time. Returns what the clock shows then; nil if the queue is woken by then anyway.
+    /// Plans to wake the queue at a time. Returns the reading of the clock at that time; nil if the queue is woken before.
     mutating func wake(at time: Duration) -> Duration? {
         if let wakeTime, wakeTime <= time { return nil }
         wakeTime = time

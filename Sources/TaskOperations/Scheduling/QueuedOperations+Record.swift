@@ -1,18 +1,18 @@
-/// Where an operation of a queue stands.
+/// The state of an operation in a queue.
 enum OperationStatus: Hashable, Sendable {
     /// A dependency is unfinished.
     case waiting
-    /// Dependencies are finished; it may start, or stands behind a barrier.
+    /// Its dependencies have finished; it may start, or is behind a barrier.
     case ready
     /// It holds its permits.
     case executing
     /// It started, and has lent its permits out while it awaits another operation.
     case lent
-    /// The wait is over; it goes on as soon as it has its permits back.
+    /// The wait is over; it continues as soon as it has its permits.
     case returning
 }
 
-/// What a queue has to know of an operation that arrives.
+/// The properties of an operation that a queue needs when the operation arrives.
 struct Newcomer: Sendable {
     /// The level that orders it.
     var level = PriorityLevel.medium

@@ -10,13 +10,13 @@ extension QueuedOperations {
         ending.isEmpty ? records.all : records.slots.filter { !ending.contains($0) }.map { records[$0] }
     }
 
-    /// What must end before barriers let an operation start: the barrier before it, and for a barrier everything
-    /// between. The barrier before waits for what stands before that.
+    /// The operations that must end before barriers let an operation start: the barrier before it; for a barrier, also all
+    /// operations between both.
     func elementsHoldingBack(_ slot: Slot) -> [Element] {
         elementsHoldingBack(records[slot].arrival, isBarrier: records[slot].isBarrier)
     }
 
-    /// What would hold an operation back that was added now.
+    /// The operations that would hold back an operation that was added now.
     func elementsHoldingBackNext(isBarrier: Bool) -> [Element] {
         elementsHoldingBack(arrivals + 1, isBarrier: isBarrier)
     }
@@ -27,7 +27,7 @@ extension QueuedOperations {
         return (barrier.map { [$0.element] } ?? []) + between
     }
 
-    /// What arrived between two arrivals, both excluded.
+    /// The operations between two arrivals, both excluded.
     func elements(
         after first: UInt64, before last: UInt64, where isIncluded: (Record) -> Bool = { _ in true }
     ) -> [Element] {

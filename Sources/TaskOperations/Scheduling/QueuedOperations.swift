@@ -1,12 +1,12 @@
-/// The operations of a queue: their records, where each stands, and what each inherits in the queue.
+/// The operations of a queue: their records, their places, and the levels that they inherit in the queue.
 struct QueuedOperations<Element: Sendable>: Sendable {
     typealias Slot = Int
 
     private(set) var records = SlotMap<Record>()
     private(set) var admission: AdmissionQueue
-    /// What barriers, and waits for the end of all, hand on.
+    /// The levels inherited through barriers and from waits for the end of the queue.
     private(set) var floors = LevelFloors()
-    /// What has not ended, in the order of arrival; kept from the first look at it until the queue is empty.
+    /// The operations that have not ended, in the order of arrival. Kept from the first use until the queue is empty.
     private(set) var inArrivalOrder: ArrivalIndex?
     private(set) var arrivals: UInt64 = 0
     /// Operations that have ended and stay until their completion handlers have been called, and such as are dropped and
@@ -151,7 +151,7 @@ extension QueuedOperations {
         records.update(slot) { $0.status = .executing }
     }
 
-    /// What has been started has to wait after all.
+    /// Reverts the start of an operation.
     mutating func undoStart(_ slot: Slot) {
         startedCount -= 1
         records[slot].status = .waiting
@@ -171,7 +171,7 @@ extension QueuedOperations {
 // MARK: - The order of arrival
 
 extension QueuedOperations {
-    /// Prepares for looks at what stands before barriers.
+    /// Prepares searches for the operations before barriers.
     mutating func indexArrivals() {
         if inArrivalOrder == nil { inArrivalOrder = ArrivalIndex(records) }
     }
@@ -188,7 +188,7 @@ extension QueuedOperations {
     }
 }
 
-// MARK: - What is handed on within the queue
+// MARK: - Inheritance within the queue
 
 extension QueuedOperations {
     /// The level that barriers, and waits for the end of all, hand on to an operation.

@@ -1,7 +1,7 @@
 /// Entries in the order of their ranks.
 ///
-/// What comes in order goes through a plain first-in first-out list in constant time. What comes late (it was waiting
-/// for a dependency, or changed its priority) goes through a heap, in logarithmic time in the number of latecomers.
+/// Entries that are inserted in order are in a first-in first-out list, with constant time. Late ones (their operations
+/// waited for a dependency, or changed their priority) are in a heap, with logarithmic time in the number of late entries.
 struct RankedList: Hashable, Sendable {
     struct Entry: Hashable, Sendable {
         let rank: UInt64
@@ -9,7 +9,7 @@ struct RankedList: Hashable, Sendable {
     }
 
     private var punctual: [Entry] = []
-    /// Where the first entry of `punctual` that has not been removed stands.
+    /// The index of the first entry of `punctual` that has not been removed.
     private var head = 0
     private var late = LateHeap()
 
@@ -42,7 +42,7 @@ struct RankedList: Hashable, Sendable {
         }
         head += 1
         if punctual.count == 1 {
-            // In a chain, every time: half the price of what follows.
+            // In a chain, this is the case each time, and costs half as much as the general case.
             punctual.removeLast()
             head = 0
         } else if head == punctual.count {

@@ -1,14 +1,14 @@
-/// What waits to be served: the highest level first, and within a level in the order that a policy says.
+/// A queue of entries: the highest level first, and within a level in the order of a policy.
 ///
-/// It serves the ready operations of a queue, the operations that want their permit back, and the waiting tasks of
-/// `AsyncSemaphore`. Whether the first one may be served yet, as it may need more permits than there are, is for the
-/// caller to say; nothing overtakes it.
+/// It contains the ready operations of a queue, the operations that wait for their permits, or the waiting tasks of
+/// `AsyncSemaphore`. The caller decides whether the first entry can be taken: it may need more permits than are free. No
+/// entry overtakes it.
 ///
-/// An entry is never searched for. One that is removed from the middle is put into a second list of the same kind, dropped
-/// from both when it comes to their heads, and swept away with the others once these are many. So every call is constant
-/// time, amortised (what comes, or is removed, out of order: logarithmic).
+/// Entries are not searched. An entry that is removed from the middle is inserted into a second list of the same kind, and
+/// removed from both at their heads, or with others once there are many. So every call takes amortised constant time;
+/// insertions and removals out of order take logarithmic time.
 struct ReadyQueue: Hashable, Sendable {
-    /// What is waiting: its slot, which is the caller's name for it, and when it arrived.
+    /// An entry: its slot, which identifies it for the caller, and its arrival number.
     struct Entry: Hashable, Sendable {
         let arrival: UInt64
         let slot: Int
@@ -32,13 +32,13 @@ struct ReadyQueue: Hashable, Sendable {
 
     var isEmpty: Bool { count == 0 }
 
-    /// What is served next.
+    /// The next entry.
     var first: (entry: Entry, level: PriorityLevel)? {
         guard let level = highestLevel else { return nil }
         return (entry(lists[Int(level.rawValue)].first!), level)
     }
 
-    /// What is served next of a level.
+    /// The next entry of a level.
     func first(of level: PriorityLevel) -> Entry? {
         occupied & (1 << level.rawValue) == 0 ? nil : lists[Int(level.rawValue)].first.map(entry)
     }
@@ -62,8 +62,7 @@ extension ReadyQueue {
         count += 1
     }
 
-    /// Removes an entry, wherever it is. It must be there: what stands behind one that is not would be served though it is
-    /// removed.
+    /// Removes an entry at any place. The queue must contain it: otherwise it would be skipped when it is inserted later.
     mutating func remove(_ entry: Entry, at level: PriorityLevel) {
         let rank = order.rank(ofArrival: entry.arrival)
         count -= 1
@@ -92,7 +91,7 @@ extension ReadyQueue {
         removeHead(of: level)
     }
 
-    /// Removes the head of a level, and what was removed before and comes to the head now.
+    /// Removes the head of a level, and the removed entries that follow it.
     private mutating func removeHead(of level: PriorityLevel) {
         lists[Int(level.rawValue)].removeFirst()
         if removedCount > 0 { skipRemoved(of: level) }

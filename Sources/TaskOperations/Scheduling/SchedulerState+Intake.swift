@@ -4,9 +4,9 @@ extension SchedulerState {
         case open
         /// Open until it is empty for the first time, then shut.
         case closing
-        /// What is added is refused.
+        /// Added operations are refused.
         case shut
-        /// What is added is cancelled.
+        /// Added operations are cancelled.
         case cancelling
 
         var takes: Bool { self < .shut }

@@ -1,19 +1,19 @@
 extension SchedulerState {
-    /// What events have led to, for the actor to carry out after it is left.
+    /// The effects of events, which are performed after the lock of the scheduler is released.
     struct Outbox: Sendable {
         /// The levels of workers to start.
         var workers = TinyArray<PriorityLevel>()
-        /// Waiting tasks that go on.
+        /// Waiting tasks to resume.
         var resumed: [Waiter] = []
         /// Operations that end without having been started, and why.
         var rejected: [Rejection] = []
-        /// Operations that have left the queue, to be let go of.
+        /// Operations that have left the queue, to release.
         var removed: [Element] = []
         /// Whether the queue is empty and stays so.
         var isOver = false
         /// Operations whose floor may be another one now.
         var newFloors: [Element] = []
-        /// What the queue's clock shows when the queue is to be woken.
+        /// The reading of the queue's clock at which to wake the queue.
         var wakeTime: Duration?
         /// Whether there are changes of operations to tell.
         var hasChanges = false

@@ -1,4 +1,4 @@
-// How everything stands, as the changes that have led there.
+// The present state, as the changes that have led to it.
 
 extension SchedulerState {
     /// How each operation that has not ended came to stand where it does, in the order of arrival; each with the number of
@@ -17,7 +17,7 @@ extension SchedulerState {
         }
     }
 
-    /// What was told of an operation after it was added.
+    /// The changes of an operation after its addition.
     private static func history(of status: Status) -> [ChangeKind] {
         switch status {
         case .waiting: []

@@ -1,11 +1,11 @@
-// Why operations do not start, or do not go on. Nothing in here changes anything.
+// The reasons why operations do not start, or do not continue. Nothing is changed here.
 
 extension SchedulerState {
-    /// Something that keeps an operation from starting, or from going on.
+    /// A reason why an operation does not start, or does not continue.
     enum Reason: Hashable, Sendable {
         /// A dependency is unfinished, or a deadline has not passed: the operation knows which.
         case dependencies
-        /// It stands behind this barrier.
+        /// It is behind this barrier.
         case barrier(Slot)
         /// It is a barrier, and so many stand between the barrier before and it.
         case operationsBefore(Int)
@@ -15,15 +15,15 @@ extension SchedulerState {
         case held
         /// So many that are ready are served before it.
         case turn(Int)
-        /// What is served next, which may be this one, lacks permits.
+        /// The next operation, which may be this one, lacks permits.
         case permits
-        /// As many of its level execute as may; or what is served before it in its level is too heavy for that.
+        /// Its level is at its limit; or the operation before it in its level is too heavy for the limit.
         case level
         /// A semaphore that is a limit of it has no permit for it.
         case limits
         /// The rate of the queue lets nothing start just now.
         case rate
-        /// What is served next, which may be this one, is about to be: a worker is to come for it.
+        /// The next operation, which may be this one, is about to start: a worker was requested for it.
         case worker
     }
 
@@ -41,7 +41,7 @@ extension SchedulerState {
         return reasons(slot, line, behind: barrier, between: between, ahead: ahead)
     }
 
-    /// The operations that have not ended, in the order of arrival, and what keeps each. Sorts.
+    /// The operations that have not ended, in the order of arrival, and their reasons. Sorts.
     var allReasons: [(slot: Slot, reasons: [Reason])] {
         let slots = records.slots.sorted { records[$0].arrival < records[$1].arrival }
         let line = Line(self)
@@ -50,7 +50,7 @@ extension SchedulerState {
         var all: [(slot: Slot, reasons: [Reason])] = []
         all.reserveCapacity(slots.count)
         for slot in slots {
-            // What has ended holds others up until its handlers have been called.
+            // An ended operation holds others back until its handlers have been called.
             if !ending.contains(slot) {
                 all.append((slot, reasons(slot, line, behind: barrier, between: between, ahead: ahead[slot] ?? 0)))
             }
@@ -103,11 +103,11 @@ extension SchedulerState {
 
     // MARK: Places in line
 
-    /// What is the same for all that are ready.
+    /// The values that all ready operations share.
     private struct Line {
-        /// Levels that are passed over: what is first in them does not fit.
+        /// Levels that are skipped, because their first operation does not fit.
         var closedLevels: Set<PriorityLevel> = []
-        /// The weight of what is served next.
+        /// The weight of the next operation.
         var firstWeight = 1
 
         init(_ state: SchedulerState) {
@@ -123,7 +123,7 @@ extension SchedulerState {
         }
     }
 
-    /// Whether one operation is served before another that stands in the same line.
+    /// Whether one ready operation comes before another.
     private func isServed(_ slot: Slot, before other: Slot, _ line: Line) -> Bool {
         slot != other && isInLine(slot, records[other].status) && isInLine(other, records[other].status)
             && crowds(before: other).contains(crowd(of: slot, line)) && place(slot) < place(other)
@@ -177,7 +177,7 @@ extension SchedulerState {
         }
     }
 
-    /// What is served in ascending order: higher levels first.
+    /// The place of an operation in the order of starts: higher levels first.
     private func place(_ slot: Slot) -> (UInt8, UInt64) {
         let record = records[slot]
         if record.status == .ready, pace.hasAgeing {

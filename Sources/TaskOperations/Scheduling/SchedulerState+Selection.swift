@@ -1,4 +1,4 @@
-// What may start, and what comes first. Nothing is changed here.
+// The selection of the next operation. Nothing is changed here.
 
 extension SchedulerState {
     /// How many operations could start now, one after the other, if all had the weight 1 and nothing but permits were asked
@@ -11,7 +11,7 @@ extension SchedulerState {
         return pace.startableCount(atMost: count)
     }
 
-    /// The level of what would start next, that is of its task: its own, or what waits for all that may start.
+    /// The level of the next operation's task: its own level, or a higher one that all operations inherit.
     @inline(__always)
     var nextLevel: PriorityLevel? {
         if startableCount == 0 { return nil }
@@ -30,9 +30,9 @@ extension SchedulerState {
 
     typealias Selection = (slot: Slot, level: PriorityLevel, set: Int?, taskLevel: PriorityLevel)
 
-    /// What would start next if more is asked than its turn and one permit.
+    /// The next operation in a queue with policies.
     ///
-    /// A level that is full is passed over. What has to wait for permits of the queue is not.
+    /// A level at its limit is skipped. An operation that waits for permits of the queue is not.
     var selection: Selection? {
         if pace.hasAgeing {
             for (slot, level, set) in firstOfLevels {

@@ -1,4 +1,4 @@
-// What is asked of the parts of the state. Yielded, not copied: a copy would be counted.
+// Queries of the parts of the state. They yield instead of copying: a copy would count references.
 
 extension SchedulerState {
     var records: SlotMap<Record> {
@@ -61,10 +61,10 @@ extension SchedulerState {
     /// All operations that have not ended, in the order of arrival. Sorts.
     var elements: [Element] { operations.elements }
 
-    /// What must end before barriers let an operation start; see `QueuedOperations`.
+    /// The operations that must end before barriers let an operation start; see `QueuedOperations`.
     func elementsHoldingBack(_ slot: Slot) -> [Element] { operations.elementsHoldingBack(slot) }
 
-    /// What would hold an operation back that was added now.
+    /// The operations that would hold back an operation that was added now.
     func elementsHoldingBackNext(isBarrier: Bool) -> [Element] {
         operations.elementsHoldingBackNext(isBarrier: isBarrier)
     }

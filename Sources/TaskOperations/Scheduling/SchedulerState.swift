@@ -1,8 +1,7 @@
-/// Every decision of a queue, as a pure value: no task, lock, clock or continuation is in it.
+/// All decisions of a queue, as a pure value without tasks, locks, clocks and continuations.
 ///
-/// Each mutating function is one event. What follows from events is left in an outbox, which `settle` fills and hands
-/// over: workers to start, waiting tasks to resume, operations to end, changes to tell. A worker asks for what it runs
-/// with `nextStart`.
+/// Each mutating function is one event. The effects of events are in an outbox, which `settle` fills: workers to start,
+/// waiting tasks to resume, operations to end, changes to report. A worker gets its next operation from `nextStart`.
 struct SchedulerState<Element: Sendable, Waiter: Sendable>: Sendable {
     typealias Slot = Int
 
@@ -16,14 +15,13 @@ struct SchedulerState<Element: Sendable, Waiter: Sendable>: Sendable {
     private(set) var lending: LendablePermits<Waiter>
     private(set) var room: QueueCapacity<Element, Waiter>
     private(set) var isSuspended: Bool
-    /// Set for good when nobody is left who could resume the queue or raise its width from 0: neither can hold it up
-    /// any more.
+    /// Set permanently when the owner of the queue is released: suspension and a width of 0 have no effect any more.
     private(set) var isDraining = false
     private(set) var intake = Intake.open
     /// Whether it has been said that the queue is empty and stays so.
     private var isOver = false
-    /// How many are cancelling everything just now. Nothing starts meanwhile: what waits for an operation that is
-    /// cancelled must not begin before it is cancelled itself.
+    /// The number of threads that are cancelling all operations. Nothing starts meanwhile: an operation that waits for a
+    /// cancelled one must not start before it is cancelled itself.
     private(set) var holdCount = 0
 
     /// Tasks that wait until the queue is empty.
@@ -32,8 +30,8 @@ struct SchedulerState<Element: Sendable, Waiter: Sendable>: Sendable {
     private(set) var starting = PerLevel(0)
 
     private(set) var changes = ChangeList<Element>()
-    /// Whether an end makes room for the next start, whatever that is. Unset for good when an operation takes more than one
-    /// permit, or the queue is asked for anything beside its order.
+    /// Whether each end makes room for the next operation. Cleared permanently when an operation takes more than one permit,
+    /// or the queue gets a policy other than its order.
     private(set) var isPlain = true
     private(set) var pace: QueuePace
     private var outbox = Outbox()
@@ -51,15 +49,15 @@ struct SchedulerState<Element: Sendable, Waiter: Sendable>: Sendable {
         self.workerLimit = workerLimit
     }
 
-    /// Whether nothing may start, whatever is ready.
+    /// Whether no operation may start.
     var isHalted: Bool { isSuspended || holdCount > 0 }
 }
 
 // MARK: - Arrival and end
 
 extension SchedulerState {
-    /// Whether the queue takes an operation. If not, the operation is to be ended. If the queue is full, another one may
-    /// give way.
+    /// Whether the queue accepts an operation. If not, the operation must be ended. If the queue is full, it may drop another
+    /// operation.
     mutating func takesIn(_ element: Element) -> Bool {
         switch intake {
         case .open, .closing: return !isFull || makeRoom(for: element)
@@ -141,12 +139,12 @@ extension SchedulerState {
         return record.element
     }
 
-    /// As `end`; the element is let go of with the outbox.
+    /// Ends an operation, as `end` does; the outbox releases the element.
     mutating func remove(_ slot: Slot) {
         outbox.removed.append(end(slot))
     }
 
-    /// Prepares for looks at what stands before barriers.
+    /// Prepares searches for the operations before barriers.
     mutating func indexArrivals() { operations.indexArrivals() }
 }
 
@@ -178,21 +176,21 @@ extension SchedulerState {
         room.producers.append(.init(element: element, waiter: waiter), number: number)
     }
 
-    /// A task gives up such a wait, and goes on. Returns false if it has gone on already, or has not come yet.
+    /// Ends a wait for room. Returns false if the wait is over already, or has not begun.
     mutating func stopWaitingForRoom(_ number: Int) -> Bool {
         guard let producer = room.producers.remove(number) else { return false }
         outbox.resumed.append(producer.waiter)
         return true
     }
 
-    /// The operation that is to be added now, as there is room for it; its task goes on. Nil if there is none.
+    /// Resumes the first task that waits for room, if there is room. Returns its operation, which must be added now.
     mutating func nextAdmission() -> Element? {
         guard !isFull, let producer = room.producers.removeFirst() else { return nil }
         outbox.resumed.append(producer.waiter)
         return producer.element
     }
 
-    /// What waits for room never gets it.
+    /// Ends all waits for room without room.
     private mutating func refuseProducers() {
         for producer in room.producers.removeAll() {
             _ = takesIn(producer.element)
@@ -246,7 +244,7 @@ extension SchedulerState {
         emptyWaiters.append(waiter, number: number)
     }
 
-    /// A task gives up such a wait, and goes on. Returns false if it has gone on already, or has not come yet.
+    /// Ends a wait for the end of the queue. Returns false if the wait is over already, or has not begun.
     mutating func stopWaitingUntilEmpty(_ number: Int) -> Bool {
         guard let waiter = emptyWaiters.remove(number) else { return false }
         outbox.resumed.append(waiter)
@@ -262,18 +260,18 @@ extension SchedulerState {
         starting[level] -= 1
     }
 
-    /// A worker could let others run. Returns whether it is to come back after that.
+    /// A worker could yield to others. Returns whether it is needed afterwards.
     mutating func workerYields(at level: PriorityLevel) -> Bool {
         guard nextLevel == level else { return false }
         starting[level] += 1
         return true
     }
 
-    /// Gives the first ready operation its permits, which executes from now on; nil if nothing may start, or if what
-    /// comes first is not of the level that is asked for.
+    /// Starts the first ready operation: it has its permits from now on. Nil if no operation may start, or if the first one is
+    /// not of the given level.
     ///
-    /// - Parameter takeLimits: Takes a permit of each semaphore of a set; or stands in line for them and returns false.
-    ///   The next operation is tried then.
+    /// - Parameter takeLimits: Takes a permit of each semaphore of a set, or gets in line for them and returns false. The
+    ///   next operation is tried then.
     @inline(__always)
     mutating func nextStart(
         at level: PriorityLevel, takeLimits: (_ set: Int, PriorityLevel) -> Bool = { _, _ in true }
@@ -317,7 +315,7 @@ extension SchedulerState {
         return false
     }
 
-    /// What `nextStart` gave has begun to execute.
+    /// An operation from `nextStart` has begun to execute.
     mutating func noteStart(_ slot: Slot) {
         if changes.isObserved { tell(.started, slot) }
     }
@@ -374,7 +372,7 @@ extension SchedulerState {
         operations.changeAdmission { $0.changeLimited { $0.leave(slot, hasStarted: hasStarted) } }
     }
 
-    /// Hands over what to do to semaphores.
+    /// Returns the calls of semaphores to make.
     mutating func takeLimitChanges() -> [LimitedOperations.Change] {
         if !operations.admission.limited.hasChanges { return [] }
         return operations.changeAdmission { $0.changeLimited { $0.takeChanges() } }
@@ -390,9 +388,8 @@ extension SchedulerState {
         while records[slot].waits < count { beginWait(slot) }
     }
 
-    /// An operation that started begins to await another one: its permits are free until the last of its waits is
-    /// over. A task of it that goes on meanwhile does so without: there is no way to see whether it, or only its waiting
-    /// sibling, is what the operation's end depends on.
+    /// An executing operation begins to await another one: its permits are free until the last of its waits is over. Other
+    /// tasks of it continue without permits, because it is unknown which of its tasks the operation's end depends on.
     mutating func beginWait(_ slot: Slot) {
         let (status, arrival, level, weight) = operations.update(slot) { record in
             record.waits += 1
@@ -409,8 +406,8 @@ extension SchedulerState {
         }
     }
 
-    /// A wait within an operation is over. The task goes on once the operation has its permits back, if this was the last
-    /// of its waits, and at once otherwise.
+    /// A wait within an operation is over. If it was the last one, the task continues once the operation has its permits;
+    /// otherwise at once.
     mutating func endWait(_ slot: Slot, _ waiter: Waiter) {
         precondition(records[slot].status == .lent, "a wait ended in an operation that is \(records[slot].status)")
         let isLast = operations.update(slot) { record in
@@ -422,8 +419,8 @@ extension SchedulerState {
         lending.awaitReturn(operations.entry(slot), at: records[slot].level, waiter)
     }
 
-    /// Gives the first operation that wants its permits back what it wants. These come before anything new, also on a
-    /// suspended queue: they have started.
+    /// Returns its permits to the first operation that waits for them. Such operations come before any start, also on a
+    /// suspended queue, because they have started.
     mutating func nextReturn() -> Slot? {
         if lending.returning.isEmpty { return nil }
         guard let (slot, waiter) = lending.nextReturn(weight: { [operations] in operations.records[$0].weight }) else {
@@ -435,7 +432,7 @@ extension SchedulerState {
         return slot
     }
 
-    /// The task that waits for an operation's permits goes on without.
+    /// Resumes the task that waits for an operation's permits, without them.
     private mutating func freeReturn(_ arrival: UInt64, _ slot: Slot, _ level: PriorityLevel) {
         outbox.resumed.append(lending.cancelReturn(.init(arrival: arrival, slot: slot), at: level))
     }
@@ -464,13 +461,13 @@ extension SchedulerState {
     mutating func noteWake() { pace.noteWake() }
 }
 
-// MARK: - What follows
+// MARK: - Effects
 
 extension SchedulerState {
-    /// Decides what follows from the events since the last time: which operations get their permits back, how many
-    /// workers of which level are started, which waiting tasks go on.
+    /// Decides on the effects of the events since the last call: the operations that get their permits, the workers to start
+    /// and their levels, the waiting tasks to resume.
     ///
-    /// - Parameter returned: Called with each operation that has its permits back.
+    /// - Parameter returned: Called with each operation that has got its permits.
     mutating func settle(returned: (Element) -> Void = { _ in }) {
         if !returning.isEmpty { while let slot = nextReturn() { returned(records[slot].element) } }
         if !ready.isEmpty || !isPlain { startWorkers() }
@@ -482,7 +479,7 @@ extension SchedulerState {
         if isEmpty, !emptyWaiters.isEmpty { outbox.resumed += emptyWaiters.removeAll() }
     }
 
-    /// Hands over what the events since the last time have led to; nothing, as nearly always, if there is nothing.
+    /// Moves the effects of the events since the last call. Mostly there are none.
     @inline(__always)
     mutating func handOver(to outbox: inout Outbox?) {
         if self.outbox.isEmpty { return }
@@ -511,15 +508,15 @@ extension SchedulerState {
     /// Changes of operations are told from now on, or no longer.
     mutating func setObserved(_ isObserved: Bool) { changes.isObserved = isObserved }
 
-    /// The one place at which a change of an operation is told. Callers ask `isObserved` first, which is all that it costs
-    /// if nobody listens.
+    /// Records a change of an operation. Callers check `isObserved` first, which is the only cost without listeners.
     @inline(never)
     private mutating func tell(_ kind: ChangeKind, _ element: Element, _ arrival: UInt64) {
         changes.append(kind, element, arrival: arrival, counts)
         outbox.hasChanges = true
     }
 
-    /// Tells a change of an operation that is in the queue. After the end nothing is told: an abandoned body may go on.
+    /// Records a change of an operation in the queue. Nothing is recorded after its end, when an abandoned body may still
+    /// execute.
     @inline(never)
     mutating func tell(_ kind: ChangeKind, _ slot: Slot) {
         if kind != .finished, operations.ending.contains(slot) { return }

@@ -1,14 +1,14 @@
-/// Values at small stable numbers, which are used again after a removal. Every call is constant time, amortised.
+/// Values at small stable numbers, which are used again after a removal. Every call takes amortised constant time.
 ///
-/// Values live in chunks, and a chunk that is empty has no memory. So after a burst the map keeps what the values
-/// that are left need, wherever they are.
+/// Values are in chunks, and an empty chunk has no memory. So after a burst, the map keeps only the memory of the remaining
+/// values, at any numbers.
 struct SlotMap<Value> {
     private typealias Chunk = SlotChunk<Value>
 
     /// A slot is a chunk's number and six bits for the place in it.
     private var chunks: [Chunk?] = []
-    /// Chunks that may have room, the last one to be filled first. Every chunk that has room is in here; one that has
-    /// none, or is gone, is skipped when it comes up.
+    /// Chunks that may have room; the last one is filled first. It contains every chunk with room. Full and removed chunks
+    /// are skipped at their turn.
     private var roomy: [Int] = []
     private(set) var count = 0
 
@@ -75,7 +75,7 @@ struct SlotMap<Value> {
         let wasFull = chunk.occupied == .max
         let value = chunk.remove(at: slot & 63)
         count -= 1
-        // The chunk that is filled next keeps its memory, for what comes and goes.
+        // The chunk that is filled next keeps its memory, for values that are added and removed in turn.
         if wasFull {
             let filledBefore = roomy.last
             roomy.append(number)

@@ -1,4 +1,4 @@
-/// What waits, in the order of arrival, each by a number of its own. Every call is constant time, amortised.
+/// Waiting values in the order of arrival, each with a number. Every call takes amortised constant time.
 struct WaitingList<Value: Sendable>: Sendable {
     private var values: [Int: Value] = [:]
     /// The numbers in order, from `head` on. Those that were removed are skipped.
@@ -17,7 +17,7 @@ struct WaitingList<Value: Sendable>: Sendable {
         order.append(number)
     }
 
-    /// Removes what has a number; nil if that is not here (any more).
+    /// Removes the value with a number; nil if there is none.
     mutating func remove(_ number: Int) -> Value? {
         guard let value = values.removeValue(forKey: number) else { return nil }
         tidy()

@@ -27,9 +27,9 @@ extension AnyTaskOperation {
     /// Waits for a target. If a body does so, the wait is an edge of the wait graph while it lasts.
     ///
     /// - Parameters:
-    ///   - purpose: What the wait is for, if the target does not say so.
-    ///   - goesOn: Asked at the end of the wait. If the body is about to end, it needs no permit any more, and is not held
-    ///     up until it has it back.
+    ///   - purpose: The purpose of the wait, if it does not follow from the target.
+    ///   - goesOn: Called at the end of the wait. Returns false if the body is about to end: it then needs no permit, and
+    ///     does not wait for one.
     // Inlined: the frames of two functions would be a thirtieth of a scope of one operation.
     @inline(__always)
     static func whileAwaiting(
@@ -51,17 +51,17 @@ extension AnyTaskOperation {
         if goesOn() { await waiter.end(entry) }
     }
 
-    /// What a wait does to the permit of the body.
+    /// The effect of a wait on the permit of the body.
     enum PermitPolicy {
         /// The body lends it if the target needs it. On a queue that never lends, such a wait is refused.
         case keptIfNotNeeded
         case kept
-        /// The body lends it whatever the target needs, unless the queue never lends.
+        /// The body lends it in any case, unless the queue never lends.
         case lent
     }
 
-    /// Does something at whose end a new host is waited for. Within a body, that wait is an edge from the start, so that
-    /// what the host runs cannot come to await the body.
+    /// Runs a function that ends with a wait for a new host. Within a body, this wait is an edge from the start, so that the
+    /// operations of the host cannot begin to await the body.
     // Inlined, as `whileAwaiting`.
     @inline(__always)
     static func asScope<Result>(of host: any OperationHost, _ work: () async -> Result) async -> Result {
@@ -159,9 +159,9 @@ extension AnyTaskOperation {
         }
     }
 
-    /// Notes that the body keeps its permit while it awaits; or lends it, if what it awaits needs it.
+    /// Records that the body keeps its permit while it awaits, or lends the permit if the target needs it.
     ///
-    /// - Throws: `TaskOperationError.waitCycle` if it has to lend it and the queue does not.
+    /// - Throws: `TaskOperationError.waitCycle` if the target needs it and the queue never lends.
     private func keepPermit() throws(TaskOperationError) {
         guard let permit = permitForWait() else { return }
         if permit.isLentAlways { return lendPermit(from: .held) }
@@ -226,7 +226,8 @@ extension AnyTaskOperation {
 extension OperationLinks {
     /// Notes which level a target inherits. Returns it; nil if there is no such wait, or it inherits one.
     fileprivate func handOn(_ level: PriorityLevel, to target: WaitNode) -> PriorityLevel? {
-        // Waiting for a whole queue hands on only what the waiter inherits from then on, as awaiting a task group does.
+        // The operations of an awaited queue inherit only the levels that the waiter inherits from now on, as the child
+        // tasks of an awaited task group do.
         guard let index = waits.firstIndex(where: { $0.handedOn == nil && $0.target.identity == target.identity })
         else { return nil }
         if case .end = target { return nil }
@@ -236,8 +237,8 @@ extension OperationLinks {
 }
 
 extension OperationRecord {
-    /// Removes a wait, unless the permit is lent: then the host does so, which is returned first. Second the host whose
-    /// permit is no longer kept for it, and then what the target no longer inherits.
+    /// Removes a wait. If the permit is lent, the host removes it, which is the first result. The second result is the host
+    /// whose permit is no longer kept for the wait, the third the level that the target no longer inherits.
     fileprivate mutating func remove(
         _ wait: OperationLinks.Wait
     ) -> (lender: (any OperationHost)?, keeper: (any OperationHost)?, change: Inheritance.Change?) {
@@ -253,7 +254,7 @@ extension OperationRecord {
 }
 
 extension OperationLinks {
-    /// Removes a wait. Returns what its target no longer inherits.
+    /// Removes a wait. Returns the level that its target no longer inherits.
     func removeWait(for target: WaitNode, isSuspended: Bool) -> Inheritance.Change? {
         let index = waits.firstIndex { $0.isSuspended == isSuspended && $0.target.identity == target.identity }
         guard let index else { return nil }

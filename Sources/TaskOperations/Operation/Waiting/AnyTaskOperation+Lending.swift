@@ -1,8 +1,8 @@
 extension AnyTaskOperation {
-    /// Has bodies on a cycle lend their permits, so that the cycle is none. Returns false if none on it can.
+    /// Makes bodies on a cycle lend their permits, which breaks the cycle. Returns false if no body on it can.
     ///
-    /// All bodies do that keep a permit of the same queue and are on the cycle behind it, or await what is: what needs the
-    /// permit waits for each of them, so each is on a cycle of its own. One by one, each would take another search.
+    /// This includes all bodies that keep a permit of the same queue and await an operation on the cycle. The operation that
+    /// needs the permit waits for each of them, so each is on a cycle of its own, which would take another search.
     static func lendPermit(on cycle: [WaitNode]) -> Bool {
         let lending = beginLending(on: cycle)
         for body in lending ?? [] { body.completeLending() }
@@ -43,8 +43,8 @@ extension AnyTaskOperation {
         return host?.permit != nil
     }
 
-    /// Lends the permit of a body that has begun to. From then on the body waits for a permit too; what keeps one and
-    /// waits for the body has to lend its own first, and so on.
+    /// Completes the lending of a permit. Afterwards the body waits for a permit, too. Bodies that keep one and wait for this
+    /// body must lend theirs first, and so on.
     private func completeLending() {
         var lending = [self]
         while let body = lending.popLast() {
@@ -80,7 +80,7 @@ extension AnyTaskOperation {
         }
     }
 
-    /// A wait of an operation that has lent its permit is over. Returns what the target no longer inherits.
+    /// Removes a wait of an operation that has lent its permit. Returns the level that the target no longer inherits.
     func removeLentWait(for target: WaitNode) -> Inheritance.Change? {
         record.withLock { $0.links?.removeWait(for: target, isSuspended: true) }
     }

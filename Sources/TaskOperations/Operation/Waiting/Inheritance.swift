@@ -1,13 +1,13 @@
-/// Priorities on their way along the edges of the wait graph: what something urgent waits for is urgent too, and falls
-/// again when that is gone.
+/// The propagation of priorities along the edges of the wait graph: the target of an urgent waiter is urgent while the
+/// waiter waits.
 ///
-/// Each edge notes the level that it hands on. A change of it is made up of the old level and the new one, both taken
-/// under the lock of the waiter; a target counts levels. So changes may overtake each other on the way: the counts are
-/// right when the last has come.
+/// Each edge stores the level that its target inherits. A change consists of the old and the new level, both read under the
+/// lock of the waiter, and a target counts the levels of its edges. So changes may overtake each other: the counts are
+/// correct after the last one has arrived.
 ///
-/// It goes along the edges without recursion, and then tells tasks and queues, those first that others wait for. A task
-/// that is escalated calls the handlers of what it awaits, and these find nothing left to do. A queue answers for which
-/// of its operations barriers hand another level on, and it goes on with those.
+/// Changes are propagated along the edges without recursion. Then tasks and queues are notified, targets before waiters. An
+/// escalated task calls the escalation handlers of its waits, which find nothing to do. A queue returns the operations that
+/// inherit another level through barriers, and the propagation continues with these.
 struct Inheritance: ~Copyable {
     /// An edge to a target hands on another level.
     struct Change: Sendable {
@@ -18,7 +18,7 @@ struct Inheritance: ~Copyable {
         let to: PriorityLevel?
     }
 
-    /// What a task or a queue has to learn of a changed level.
+    /// The notification of a task or a queue about a changed level.
     struct Effect: Sendable {
         let operation: AnyTaskOperation
         let level: PriorityLevel
@@ -52,7 +52,8 @@ struct Inheritance: ~Copyable {
         inheritance.carryOut()
     }
 
-    /// Has operations of a host inherit what stands behind barriers, or awaits the end of all, as that is now.
+    /// Updates the levels that operations of a host inherit from operations behind barriers, and from waits for the end of
+    /// the host.
     static func updateFloors(of operations: [AnyTaskOperation], in host: any OperationHost) {
         var inheritance = Inheritance()
         inheritance.updateFloors(of: operations, in: host)
@@ -101,13 +102,13 @@ struct Inheritance: ~Copyable {
         }
     }
 
-    /// What a changed level leads to.
+    /// The effects of a changed level.
     struct Following: Sendable {
         fileprivate let changes: [Change]
         fileprivate let effect: Effect
     }
 
-    /// Goes on with what follows from a level that was changed.
+    /// Performs the effects of a changed level.
     static func carryOut(_ following: Following) {
         var inheritance = Inheritance()
         inheritance.note(following)
@@ -140,7 +141,7 @@ extension OperationRecord {
         return changeLevel(of: operation) { $0.inherited = highest }
     }
 
-    /// Changes the level. Returns what the operation hands on then, and whom to tell.
+    /// Changes the level. Returns the changes for the targets of the operation, and the notifications.
     fileprivate mutating func changeLevel(
         of operation: AnyTaskOperation, _ body: (inout OperationRecord) -> Void
     ) -> Inheritance.Following? {
@@ -157,7 +158,7 @@ extension OperationRecord {
 }
 
 extension OperationLinks {
-    /// What the operation waits for inherits a level. A task does not become less urgent while it awaits something.
+    /// Passes a level to the targets of the operation. A task does not become less urgent while it awaits something.
     fileprivate func handOn(
         _ level: PriorityLevel, toDependencies dependencyLevel: PriorityLevel?
     ) -> [Inheritance.Change] {
@@ -171,8 +172,8 @@ extension OperationLinks {
 }
 
 extension OperationLinks.Wait {
-    /// Whether the target inherits more if the body has a level. The end of a queue inherits only what the body itself
-    /// has inherited; an operation, from when the wait was noted with the body's level.
+    /// Whether a level of the body increases the level of the target. The end of a queue inherits only levels that the body
+    /// itself has inherited.
     fileprivate func isRaised(by level: PriorityLevel) -> Bool {
         if let handedOn { return handedOn < level }
         if case .end = target { return true }

@@ -22,7 +22,7 @@ final class PermitNode: Sendable {
     }
 
     private let kind: Kind
-    /// Below everything, until something that ranks lower comes to wait for a permit.
+    /// Below all ranks, until a node of a lower rank begins to wait for a permit.
     let rank = Rank(0)
     private let state = Lock(State())
 
@@ -142,7 +142,7 @@ extension PermitNode {
     }
 }
 
-/// What becomes of a body's permit while the body awaits something.
+/// The use of a body's permit while the body awaits something.
 enum PermitUse: Sendable {
     /// The body does not await anything.
     case held

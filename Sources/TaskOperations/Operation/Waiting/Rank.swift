@@ -1,9 +1,9 @@
 import Synchronization
 
-/// The place of a node in the order of the wait graph: higher than the rank of everything that the node waits for.
+/// The place of a node in the order of the wait graph: above the ranks of all nodes for which the node waits.
 ///
-/// Ranks begin as numbers of creation, so that an edge to something older needs no work. Afterwards they only sink,
-/// each under the lock that guards what its node waits for. See `WaitOrder`.
+/// The first rank is the number of the creation, so that an edge to an older node needs no work. Afterwards a rank only
+/// decreases, under the lock that guards the edges of its node. See `WaitOrder`.
 struct Rank: ~Copyable, Sendable {
     private static let last = Atomic(0)
 
@@ -16,7 +16,7 @@ struct Rank: ~Copyable, Sendable {
 
     var value: Int { atomic.load(ordering: .acquiring) }
 
-    /// The caller holds the lock that guards what the node waits for.
+    /// Call it under the lock that guards the edges of the node.
     func set(_ value: Int) { atomic.store(value, ordering: .releasing) }
 
     /// A value above all ranks that there are.

@@ -1,6 +1,6 @@
-/// A node of the wait graph: something that waits, or that is waited for.
+/// A node of the wait graph: an operation, the end of a queue, or a permit.
 ///
-/// The edges of a node are the nodes that have to end, or to give way, before it can:
+/// The edges of a node lead to the nodes that must end, or release a permit, before it can:
 /// - an operation waits for its dependencies, for the targets that its body awaits, for the barriers before it, as a
 ///   barrier for everything before it, and, if it has no permit, for a permit of its queue;
 /// - the end of a queue waits for all operations of the queue;
@@ -32,7 +32,7 @@ enum WaitNode: Sendable {
         }
     }
 
-    /// What the node waits for now.
+    /// The nodes for which the node waits now.
     var edges: [WaitNode] {
         switch self {
         case .operation(let operation): operation.edges
@@ -51,7 +51,7 @@ enum WaitNode: Sendable {
         }
     }
 
-    /// Notes that something waits for the node: its rank no longer rises.
+    /// Records that a node waits for this one: its rank no longer increases.
     func willBeAwaited() {
         switch self {
         case .operation(let operation): operation.record.withLock { $0.isWaitedFor = true }
@@ -111,7 +111,7 @@ extension AnyTaskOperation {
 }
 
 extension OperationRecord {
-    /// What the operation waits for, barriers aside.
+    /// The nodes for which the operation waits, without those that follow from barriers.
     var edges: [WaitNode] {
         if isOver { return [] }
         var edges = links.map { $0.dependencies.unfinished.map(WaitNode.operation) + $0.waits.map(\.target) } ?? []
@@ -128,7 +128,7 @@ extension OperationRecord {
             && links.waits.allSatisfy { $0.target.rank < rank }
     }
 
-    /// The permits that the operation needs before it can start or go on.
+    /// The permits that the operation needs before it can start or continue.
     private var missingPermits: [PermitNode] {
         switch phase {
         case .created: []

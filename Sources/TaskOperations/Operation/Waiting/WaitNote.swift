@@ -1,5 +1,5 @@
-/// What a body awaits that is neither an operation nor a queue, for those who ask why nothing goes on. It is no edge of
-/// the wait graph: what ends it cannot be known.
+/// A wait of a body for something other than an operation or a queue, for explanations. It is not an edge of the wait
+/// graph, because the event that ends it is unknown.
 struct WaitNote: Sendable {
     enum Kind: Sendable {
         case semaphore, completionHandler, group
@@ -12,7 +12,7 @@ struct WaitNote: Sendable {
 
 /// Something that can be awaited.
 protocol AwaitedSubject: AnyObject, Sendable {
-    /// How it is called, and how it stands.
+    /// The name and the state of the awaited object.
     var waitDescription: String { get }
 }
 

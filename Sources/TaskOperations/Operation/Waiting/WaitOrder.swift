@@ -1,16 +1,16 @@
-/// The order of the wait graph, by which a cycle is found where it would be closed: a node ranks above everything that
-/// it waits for, always, so there is no cycle.
+/// The order of the wait graph. A node always ranks above all nodes for which it waits, so there is no cycle. An edge that
+/// would close one is found when it is added.
 ///
-/// An edge may be made as soon as the waiter ranks above the target. If it does not, the target sinks below the waiter,
-/// with everything that the target waits for. If the waiter is among that, the edge would close a cycle. Edges to
-/// something older, which are nearly all, need no search; and what has sunk once need not sink for the next edge of the
-/// same kind: a region of n nodes sinks by n more than it has to, so that the next n ranks find it in place.
+/// An edge can be added if the waiter ranks above the target. Otherwise the ranks of the target, and of all nodes for which
+/// the target waits, are lowered below the waiter. If the waiter is one of these nodes, the edge would close a cycle. Edges
+/// to older nodes, which are nearly all, need no search. A region of n nodes is lowered by n more than necessary, so that
+/// the next n edges of the same kind need no search either.
 ///
-/// No lock is held over a search. A rank is lowered under the lock of its node, after a look at what the node waits
-/// for; an edge is made under the lock of its waiter, after a look at both ranks. So the order holds at every moment,
-/// and of two threads that would close a cycle together one finds its waiter sunk, and searches again. Each of them could
-/// undo the other's search for ever. After some attempts, such threads therefore search and make their edges one after
-/// the other: every edge is made by `makeEdges`.
+/// No lock is held during a search. A rank is lowered under the lock of its node, after its edges were read again. An edge
+/// is added under the lock of its waiter, after both ranks were compared. So the order holds at every moment. If two threads
+/// would close a cycle together, one finds its waiter lowered and searches again. Each thread could revert the other's search
+/// without end. After some attempts, such threads search and add their edges one after the other: `makeEdges` adds every
+/// edge.
 ///
 /// The incremental order is that of D. J. Pearce and P. H. J. Kelly, "A Dynamic Topological Sort Algorithm for Directed
 /// Acyclic Graphs", ACM JEA 11, 2006, with a forward search only: the waiters of a node need not be known.
@@ -31,7 +31,7 @@ enum WaitOrder {
             if let cycle { return cycle }
             cycle = sink(disorder, in: WaitRegion())
         }
-        // What attempts and searches found is freed after the lock is left.
+        // The results of attempts and searches are released after the lock.
         var found: [(Disorder, WaitRegion)] = []
         return try contended.withLock { _ throws(Failure) in
             while let disorder = try attempt() {

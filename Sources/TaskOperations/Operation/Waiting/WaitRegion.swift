@@ -9,9 +9,9 @@ final class WaitRegion {
 
     private var members: [Member] = []
     private var index: [ObjectIdentifier: Int] = [:]
-    /// What members wait for that ranks low enough to stay.
+    /// The targets of members that rank low enough.
     private var below: [(node: WaitNode, parent: Int?)] = []
-    /// What was looked at again, to be freed with the region.
+    /// The edges that were read again, to be released with the region.
     private var looked: [[WaitNode]] = []
 
     /// Finds everything that targets wait for and that must sink with them below a bound.

@@ -1,6 +1,6 @@
 /// The tasks that await the end of an operation, in the order of arrival.
 ///
-/// A waiter is found by its number, which only rises from one to the next, so that it can leave in logarithmic time.
+/// Numbers increase from one waiter to the next, so that a waiter is found and removed in logarithmic time.
 struct WaiterList: Sendable {
     private struct Waiter {
         let number: Int
@@ -60,7 +60,7 @@ struct WaiterList: Sendable {
         if !waiters.isEmpty { resumeAll() }
     }
 
-    // Not inlined: what it needs to know of its types would be looked up even if there is nothing to do.
+    // Not inlined: its generic types would be looked up even if there is nothing to do.
     @inline(never)
     private func resumeAll() {
         waiters.forEach { if let continuation = $0.continuation { InlineJobs.end(continuation) } }
