@@ -1,8 +1,8 @@
-/// Threads for work that blocks: reading files, `Data(contentsOf:)`, old synchronous clients. Such work would
-/// otherwise hold one of the few threads that all tasks of the process share, and keep the others from going on.
+/// Threads for work that blocks: reading files, `Data(contentsOf:)`, old synchronous clients. Such work would otherwise hold
+/// one of the few threads that all tasks of the process share, and delay other tasks.
 ///
-/// As the executor of a queue, of a task or of a piece of one, it runs on these threads what is not isolated to an
-/// actor; `run(_:)` calls one function there.
+/// As the executor of a queue or of a task, it runs code that is not isolated to an actor on these threads. `run(_:)` calls
+/// one function there.
 ///
 /// ```swift
 /// let files = BlockingExecutor(maxThreadCount: 4)
@@ -10,23 +10,23 @@
 /// let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 4, executor: files))
 /// ```
 ///
-/// Work starts in the order in which it comes; to have it ordered by priority, let a queue admit no more than there
-/// are threads. Threads are started when they are needed, and end after 10 idle seconds. What the executor was
-/// given is done even if it is released meanwhile.
+/// Work starts in the order of submission. To order it by priority, use a queue whose width is the number of threads.
+/// Threads are started when they are needed, and end after 10 idle seconds. Submitted work is done even if the executor is
+/// released meanwhile.
 ///
-/// Work that blocks until other work of the same executor is done can use up the threads and wait for ever, as
-/// anywhere where threads are bounded.
+/// Work that blocks until other work of the same executor is done can occupy all threads and wait forever, as with any
+/// bounded number of threads.
 public final class BlockingExecutor: TaskExecutor {
     private let threads: WorkerThreads
 
     /// How many threads there are at most.
     public let maxThreadCount: Int
 
-    /// Makes an executor, which has no thread until it is needed.
+    /// Creates an executor without threads. They are started when they are needed.
     ///
     /// - Parameters:
-    ///   - name: What the threads are called; Linux keeps the first 15 bytes.
-    ///   - maxThreadCount: How many there are at most, at least 1: how much may block at once.
+    ///   - name: The name of the threads; Linux keeps the first 15 bytes.
+    ///   - maxThreadCount: The largest number of threads, at least 1.
     public init(name: String = "blocking", maxThreadCount: Int) {
         require(maxThreadCount > 0, "maxThreadCount is \(maxThreadCount); it must be at least 1.")
         self.maxThreadCount = maxThreadCount
@@ -45,12 +45,12 @@ public final class BlockingExecutor: TaskExecutor {
         precondition(isTaken, "a BlockingExecutor is not closed before it is released")
     }
 
-    /// Calls a function on one of the threads, and waits for what comes of it without blocking the caller's.
+    /// Calls a function on one of the threads, and waits for its result without blocking the calling thread.
     ///
-    /// The function does not run in a task: it cannot ask for task locals or whether it is cancelled.
+    /// The function does not run in a task: it can read neither task locals nor a cancellation.
     ///
-    /// - Throws: What the function throws, or `CancellationError` if the task is cancelled before the function
-    ///   is called. It is not called then.
+    /// - Throws: The error that the function throws, or `CancellationError` if the task is cancelled before the function is
+    ///   called. It is then not called.
     public func run<Value: Sendable>(_ function: @escaping @Sendable () throws -> Value) async throws -> Value {
         try await HandedCall.make(function) { _ = threads.submit($0) }
     }

@@ -9,10 +9,10 @@ package final class HandedCall<Value: Sendable>: Sendable {
         self.function = function
     }
 
-    /// Has a function called elsewhere, and waits for what comes of it.
+    /// Calls a function elsewhere, and waits for its result.
     ///
-    /// - Parameter submit: Arranges for the call that it gets to be made.
-    /// - Throws: What the function throws, or `CancellationError` if the task is cancelled before the call has
+    /// - Parameter submit: Receives the call and submits it to its thread.
+    /// - Throws: The error that the function throws, or `CancellationError` if the task is cancelled before the call has
     ///   begun. The function is not called then.
     package static func make(
         _ function: @escaping @Sendable () throws -> Value, by submit: (@escaping @Sendable () -> Void) throws -> Void
@@ -31,7 +31,7 @@ package final class HandedCall<Value: Sendable>: Sendable {
         if begin() { outcome.provide(Result { try function() }) }
     }
 
-    /// Returns whether this is the first who begins: the call, or giving it up.
+    /// Returns true to the first of the call and its cancellation.
     private func begin() -> Bool {
         hasBegun.withLock { hasBegun in
             defer { hasBegun = true }

@@ -1,8 +1,8 @@
-/// One thread of its own, for code that has to run on always the same one: a thread-bound C library, or what
-/// `performSelector(onThread:)` served.
+/// A thread for code that must always run on the same one: a thread-bound C library, or code that used
+/// `performSelector(onThread:)`.
 ///
-/// It runs one thing at a time, in the order of arrival. An actor can live on it, a task or a queue can have it as
-/// its executor, and `run(_:)` calls one function there.
+/// It runs one job at a time, in the order of submission. It can be the executor of an actor, a task or a queue, and
+/// `run(_:)` calls one function on it.
 ///
 /// ```swift
 /// actor Database {
@@ -12,18 +12,18 @@
 /// }
 /// ```
 ///
-/// The thread is started when it is first needed. It ends when the executor is released, after what it was given is
-/// done; `shutdown()` ends it before that.
+/// The thread is started when it is first needed. It ends after the executor is released and all submitted work is done;
+/// `shutdown()` ends it earlier.
 public final class ThreadExecutor: SerialExecutor, TaskExecutor {
     private let threads: WorkerThreads
 
-    /// What the thread is called.
+    /// The name of the thread.
     public let name: String
 
-    /// Makes an executor, which has no thread until it is needed.
+    /// Creates an executor without a thread. It is started when it is needed.
     ///
     /// - Parameters:
-    ///   - name: What the thread is called; Linux keeps the first 15 bytes.
+    ///   - name: The name of the thread; Linux keeps the first 15 bytes.
     ///   - stackSize: The size of its stack in bytes, from 65,536 to 1,073,741,824, which is rounded up to whole pages.
     ///     Nil for the system's own choice. The executor stops the process with a message for any other size.
     public init(name: String = "ThreadExecutor", stackSize: Int? = nil) {
@@ -53,12 +53,12 @@ public final class ThreadExecutor: SerialExecutor, TaskExecutor {
             """)
     }
 
-    /// Calls a function on the thread, and waits for what comes of it without blocking the caller's.
+    /// Calls a function on the thread, and waits for its result without blocking the calling thread.
     ///
-    /// The function does not run in a task: it cannot ask for task locals or whether it is cancelled.
+    /// The function does not run in a task: it can read neither task locals nor a cancellation.
     ///
-    /// - Throws: What the function throws, `ThreadExecutorError.shutDown` after `shutdown()`, or
-    ///   `CancellationError` if the task is cancelled before the function is called. It is not called then.
+    /// - Throws: The error that the function throws, `ThreadExecutorError.shutDown` after `shutdown()`, or
+    ///   `CancellationError` if the task is cancelled before the function is called. It is then not called.
     public func run<Value: Sendable>(_ function: @escaping @Sendable () throws -> Value) async throws -> Value {
         if threads.isClosing { throw ThreadExecutorError.shutDown(name: name) }
         return try await HandedCall.make(function) { call in
@@ -66,11 +66,10 @@ public final class ThreadExecutor: SerialExecutor, TaskExecutor {
         }
     }
 
-    /// Ends the thread after what it was given is done, and waits for that without blocking the caller's.
+    /// Ends the thread after all submitted work is done, and waits for the end without blocking the calling thread.
     ///
-    /// `run(_:)` throws from now on. A task or an actor that comes to the thread after its end stops the process
-    /// with a message, since there is nowhere else where it could go on: await these first. The same happens where
-    /// this is called on the thread itself.
+    /// Afterwards `run(_:)` throws. A task or an actor that needs the thread after its end stops the process with a message,
+    /// because there is no other thread for it: await these first. A call on the thread itself also stops the process.
     public func shutdown() async {
         require(
             !threads.containsCurrent,
@@ -91,7 +90,7 @@ extension ThreadExecutor {
     public func isIsolatingCurrentContext() -> Bool? { threads.containsCurrent }
 }
 
-/// What a `ThreadExecutor` refuses, and why.
+/// An error of a `ThreadExecutor`.
 public enum ThreadExecutorError: Error, Sendable {
     /// A function was to run on an executor after its shutdown.
     case shutDown(name: String)

@@ -4,7 +4,7 @@
 /// closed and all is done. If the system has no thread to give, the existing ones do the work, and another attempt is
 /// made after a while.
 package final class WorkerThreads: Sendable {
-    /// What a thread does. It may block.
+    /// The work of a thread. It may block.
     package typealias Work = @Sendable () -> Void
 
     private static let mark = ThreadMark()
@@ -17,8 +17,8 @@ package final class WorkerThreads: Sendable {
     private let isRetrying = Lock(false)
 
     /// - Parameters:
-    ///   - name: What the threads are called.
-    ///   - maxCount: How many there are at most.
+    ///   - name: The name of the threads.
+    ///   - maxCount: The largest number of threads.
     ///   - stackSize: The bytes of a thread's stack; nil for the system's own choice.
     ///   - idleTime: The seconds after which an idle thread ends; nil to keep it.
     package convenience init(name: String, maxCount: Int, stackSize: Int? = nil, idleTime: Double?) {
@@ -55,7 +55,7 @@ package final class WorkerThreads: Sendable {
     /// Submits work for an owner that the work itself may be the last to hold, as the runtime does not hold an
     /// executor while it calls `enqueue`. The caller must not use the owner afterwards.
     package func submitOutlivingOwner(_ work: @escaping Work) -> Bool {
-        // Retained before the work can run and released after, so that it is there for all of the call.
+        // Retained before the work can run and released afterwards, so that the object exists during the whole call.
         let threads = Unmanaged.passRetained(self)
         defer { threads.release() }
         return submit(work)
@@ -74,8 +74,8 @@ package final class WorkerThreads: Sendable {
 // MARK: - Lanes
 
 extension WorkerThreads {
-    /// A line of its own, whose work occupies a limited number of the threads and takes turns with that of other
-    /// lanes. What it was given is done even if it is released meanwhile.
+    /// A lane of work that occupies a limited number of the threads and takes turns with other lanes. Submitted work is done
+    /// even if the lane is released meanwhile.
     package final class Lane: Sendable {
         private let threads: WorkerThreads
         private let number: Int
@@ -136,7 +136,7 @@ extension WorkerThreads {
             pause = min(pause * 2, .seconds(1))
         }
         isRetrying.withLock { $0 = false }
-        // What was submitted between the two lines before counted on this attempt.
+        // Work that was submitted between the two lines before relies on this attempt.
         if state.withLock({ $0.beginThread() }) { start() }
     }
 
@@ -148,8 +148,8 @@ extension WorkerThreads {
         }
     }
 
-    /// Waits for work. Returns nil if the thread is to end; it does not count as existing any more then, so that work
-    /// which comes from now on gets another one.
+    /// Waits for work. Returns nil if the thread must end. It is no longer counted then, so that later work gets another
+    /// thread.
     private func next() -> (work: Work, lane: Int)? {
         var wasIdle = false
         let next = state.wait(for: idleTime) { state, isLate in

@@ -1,9 +1,9 @@
-/// Every decision of a set of threads, as a pure value: which work begins next, when a thread is started, when one ends.
+/// All decisions of a set of threads, as a pure value: the next work, and the starts and ends of threads.
 ///
-/// Work comes in lanes. Each lane is first in, first out, and occupies a limited number of threads; lanes that have
-/// work take turns. Every call is constant time, amortized.
+/// Work is submitted to lanes. Each lane is first in, first out, and occupies a limited number of threads. Lanes with work
+/// take turns. Every call takes amortised constant time.
 struct WorkerThreadsState<Work: Sendable>: Sendable {
-    /// What a thread does next.
+    /// The next step of a thread.
     enum Next: Sendable {
         case work(Work, lane: Int)
         /// It ends, and calls these.
@@ -14,9 +14,9 @@ struct WorkerThreadsState<Work: Sendable>: Sendable {
         let maxCount: Int
         var line = WorkLine<Work>()
         var running = 0
-        /// Whether the lane stands in `turns`.
+        /// Whether `turns` contains the lane.
         var hasTurn = false
-        /// Whether nobody can submit to it any more.
+        /// Whether no work can be submitted to it any more.
         var isReleased = false
 
         /// How many pieces of its work may begin.
@@ -47,7 +47,7 @@ struct WorkerThreadsState<Work: Sendable>: Sendable {
 
     mutating func makeLane(maxCount: Int) -> Int { lanes.insert(Lane(maxCount: maxCount)) }
 
-    /// Nobody submits to the lane any more. It goes once its work is done.
+    /// No work is submitted to the lane any more. It is removed once its work is done.
     mutating func releaseLane(_ lane: Int) {
         lanes[lane].isReleased = true
         removeIfDone(lane)
@@ -70,13 +70,13 @@ struct WorkerThreadsState<Work: Sendable>: Sendable {
         existing -= 1
     }
 
-    /// A thread has done what it began.
+    /// The work of a thread has ended.
     mutating func workEnded(in lane: Int) {
         change(lane) { $0.running -= 1 }
         removeIfDone(lane)
     }
 
-    /// What a thread does next; nil if it is to wait.
+    /// The next step of a thread; nil if it must wait.
     ///
     /// - Parameters:
     ///   - wasIdle: Whether it has waited.
@@ -99,7 +99,7 @@ struct WorkerThreadsState<Work: Sendable>: Sendable {
         return nil
     }
 
-    /// Nothing more comes. Returns what is to be called now, because all has ended.
+    /// No work is submitted any more. Returns functions to call now, because all work has ended.
     mutating func close(ended: Work?) -> [Work] {
         isClosed = true
         if let ended { whenEnded.append(ended) }

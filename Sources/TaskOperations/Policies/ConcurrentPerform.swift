@@ -1,20 +1,20 @@
-/// Does something with every element of a collection, several at a time, and returns when all is done: the async
-/// form of `DispatchQueue.concurrentPerform`.
+/// Calls a function with every element of a collection, several at a time, and returns after all calls: the async form of
+/// `DispatchQueue.concurrentPerform`.
 ///
 /// ```swift
 /// await concurrentPerform(over: 0..<rows, stride: 16) { row in render(row) }
 /// ```
 ///
-/// Elements are begun in their order. If the work throws, no further element is begun, the tasks that work on
-/// others are cancelled, and the first error is thrown after they are done. Cancelling the calling task cancels the
-/// work's tasks, and leaves it to the work what to do: work that does not throw is done with every element.
+/// Calls begin in the order of the elements. If the work throws, no other call begins, the tasks of the other calls are
+/// cancelled, and the first error is thrown after their end. Cancelling the calling task cancels the tasks of the work;
+/// work that does not throw is still called with every element.
 ///
 /// - Parameters:
-///   - elements: What to do something with.
-///   - width: How many are worked on at once, at least 1; the number of processors if none is given.
-///   - stride: How many consecutive elements a task takes at a time, at least 1. For work that takes less than some
-///     microseconds, take more than one.
-///   - work: What to do with an element.
+///   - elements: The elements.
+///   - width: The number of calls at once, at least 1; the number of processors if none is given.
+///   - stride: The number of consecutive elements that a task takes at a time, at least 1. Use more than one for work that
+///     takes less than some microseconds.
+///   - work: The function to call with an element.
 /// - Throws: The first error that the work throws.
 public func concurrentPerform<Elements: RandomAccessCollection & Sendable, Failure>(
     over elements: Elements,

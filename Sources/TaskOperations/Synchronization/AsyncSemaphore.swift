@@ -1,7 +1,7 @@
-/// Permits that tasks take and give back: a limit on how many do something at once, without blocking a thread.
+/// A counting semaphore for tasks: it limits the number of tasks in a section without blocking threads.
 ///
-/// Tasks that wait are served in the order of priority, then arrival. A waiting task rises when it is escalated. Each call
-/// costs O(log n) at most in the number of waiting tasks, and usually O(1).
+/// Waiting tasks get permits by priority, then by arrival. Escalating a waiting task changes its place. Each call takes at
+/// most O(log n) time in the number of waiting tasks, and usually O(1).
 ///
 /// ```swift
 /// let connections = AsyncSemaphore(capacity: 6)
@@ -19,25 +19,25 @@ public final class AsyncSemaphore: Sendable {
     /// Semaphores that are limits of one operation are locked in the order of their numbers.
     let number = Rank.next()
     let storage: Lock<Storage>
-    /// What an operation waits for that has this semaphore as a limit.
+    /// The node of the wait graph for which operations with this limit wait.
     let permit = PermitNode(.limit)
 
-    /// What the semaphore is called in messages.
+    /// The name in messages.
     public let name: String?
 
-    /// Makes a semaphore with all its permits at hand.
+    /// Creates a semaphore with all its permits free.
     ///
     /// - Parameters:
-    ///   - capacity: How many permits there are; not negative. With 0 all wait until it is raised.
-    ///   - name: What the semaphore is called in messages, as in those of `AnyTaskOperation.waitingReasons`.
+    ///   - capacity: The number of permits; not negative. With 0, all tasks wait until it is raised.
+    ///   - name: The name in messages, such as those of `AnyTaskOperation.waitingReasons`.
     public init(capacity: Int, name: String? = nil) {
         Self.checkCapacity(capacity)
         self.name = name
         storage = Lock(Storage(state: State(capacity: capacity), peakCapacity: capacity))
     }
 
-    /// How many permits there are, taken or not. Raising it lets waiting tasks go on at once; lowering it takes
-    /// nothing back. A task that wants more than a lowered capacity waits until it is raised again.
+    /// The number of permits, taken or not. Raising it resumes waiting tasks at once. Lowering it takes no permit back. A task
+    /// that needs more permits than a lowered capacity waits until it is raised again.
     public var capacity: Int {
         get { storage.withLock { $0.state.permits.capacity } }
         set {
@@ -49,7 +49,7 @@ public final class AsyncSemaphore: Sendable {
         }
     }
 
-    /// How many permits nobody has.
+    /// The number of free permits.
     public var available: Int { storage.withLock { $0.state.permits.available } }
 
     /// How many tasks wait.
@@ -63,12 +63,12 @@ public final class AsyncSemaphore: Sendable {
 // MARK: - Acquiring
 
 extension AsyncSemaphore {
-    /// Takes permits, once they are there and nobody with a claim to them waits.
+    /// Waits for permits and takes them. Tasks that wait before this one get theirs first.
     ///
     /// - Parameters:
-    ///   - weight: How many; at least 1, and at most the largest `capacity` that there was.
-    ///   - priority: What orders this among others that wait; the calling task's if none is given.
-    /// - Throws: `CancellationError` if the task is cancelled before it has the permits. It has none then.
+    ///   - weight: The number of permits; at least 1, and at most the largest `capacity` that there was.
+    ///   - priority: The priority of the wait; that of the calling task if none is given.
+    /// - Throws: `CancellationError` if the task is cancelled before it has the permits. It then has none.
     public func acquire(_ weight: Int = 1, priority: TaskPriority? = nil) async throws(CancellationError) {
         if Task.isCancelled { throw CancellationError() }
         if tryAcquire(weight) { return }
@@ -76,15 +76,15 @@ extension AsyncSemaphore {
         if !isAcquired { throw CancellationError() }
     }
 
-    /// Takes permits, unless that takes longer than a limit.
+    /// Waits for permits, at most for a limited time, and takes them.
     ///
     /// - Parameters:
-    ///   - weight: How many; at least 1, and at most the largest `capacity` that there was.
-    ///   - priority: What orders this among others that wait; the calling task's if none is given.
-    ///   - timeout: How long to wait at most.
-    ///   - clock: What measures that.
-    /// - Throws: `WaitTimeoutError` when the time is up, and `CancellationError` if the task is cancelled, before it has
-    ///   the permits. It has none then.
+    ///   - weight: The number of permits; at least 1, and at most the largest `capacity` that there was.
+    ///   - priority: The priority of the wait; that of the calling task if none is given.
+    ///   - timeout: The longest duration of the wait.
+    ///   - clock: The clock that measures it.
+    /// - Throws: `WaitTimeoutError` if the time is over, and `CancellationError` if the task is cancelled, before it has the
+    ///   permits. It then has none.
     public func acquire(
         _ weight: Int = 1, priority: TaskPriority? = nil, timeout: Duration,
         clock: any Clock<Duration> = ContinuousClock()
@@ -103,10 +103,10 @@ extension AsyncSemaphore {
         throw WaitTimeoutError("permits of an AsyncSemaphore", timeout: timeout)
     }
 
-    /// Takes permits if that is possible without waiting and without overtaking anybody.
+    /// Takes permits if this is possible without waiting and without overtaking a waiting task.
     ///
-    /// - Parameter weight: How many; at least 1, and at most the largest `capacity` that there was.
-    /// - Returns: Whether they were taken.
+    /// - Parameter weight: The number of permits; at least 1, and at most the largest `capacity` that there was.
+    /// - Returns: Whether the permits were taken.
     public func tryAcquire(_ weight: Int = 1) -> Bool {
         checkWeight(weight)
         let (isTaken, peak) = storage.withLock { ($0.state.tryAcquire(weight), $0.peakCapacity) }
@@ -114,21 +114,21 @@ extension AsyncSemaphore {
         return isTaken
     }
 
-    /// Gives permits back. Those who wait for them go on at once.
+    /// Releases permits, which resumes the tasks that wait for them.
     ///
-    /// - Parameter weight: How many; no more than are taken.
+    /// - Parameter weight: The number of permits; not more than are taken.
     public func release(_ weight: Int = 1) {
         checkWeight(weight)
         apply { $0.state.release(weight) }
     }
 
-    /// Does something with permits, which are given back however it ends.
+    /// Runs a body with permits, and releases them at its end, also if it throws.
     ///
     /// - Parameters:
-    ///   - weight: How many permits; at least 1, and at most the largest `capacity` that there was.
-    ///   - priority: What orders this among others that wait; the calling task's if none is given.
+    ///   - weight: The number of permits; at least 1, and at most the largest `capacity` that there was.
+    ///   - priority: The priority of the wait; that of the calling task if none is given.
     ///   - body: The work.
-    /// - Throws: What `body` throws, or `CancellationError` if the task is cancelled before it has the permits.
+    /// - Throws: The error that `body` throws, or `CancellationError` if the task is cancelled before it has the permits.
     public func withPermit<Value>(
         weight: Int = 1, priority: TaskPriority? = nil, _ body: () async throws -> Value
     ) async throws -> Value {
@@ -137,15 +137,15 @@ extension AsyncSemaphore {
         return try await body()
     }
 
-    /// Does something with permits, unless it takes longer than a limit to get them.
+    /// Waits for permits, at most for a limited time, and runs a body with them.
     ///
     /// - Parameters:
-    ///   - weight: How many permits; at least 1, and at most the largest `capacity` that there was.
-    ///   - priority: What orders this among others that wait; the calling task's if none is given.
-    ///   - timeout: How long to wait for the permits at most.
-    ///   - clock: What measures that.
+    ///   - weight: The number of permits; at least 1, and at most the largest `capacity` that there was.
+    ///   - priority: The priority of the wait; that of the calling task if none is given.
+    ///   - timeout: The longest duration of the wait for the permits.
+    ///   - clock: The clock that measures it.
     ///   - body: The work.
-    /// - Throws: What `body` throws, or what `acquire` with a limit does.
+    /// - Throws: The error that `body` throws, or those of `acquire` with a timeout.
     public func withPermit<Value>(
         weight: Int = 1, priority: TaskPriority? = nil, timeout: Duration,
         clock: any Clock<Duration> = ContinuousClock(),
@@ -225,7 +225,7 @@ extension AsyncSemaphore {
 }
 
 extension AsyncSemaphore.Storage {
-    /// Serves the line as far as there are permits. Returns what to carry out with no lock held.
+    /// Gives free permits to the first waiters. Returns these, to resume them with no lock held.
     mutating func serve() -> [SemaphoreWaiter] {
         var served: [SemaphoreWaiter] = []
         while let waiter = state.next() { served.append(waiter) }

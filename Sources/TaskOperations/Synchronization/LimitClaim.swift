@@ -7,7 +7,7 @@ protocol LimitClaimant: AnyObject, Sendable {
     func change(_ claim: LimitClaim, _ change: @escaping @Sendable (LimitClaim, inout SemaphoreEffects) -> Void)
 }
 
-/// What is in line at a semaphore.
+/// An entry in the line of a semaphore.
 enum SemaphoreWaiter: Sendable {
     case task(WaitContinuation<Bool>)
     case claim(LimitClaim)
@@ -21,7 +21,7 @@ enum SemaphoreWaiter: Sendable {
     }
 }
 
-/// What follows from changes of semaphores, to be carried out with no lock held.
+/// The effects of changes of semaphores, to perform with no lock held.
 struct SemaphoreEffects: Sendable {
     fileprivate(set) var served: [SemaphoreWaiter] = []
     fileprivate var keptFree: [LimitClaim.KeptFree] = []

@@ -1,6 +1,6 @@
-/// A value that one task waits for and the first of several others provides.
+/// A value for which one task waits, and which the first of several others provides.
 ///
-/// Whoever provides it later is told so, and changes nothing. The value may come before the wait begins.
+/// A later value has no effect, which its provider can see. The value may be provided before the wait begins.
 package final class OneShot<Value: Sendable>: Sendable {
     private enum State: Sendable {
         case empty

@@ -1,7 +1,7 @@
 /// A wait that took longer than its limit. The awaited work continues, except the body of `withTimeLimit`, which has ended
 /// when this error is thrown.
 public struct WaitTimeoutError: Error, Hashable, Sendable {
-    /// What was waited for, in words.
+    /// The description of the awaited object.
     public let awaited: String
 
     /// How long it was waited, in words.

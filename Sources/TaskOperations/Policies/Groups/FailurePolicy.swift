@@ -1,7 +1,7 @@
-/// What the failure of an operation does to the scope or the group that it belongs to.
+/// The effect of an operation's failure on its scope or group.
 ///
-/// An operation that was cancelled, by whomever and before or after its start, is not a failure. An operation whose time
-/// limit is over is one.
+/// An operation that was cancelled, before or after its start, is not a failure. An operation whose time limit has passed is
+/// one.
 public enum FailurePolicy: Sendable {
     /// The first failure cancels the rest, and is thrown at the end.
     case cancelRest
@@ -9,7 +9,7 @@ public enum FailurePolicy: Sendable {
     /// All operations run. If any failed, `OperationFailures` is thrown at the end.
     case collect
 
-    /// Failures stay in their operations: whoever awaits an operation's value gets its error.
+    /// Failures have no effect on the scope or group. Only a task that awaits the value of the operation gets its error.
     case ignore
 }
 
@@ -64,7 +64,7 @@ final class FailureLog: Sendable {
     /// Whether any operation was cancelled.
     var hasCancelled: Bool { state.withLock { $0.hasCancelled } }
 
-    /// What the scope or the group throws because of its operations; nil if none has failed.
+    /// The error that the scope or the group throws because of its operations; nil if none has failed.
     var error: (any Error)? {
         let failures = state.withLock { $0.failures }
         guard let first = failures.first else { return nil }

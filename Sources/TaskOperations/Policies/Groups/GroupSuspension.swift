@@ -16,7 +16,7 @@ final class GroupSuspension: Sendable {
 
     private var mustBeSuspended: Bool { isSuspendedItself.withLock { $0 } || outer.isSuspended }
 
-    /// Others may do so at the same time, and find something else: whatever is set last is looked at again.
+    /// Other threads may do so at the same time with other results: after the last change, the state is read again.
     private func update() {
         var isSuspended: Bool
         repeat {

@@ -1,5 +1,4 @@
-/// What an operation consists of that `TaskOperationQueue.addGroup` has made: operations that are added to it, also
-/// while it runs.
+/// The operations of a group, an operation that `TaskOperationQueue.addGroup` creates. Operations can be added while it runs.
 ///
 /// ```swift
 /// let album = queue.addGroup(.name("album"), maxConcurrentOperationCount: 4) { album in
@@ -11,17 +10,18 @@
 /// try await album.value   // all of them are finished
 /// ```
 ///
-/// The group is one operation of its queue, and takes one permit there. What is within it runs on a queue of its own,
-/// with a width of its own, on the same executor. This is the `GroupOperation` of WWDC 2015's session 226, and
-/// ProcedureKit's `GroupProcedure`.
+/// The group is one operation of its queue and takes one permit there. Its operations run on a queue of their own, with
+/// their own width, on the same executor. This is the `GroupOperation` of WWDC 2015's session 226, and ProcedureKit's
+/// `GroupProcedure`.
 ///
-/// - Nothing within starts before the group does, or while the group or its queue is suspended. What executes goes on.
-/// - Cancelling the group cancels all that is within it, and all that is added later.
-/// - What waits for the group urgently raises all that is within it. Operations that are added without a priority have
-///   that of the group.
-/// - What was cancelled within the group, by whomever, is not a failure of the group, whatever error its body made of
-///   that; an operation whose time was over is one.
-/// - Within the group, nothing can wait for the group: that is refused by name.
+/// - No operation of the group starts before the group, or while the group or its queue is suspended. Executing operations
+///   continue.
+/// - Cancelling the group cancels all its operations, and all that are added later.
+/// - The priority of a task that waits for the group raises all its operations. Operations without a priority have the
+///   priority of the group.
+/// - A cancelled operation is not a failure of the group, whatever its error is. An operation whose time limit has passed is
+///   one.
+/// - An operation of the group cannot wait for the group: this is refused with the names of the operations.
 public final class TaskOperationGroup: Sendable {
     private let queue: TaskOperationQueue
     private let members: GroupMembers
@@ -51,7 +51,7 @@ public final class TaskOperationGroup: Sendable {
     /// How many operations of the group are not finished.
     public var operationCount: Int { queue.operationCount }
 
-    /// Cancels all operations of the group that are not finished, and neither the group nor what is added later.
+    /// Cancels all unfinished operations of the group, but neither the group nor operations that are added later.
     public func cancelAllOperations() {
         queue.cancelAllOperations()
     }
@@ -75,7 +75,7 @@ public final class TaskOperationGroup: Sendable {
     /// - Parameters:
     ///   - name: The name in messages and descriptions.
     ///   - priority: The priority; that of the group now if none is given.
-    ///   - dependencies: Operations that have to be finished first, whatever comes of them.
+    ///   - dependencies: Operations that must finish first, with any outcome.
     ///   - body: The work.
     @discardableResult
     public func addOperation<Success>(

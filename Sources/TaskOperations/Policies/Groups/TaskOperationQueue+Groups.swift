@@ -1,5 +1,5 @@
 extension TaskOperationQueue {
-    /// Creates an operation that consists of others, and adds it. It is finished when all of these are, including those that
+    /// Creates an operation that consists of others, and adds it. It finishes after all of these, including operations that
     /// are added while it runs. See `TaskOperationGroup`.
     ///
     /// ```swift
@@ -9,9 +9,9 @@ extension TaskOperationQueue {
     /// ```
     ///
     /// - Parameters:
-    ///   - options: The options of the group. Its priority is that of its operations if they have none of their own.
-    ///   - maxConcurrentOperationCount: How many of its bodies may execute at once; not negative.
-    ///   - failures: What a failure within the group does to the rest.
+    ///   - options: The options of the group. Operations without a priority have the priority of the group.
+    ///   - maxConcurrentOperationCount: The number of its bodies that may execute at once; not negative.
+    ///   - failures: The effect of a failure on the other operations of the group.
     ///   - body: Adds operations. After its return, the group continues until all are finished. If it throws, the rest is
     ///     cancelled, and the group fails with that error.
     /// - Returns: The operation, with the value of `body`.
@@ -32,7 +32,7 @@ extension TaskOperationQueue {
     ///   - options: The options of the group.
     ///   - configuration: The configuration of the queue within the group. Without an executor, task locals or a name it has
     ///     those of this queue and of the group.
-    ///   - failures: What a failure within the group does to the rest.
+    ///   - failures: The effect of a failure on the other operations of the group.
     ///   - body: Adds operations.
     /// - Returns: The operation, with the value of `body`.
     @discardableResult
@@ -54,7 +54,7 @@ extension TaskOperation {
     /// - Parameters:
     ///   - options: The options of the group.
     ///   - configuration: The configuration of the queue within the group.
-    ///   - failures: What a failure within the group does to the rest.
+    ///   - failures: The effect of a failure on the other operations of the group.
     ///   - body: Adds operations.
     public convenience init(
         _ options: OperationOptions = OperationOptions(),

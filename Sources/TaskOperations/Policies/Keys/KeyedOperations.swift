@@ -1,4 +1,4 @@
-/// Operations of which there is one for each key: all that ask for the same key at the same time share it.
+/// Operations with keys. All requests of one key at the same time share one operation.
 ///
 /// ```swift
 /// let images = KeyedOperations<URL, Image>(queue: queue)
@@ -6,22 +6,21 @@
 /// show(try await request.value)
 /// ```
 ///
-/// Each requester has a request of its own, with its own `value`, `cancel()` and priority. The operation has the highest
-/// of the priorities of all that still want it, and it is cancelled when the last one leaves, as for the
-/// tasks of Nuke.
+/// Each caller gets a request with its own `value`, `cancel()` and priority. The operation has the highest priority of its
+/// requests, and is cancelled with the last of them, as the tasks of Nuke are.
 ///
-/// A key is forgotten once its operation has finished or was cancelled. A request that comes after that begins anew, also
-/// if a cancelled body is still about to end; one that comes just as the operation finishes gets its outcome, or begins
-/// anew. Nothing is cached.
+/// A key is removed when its operation has finished or is cancelled. A later request creates a new operation, even if a
+/// cancelled body has not ended yet. A request at the moment of the end gets the outcome or creates a new operation. Values
+/// are not cached.
 ///
-/// A call is constant time, however many ask, if keys have hash values of their own.
+/// A call takes constant time for any number of requests, if the keys have different hash values.
 public final class KeyedOperations<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private let queue: TaskOperationQueue
     private let table = KeyedTable()
 
     /// Creates an empty table.
     ///
-    /// - Parameter queue: Where the operations run, beside whatever else does.
+    /// - Parameter queue: The queue of the operations. It can have other operations, too.
     public init(queue: TaskOperationQueue) {
         self.queue = queue
     }
@@ -32,7 +31,7 @@ public final class KeyedOperations<Key: Hashable & Sendable, Value: Sendable>: S
     /// The operation of a key that is shared now.
     public subscript(key: Key) -> TaskOperation<Value>? {
         (table.chain(key.hashValue).shared(for: key)?.operation).map {
-            // What is in the table was made by `request`, of this type.
+            // All operations in the table have this type, because `request` created them.
             unsafeDowncast($0, to: TaskOperation<Value>.self)
         }
     }
@@ -58,14 +57,14 @@ public final class KeyedOperations<Key: Hashable & Sendable, Value: Sendable>: S
         }
     }
 
-    /// Asks for a key, and creates its operation with a closure: for an operation that needs values, or a group.
+    /// Requests a key, and creates its operation with a closure: for an operation that needs values, or a group.
     ///
     /// - Parameters:
     ///   - key: The key.
     ///   - priority: The priority of the request; that of the queue's defaults, or `.medium`, if none is given.
     ///   - make: Creates the operation, which this method adds. It is called at most once, within this call, and not
     ///     if there is an operation to join. The operation is dropped if another thread was quicker.
-    /// - Throws: What `addOperation` of the queue throws for the operation, such as `TaskOperationError.alreadyAdded`.
+    /// - Throws: The errors of `addOperation` for the operation, such as `TaskOperationError.alreadyAdded`.
     @discardableResult
     public func request(
         _ key: Key, priority: TaskPriority? = nil, operation make: () -> TaskOperation<Value>

@@ -1,6 +1,6 @@
-/// What a requester has of an operation that it shares with others.
+/// A request of an operation that several callers share.
 ///
-/// Releasing it changes nothing; `cancel()` leaves the operation.
+/// Releasing it has no effect. `cancel()` ends the request.
 public final class KeyedRequest<Value: Sendable>: Sendable {
     private let shared: SharedOperation
     private let state: Lock<KeyedRequestState>
@@ -19,9 +19,8 @@ public final class KeyedRequest<Value: Sendable>: Sendable {
     /// Whether `cancel()` was called before the operation was finished.
     public var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
-    /// Leaves the operation. Who awaits the value of this request gets a `CancellationError` at once; others who asked
-    /// for the key are not concerned. If none is left, the operation is cancelled. A second time, or after the end,
-    /// nothing happens.
+    /// Ends the request. Tasks that await its value get a `CancellationError` at once. Other requests of the key continue;
+    /// if there is none, the operation is cancelled. Calling it again, or after the end, has no effect.
     public func cancel() {
         if shared.operation.isFinished { return }
         let (waits, listeners, effect) = state.withLock { state in
@@ -54,9 +53,9 @@ public final class KeyedRequest<Value: Sendable>: Sendable {
 extension KeyedRequest {
     /// Waits for the value, as `value` of an operation does. Cancelling the task ends the wait, and not the request.
     ///
-    /// - Throws: What the body threw; `CancellationError` if the request, the operation or the task was cancelled before;
-    ///   `TaskOperationError.queueShutDown` if the queue takes nothing any more; `TaskOperationError.waitCycle` if a body
-    ///   awaits what cannot end before the body does.
+    /// - Throws: The error that the body threw; `CancellationError` if the request, the operation or the task was cancelled
+    ///   before; `TaskOperationError.queueShutDown` if the queue was shut down; `TaskOperationError.waitCycle` if a body
+    ///   awaits an operation that cannot end before the body does.
     public var value: Value {
         get async throws {
             if !shared.operation.isFinished { try await wait(endsEarly: true) }
@@ -91,14 +90,14 @@ extension KeyedRequest {
         if !isOver { throw CancellationError() }
     }
 
-    /// The value of the operation, which is finished. That of one which the last requester has left is nobody's.
+    /// The value of the finished operation. A request that was cancelled gets none.
     private func finishedValue() throws -> Value {
         if isCancelled { throw CancellationError() }
         return try operation.finishedValue()
     }
 }
 
-/// What may change of a request.
+/// The mutable state of a request.
 private struct KeyedRequestState: Sendable {
     var level: PriorityLevel
     var isCancelled = false

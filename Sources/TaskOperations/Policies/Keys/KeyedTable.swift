@@ -17,17 +17,17 @@ final class KeyedTable: Sendable {
     /// The entries of all keys with a hash value.
     func chain(_ hash: Int) -> KeyedEntry? { state.withLock { $0.chains[hash] } }
 
-    /// Puts one chain in place of another, unless there is another one by now.
+    /// Replaces a chain, unless another thread has replaced it.
     ///
-    /// - Parameter growth: How many entries more the new one has.
-    /// - Returns: Whether it is there.
+    /// - Parameter growth: The number of additional entries.
+    /// - Returns: Whether the chain was replaced.
     func replace(_ former: KeyedEntry?, by new: KeyedEntry?, for hash: Int, growth: Int) -> Bool {
         state.withLock { state in
             // The former one stays with the caller: nothing is freed here.
             if state.chains[hash] !== former { return false }
             state.chains[hash] = new
             state.count += growth
-            // What a burst of keys left is given back.
+            // Releases the memory that a burst of keys has left.
             if state.chains.capacity > 64, state.chains.count < state.chains.capacity / 4 {
                 state.chains = state.chains.filter { _ in true }
             }

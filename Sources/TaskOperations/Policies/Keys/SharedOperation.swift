@@ -3,7 +3,7 @@
 /// Without the type of its value, as are all parts of keyed operations that each request goes through: looking types up
 /// cost more than all the rest.
 final class SharedOperation: Sendable {
-    /// What follows from a change, to be done with no lock held.
+    /// The effect of a change, to perform with no lock held.
     enum Effect: Sendable {
         case none
         case setPriority
@@ -13,7 +13,7 @@ final class SharedOperation: Sendable {
     private struct Requesters: Sendable {
         /// How many there are of each level.
         private var counts = SIMD8<Int32>()
-        /// The highest level of any; nil once the last one has left, and nobody can join any more.
+        /// The highest level of the requests; nil after the last one was cancelled, when no request can join any more.
         private(set) var highest: PriorityLevel?
 
         init(level: PriorityLevel) {
@@ -51,7 +51,7 @@ final class SharedOperation: Sendable {
 
     func remove() { removeFromTable(self) }
 
-    /// A requester comes. Returns false if it is too late for that.
+    /// Adds a request. Returns false if it is too late.
     func join(at level: PriorityLevel) -> Bool {
         if operation.record.withLock({ $0.phase == .finished || $0.isCancelled }) { return false }
         let (hasJoined, hasRisen) = requesters.withLock { requesters in
@@ -90,13 +90,13 @@ final class SharedOperation: Sendable {
         case .none: break
         case .setPriority: setPriority()
         case .cancel:
-            // First of all, so that a request which comes now begins anew.
+            // First, so that a request from now on creates a new operation.
             remove()
             operation.cancel()
         }
     }
 
-    /// Others may do so at the same time: whatever is set last is looked at again.
+    /// Other threads may do so at the same time: after the last change, the state is read again.
     private func setPriority() {
         while let level = requesters.withLock({ $0.highest }) {
             operation.priority = level.taskPriority

@@ -1,9 +1,8 @@
-/// Lends the permit of the body that calls this to others while the body waits for something outside, and takes it back
-/// before it goes on.
+/// Lends the permit of the calling body to other operations during a wait, and takes it back before the body continues.
 ///
-/// A body keeps its permit while it awaits, as a serial queue would lose its exclusion otherwise; it lends it by itself
-/// only if what it awaits needs it. This is for long waits for something that needs no place in the queue: an answer of
-/// the user, a lock on a file, a pause.
+/// A body keeps its permit while it awaits, because a serial queue would lose its exclusion otherwise. It lends the permit by
+/// itself only if the awaited operation needs one. Use this function for long waits for events outside of the queue: an
+/// answer of the user, a lock on a file, a pause.
 ///
 /// ```swift
 /// queue.addOperation {
@@ -13,18 +12,17 @@
 /// }
 /// ```
 ///
-/// Meanwhile other operations of the queue execute. The body gets its permit back before anything new starts, on a
-/// suspended queue too, and waits for it if all are taken; a cancellation does not shorten that wait. Child tasks of the
-/// body that go on meanwhile do so without a permit. Calls may be nested, and made by several child tasks at once: the
-/// permit comes back after the last of them.
+/// Meanwhile other operations of the queue execute. The body gets its permit before any other operation starts, on a
+/// suspended queue too, and waits for it if all are taken. A cancellation does not shorten this wait. Child tasks of the body
+/// that continue meanwhile have no permit. Calls may be nested, and made by several child tasks at once: the permit is taken
+/// back after the last of them.
 ///
-/// Outside of bodies, in an unstructured task that a body has started, and in operations that were started by hand,
-/// there is no permit to lend, and this only does the work. A queue with `lending: .never` never lends: there, too,
-/// this only does the work.
+/// Outside of bodies, in an unstructured task that a body has started, and in operations that were started without a queue,
+/// there is no permit to lend, and the function only calls `work`. The same holds for a queue with `lending: .never`.
 ///
-/// - Parameter work: What is done without the permit.
-/// - Returns: What `work` returns.
-/// - Throws: What `work` throws.
+/// - Parameter work: The work without the permit.
+/// - Returns: The result of `work`.
+/// - Throws: The error that `work` throws.
 public func withPermitLent<Value, Failure>(
     _ work: () async throws(Failure) -> Value
 ) async throws(Failure) -> Value {
@@ -40,15 +38,15 @@ public func withPermitLent<Value, Failure>(
 }
 
 extension AnyTaskOperation {
-    /// Does something for which the body of the calling task, if there is one, lends its permit.
+    /// Calls a function for which the body of the calling task, if there is one, lends its permit.
     ///
     /// - Parameters:
-    ///   - purpose: What the work is, for explanations.
-    ///   - goesOn: Asked at the end: whether the body needs its permit back. If not, it has to end at once.
+    ///   - purpose: The purpose of the work, for explanations.
+    ///   - goesOn: Called at the end: whether the body needs its permit back. If not, the body must end at once.
     static func lendingPermit(
         for purpose: OperationLinks.Wait.Purpose = .work, goesOn: () -> Bool = { true }, while work: () async -> Void
     ) async {
-        // What the body waits for, in the wait graph: the end of the work.
+        // The target of the body's wait in the wait graph: the end of the work.
         let end = TaskOperation.standIn(name: nil)
         do {
             try await whileAwaiting(.operation(end), permit: .lent, for: purpose, goesOn: goesOn) {

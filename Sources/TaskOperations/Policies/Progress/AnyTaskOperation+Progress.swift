@@ -1,15 +1,15 @@
 extension AnyTaskOperation {
-    /// How far the operation has come, together with those that it depends on, directly or through others, when this is
-    /// asked for: each counts the same, so that of a chain of three the first is a third of the last.
+    /// The progress of the operation and of all operations on which it depends at the moment of this call, directly or
+    /// through others. Each has the same share: the first operation of a chain of three is a third of the last.
     ///
     /// ```swift
     /// for await progress in image.progress { bar.fraction = progress.fraction }
     /// ```
     ///
-    /// An operation that reports nothing is at 0 until it is finished, and at 1 then, in whatever way that was: no bar
-    /// stays behind after a cancellation. A group is where its operations are together.
+    /// An operation that reports nothing is at 0 until it has finished, and then at 1, with any outcome: no progress bar is
+    /// incomplete after a cancellation. The progress of a group is the progress of its operations.
     ///
-    /// Asking is linear in the number of dependencies, and each element in that of those operations.
+    /// The call is linear in the number of dependencies, and each element in the number of these operations.
     public var progress: ProgressUpdates {
         ProgressUpdates(sources: progressSources) { ProgressUnit.sum(of: $0) }
     }
@@ -20,8 +20,8 @@ extension AnyTaskOperation {
         return isFinished ? OperationProgress.none.finished : unit?.current ?? .none
     }
 
-    /// Says how far the operation has come. To be called by its body, through `AnyTaskOperation.current`; whoever else
-    /// calls it says so for the body. Nothing happens once the operation is finished.
+    /// Reports the progress of the operation. Call it in the body, through `AnyTaskOperation.current`; a call by other code
+    /// has the same effect. It has no effect after the operation has finished.
     ///
     /// ```swift
     /// for (number, page) in pages.enumerated() {
@@ -30,10 +30,9 @@ extension AnyTaskOperation {
     /// }
     /// ```
     ///
-    /// Anything may be reported, less than before too, as by a body that is tried again.
+    /// The fraction may decrease, as for a body that is tried again.
     ///
-    /// - Parameter fraction: From 0 to 1. What is outside of that counts as the nearer one, as such numbers come from
-    ///   others.
+    /// - Parameter fraction: From 0 to 1. A number outside of this range counts as the nearer bound.
     public func reportProgress(_ fraction: Double) {
         report(OperationProgress(fraction: fraction))
     }
@@ -56,7 +55,7 @@ extension AnyTaskOperation {
         unit.report(progress)
     }
 
-    /// Has the sum of the operation's queue, if anybody wants it, count what the operation reports.
+    /// Adds the progress of the operation to the sum of its queue, if the sum is observed.
     func joinSumOfQueue() {
         if let sum = ProgressSum.ofQueue(of: self) { progressUnit?.join(sum) }
     }
@@ -108,11 +107,11 @@ extension ProgressUnit {
 }
 
 extension TaskOperationQueue {
-    /// How far all operations together have come that were ever added to the queue, each of which counts the same: those
-    /// that have ended, and of those that execute what they report from now on. It is finished whenever the queue is
-    /// empty; the sequence ends with that.
+    /// The progress of all operations that were ever added to the queue. Each has the same share: ended operations are
+    /// complete, and executing ones have the fraction that they report from now on. The progress is complete when the queue
+    /// is empty, and the sequence ends then.
     ///
-    /// It falls only if operations are added. The bridge has the `progress` of Foundation's queue beside it.
+    /// The fraction decreases only if operations are added. The bridge has `progress`, as Foundation's queue does.
     public var progressUpdates: ProgressUpdates {
         let sum = observer { ProgressSum() }
         sum.register(for: scheduler)

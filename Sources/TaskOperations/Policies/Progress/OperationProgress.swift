@@ -1,6 +1,6 @@
 /// How far an operation has come, or several together.
 public struct OperationProgress: Hashable, Sendable {
-    /// From 0 to 1. An operation that is finished, in whatever way, has come to 1.
+    /// From 0 to 1. It is 1 after the operation has finished, with any outcome.
     public let fraction: Double
 
     /// How many units are done, if progress is told in units.
@@ -22,7 +22,7 @@ public struct OperationProgress: Hashable, Sendable {
     /// Nothing was told yet.
     package static let none = OperationProgress(fraction: 0)
 
-    /// The same, of what has ended.
+    /// The same name with the fraction 1.
     var finished: OperationProgress {
         OperationProgress(fraction: 1, completed: completedUnitCount, total: totalUnitCount, isFinished: true)
     }

@@ -1,4 +1,4 @@
-/// What has progress, and tells listeners when it changes.
+/// An object that has progress and notifies listeners of its changes.
 protocol ProgressSource: AnyObject, Sendable {
     func add(_ listener: ProgressListener)
     func remove(_ listener: ProgressListener)

@@ -1,8 +1,8 @@
 import Synchronization
 
-/// How far all operations of a queue have come together, each of which counts the same.
+/// The progress of all operations of a queue, which have equal shares.
 ///
-/// Those that have ended are counted. Those that execute, and report, are looked at when somebody asks.
+/// Ended operations are counted. The fractions of executing operations are read when the sum is requested.
 final class ProgressSum: ProgressSource, OperationCountObserver {
     private struct State: Sendable {
         var added = 0
