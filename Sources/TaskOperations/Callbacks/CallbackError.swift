@@ -1,6 +1,6 @@
 /// Why work failed that waited for a completion handler and learned of no outcome. The text names the work.
 public enum CallbackError: Error, Sendable {
-    /// Nobody can call the completion any more: all references to it are gone.
+    /// The completion was released without a call.
     case completionReleased(String)
 
     /// The completion was called with neither a value nor an error.

@@ -1,5 +1,5 @@
-/// What is handed to an API that reports with a completion handler. Calling it ends the operation, or the call of
-/// `withCompletionHandler`, that it was made for.
+/// A completion to pass to an API with completion handlers. Calling it ends its operation, or its call of
+/// `withCompletionHandler`.
 ///
 /// The first call counts. A second one is ignored, and reported once to `MisuseReport` by name. If the completion is
 /// released without a call, the outcome is a failure with `CallbackError.completionReleased`.
@@ -39,11 +39,10 @@ public final class CompletionHandler<Success: Sendable>: Sendable {
         call.complete(value: value, error: error)
     }
 
-    /// Has a handler called once if the work is cancelled before it is completed; at once, within this call, if it is
-    /// cancelled already. A later handler takes the place of an earlier one.
+    /// Sets a handler that is called once if the work is cancelled before it is completed; at once, within this call, if it
+    /// is cancelled already. A later handler replaces an earlier one.
     ///
-    /// The handler stops the work, which then calls the completion as ever. If the work never does so after it was
-    /// stopped, the handler calls the completion.
+    /// The handler stops the work, which then calls the completion. If stopped work does not call it, the handler must.
     ///
     /// ```swift
     /// completion.onCancel { completion in

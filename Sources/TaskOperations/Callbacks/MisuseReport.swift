@@ -1,12 +1,12 @@
 /// Where the library reports wrong use that it can survive and that no error can be thrown for, as a completion
 /// that is called twice.
 public enum MisuseReport {
-    /// Takes a message that names what was misused. It is called on whatever thread the misuse happens on.
+    /// Receives a message that names the misused object. It is called on the thread of the misuse.
     public typealias Handler = @Sendable (_ message: String) -> Void
 
     private static let current = Lock<Handler>(printMessage)
 
-    /// Who gets the messages, for the whole process. At first they are lines on standard error.
+    /// The handler of the messages of the whole process. The default prints lines on standard error.
     public static var handler: Handler {
         get { current.withLock { $0 } }
         set {

@@ -1,5 +1,5 @@
-/// A completion that is outstanding: what waits for it keeps this, while the `CompletionHandler` is only with whatever is
-/// to call it, so that its release shows that nothing will.
+/// A completion that was not called yet. The waiting side keeps this object. Only the calling side keeps the
+/// `CompletionHandler`, whose release shows that it will never be called.
 final class PendingCallback<Success: Sendable>: Sendable {
     typealias CancellationHandler = @Sendable (CompletionHandler<Success>) -> Void
 
@@ -8,11 +8,11 @@ final class PendingCallback<Success: Sendable>: Sendable {
         var isCancelled = false
         var wasReported = false
         var cancellationHandler: CancellationHandler?
-        /// What the handler is given. Loaded under the lock, and never released there.
+        /// The argument of the handler. Loaded under the lock, and never released there.
         weak var completion: CompletionHandler<Success>?
     }
 
-    /// What the work is called in messages.
+    /// The name of the work in messages.
     private let label: String
     private let outcome = OneShot<Result<Success, any Error>>()
     private let state = Lock(State())

@@ -1,5 +1,5 @@
-/// Starts work that reports with a completion handler, and waits for what comes of it without blocking a thread: a
-/// checked continuation that cannot hang, and knows cancellation.
+/// Starts work that reports with a completion handler, and waits for its result without blocking a thread: a checked
+/// continuation that cannot hang and supports cancellation.
 ///
 /// ```swift
 /// let data = try await withCompletionHandler { completion in
@@ -8,9 +8,9 @@
 /// }
 /// ```
 ///
-/// In the body of an operation this takes the place of another operation that is made only to be awaited. Cancelling the
-/// task calls the handler given to `onCancel`; the call returns when the completion is called even so, since the work is
-/// not over before that.
+/// In the body of an operation, it replaces another operation that is created only to be awaited. Cancelling the task calls
+/// the handler of `onCancel`. The call still returns only when the completion is called, because the work is not over
+/// before.
 ///
 /// - Parameters:
 ///   - name: The name of the work in messages; the place of the call if it is nil.
@@ -18,8 +18,8 @@
 ///   - line: The line of the call.
 ///   - start: Starts the work. It is called at once, in place, and must not block.
 /// - Returns: The value that the completion is called with.
-/// - Throws: The error that the completion is called with, what `start` throws, or a `CallbackError` if the completion
-///   is dropped, or called with neither a value nor an error.
+/// - Throws: The error that the completion is called with, the error that `start` throws, or a `CallbackError` if the
+///   completion is dropped, or called with neither a value nor an error.
 public func withCompletionHandler<Success: Sendable>(
     name: String? = nil, file: StaticString = #fileID, line: UInt = #line,
     _ start: (_ completion: CompletionHandler<Success>) throws -> Void

@@ -12,8 +12,7 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     ///
     /// The first failure, of a call or of this sequence, cancels the rest. The iteration first returns results that were
     /// ready before it, waits for the calls that still run, and then throws that error. If the iterating task is cancelled,
-    /// everything is cancelled in the same way, and the iteration throws `CancellationError` or what a call made of the
-    /// cancellation. If the iterator is released early, everything is cancelled, and ends in its own time.
+    /// everything is cancelled in the same way, and the iteration throws `CancellationError` or the error of a cancelled call. If the iterator is released early, everything is cancelled, and ends in its own time.
     ///
     /// - Parameters:
     ///   - queue: The queue that runs the calls, each as an operation. Its width, its limits and the priorities of its

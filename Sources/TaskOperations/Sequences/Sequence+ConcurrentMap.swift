@@ -8,7 +8,7 @@ extension Sequence where Element: Sendable {
     ///
     /// An element is taken from the sequence only when a call for it can begin. If a call throws, no other call begins, the
     /// tasks of the rest are cancelled, and the error is thrown after they have ended. Cancelling the calling task cancels
-    /// the tasks, and the function decides what to do: one that does not throw is called with every element.
+    /// the tasks; a function that does not throw is still called with every element.
     ///
     /// - Parameters:
     ///   - width: The number of calls that may run at once; at least 1.

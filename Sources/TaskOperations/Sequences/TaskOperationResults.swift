@@ -13,7 +13,7 @@
 /// gets other results.
 ///
 /// If the task that iterates is cancelled, all operations are cancelled, including those that are added later, and the
-/// iteration goes on until they have finished. Leaving the iteration early cancels nothing: the rest can be taken later.
+/// iteration continues until they have finished. Leaving the iteration early cancels nothing: the rest can be taken later.
 /// When the object is released, unfinished operations are cancelled.
 ///
 /// A body may iterate results of its own queue, and lends its permit while it waits if they need it. Such a wait is linear
@@ -47,8 +47,8 @@ public final class TaskOperationResults<Success: Sendable>: AsyncSequence, Senda
 // MARK: - Adding
 
 extension TaskOperationResults {
-    /// Makes an operation from a closure and adds it to the queue. The iteration yields it when it has finished, in
-    /// whatever way.
+    /// Creates an operation from a closure and adds it to the queue. The iteration yields it when it has finished, with any
+    /// outcome.
     @discardableResult
     public func addOperation(
         _ options: OperationOptions = OperationOptions(), body: @escaping TaskOperation<Success>.Body
@@ -72,7 +72,7 @@ extension TaskOperationResults {
         return operation
     }
 
-    /// Cancels every operation that is not finished. What is added afterwards is not cancelled.
+    /// Cancels all unfinished operations. Operations that are added afterwards are not cancelled.
     public func cancelAllOperations() {
         buffer.cancelAll(andAdded: false)
     }

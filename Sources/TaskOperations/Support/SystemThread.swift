@@ -1,9 +1,9 @@
 /// A thread of the system, detached: its memory is freed when it ends.
 package enum SystemThread {
-    /// What a thread does. It may block.
+    /// The work of a thread. It may block.
     package typealias Body = @Sendable () -> Void
 
-    /// What a thread is started with, as one pointer.
+    /// The arguments of a new thread, as one pointer.
     private final class Start: Sendable {
         let name: String
         let body: Body
@@ -19,7 +19,7 @@ package enum SystemThread {
     /// - Parameters:
     ///   - name: The name of the thread; Linux keeps the first 15 bytes.
     ///   - stackSize: The size of its stack in bytes, rounded up to whole pages; nil for the system's own choice.
-    ///   - body: What the thread does.
+    ///   - body: The work of the thread.
     /// - Returns: 0, or the system's reason not to start it: on POSIX systems `EAGAIN` if there are too many threads or
     ///   too little memory.
     package static func start(name: String, stackSize: Int? = nil, body: @escaping Body) -> Int32 {

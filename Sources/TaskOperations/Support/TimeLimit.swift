@@ -1,14 +1,14 @@
-/// Does a wait that ends early when its time is up.
+/// Performs a wait that ends early when its time is over.
 ///
-/// It is used as `withTaskCancellationHandler` is: the handler only makes the operation end, and the operation itself
-/// tells what came of it. The handler is called at most once, not under any lock, and not after this has returned and
-/// the limit was removed in time; it may still be running then.
+/// It is used as `withTaskCancellationHandler` is: the handler only ends the wait, and `operation` returns its result. The
+/// handler is called at most once, with no lock held. It does not begin after this function has returned, but may still be
+/// running then.
 ///
 /// - Parameters:
-///   - timeout: How long it may take; nil for ever. Not positive: the handler is called at once.
-///   - clock: What measures that.
+///   - timeout: The longest duration; nil for no limit. If it is not positive, the handler is called at once.
+///   - clock: The clock that measures it.
 ///   - operation: The wait.
-///   - onTimeout: Has the operation end.
+///   - onTimeout: Ends the wait.
 package func withTimeLimit<C: Clock, Result, Failure>(
     _ timeout: C.Duration?, clock: C, operation: () async throws(Failure) -> Result,
     onTimeout: @escaping @Sendable () -> Void

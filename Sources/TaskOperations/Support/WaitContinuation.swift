@@ -22,13 +22,13 @@ func withWaitContinuation<Value>(
 
 /// Suspends the calling task until its continuation is resumed. The wait can be ended early.
 ///
-/// An end that comes before the registration finds nothing to end. After the registration this therefore looks once more.
+/// An end before the registration finds no continuation. For this reason `isOver` is called after the registration.
 ///
 /// - Parameters:
 ///   - endsWhenCancelled: Whether the wait ends when the task is cancelled.
-///   - register: Stores the continuation where others find it, or resumes it.
-///   - isOver: Asked once after the registration: whether something else than a cancellation has ended the wait before.
-///   - end: Removes the continuation and resumes it. Does nothing if it is not stored.
+///   - register: Stores the continuation for other threads, or resumes it.
+///   - isOver: Called once after the registration: whether an event other than a cancellation has ended the wait before.
+///   - end: Removes the continuation and resumes it. Has no effect if it is not stored.
 @inline(__always)
 func withCancellableWait<Value: Sendable>(
     endsWhenCancelled: Bool = true, register: (WaitContinuation<Value>) -> Void, isOver: () -> Bool = { false },
@@ -46,8 +46,8 @@ func withCancellableWait<Value: Sendable>(
 
 /// Suspends the calling task like the form without `raise`, and passes on its priority.
 ///
-/// - Parameter raise: Called with the priority of the task when that rises during the wait, and once after the
-///   registration. Does nothing if the continuation is not stored.
+/// - Parameter raise: Called with the priority of the task when the priority increases during the wait, and once after the
+///   registration. Has no effect if the continuation is not stored.
 @inline(__always)
 func withCancellableWait<Value: Sendable>(
     endsWhenCancelled: Bool = true, register: (WaitContinuation<Value>) -> Void,

@@ -33,8 +33,8 @@ public final class AsyncGroup: Sendable {
         state.withLock { $0.count += 1 }
     }
 
-    /// Counts the end of a piece of work. The last one lets everybody go on who waits. Leaving more often than
-    /// entering stops the process with a message.
+    /// Counts the end of a piece of work. The last one resumes all waiting tasks. Leaving more often than entering stops the
+    /// process with a message.
     public func leave() {
         let (count, handlers) = state.withLock { state in
             state.count -= 1
@@ -47,8 +47,8 @@ public final class AsyncGroup: Sendable {
         for handler in handlers { handler() }
     }
 
-    /// Enters the group for an operation, which leaves it when it has finished in whatever way. It leaves before
-    /// anything that awaits or depends on the operation goes on.
+    /// Enters the group for an operation, which leaves it when it has finished, with any outcome. It leaves before dependents
+    /// start and before tasks that await the operation continue.
     public func enter(for operation: AnyTaskOperation) {
         enter()
         if !operation.addHandlerUnlessFinished({ _ in self.leave() }) { leave() }
@@ -60,8 +60,8 @@ public final class AsyncGroup: Sendable {
 extension AsyncGroup {
     /// Waits until the group is empty.
     ///
-    /// Cancelling the task does not end the wait, as what follows relies on the group being empty. For a wait that ends
-    /// then, see `waitUnlessCancelled()`.
+    /// Cancelling the task does not end the wait, because the code after it relies on an empty group. `waitUnlessCancelled()`
+    /// ends then.
     public func wait() async {
         let end = OneShot<Result<Void, any Error>>()
         whenEmpty { end.provide(.success(())) }
@@ -82,9 +82,9 @@ extension AsyncGroup {
     /// Waits until the group is empty, the time is up, or the task is cancelled.
     ///
     /// - Parameters:
-    ///   - timeout: How long to wait at most.
-    ///   - clock: What measures that.
-    /// - Throws: `WaitTimeoutError` when the time is up, and `CancellationError` if the task is cancelled, before the
+    ///   - timeout: The longest duration of the wait.
+    ///   - clock: The clock that measures it.
+    /// - Throws: `WaitTimeoutError` if the time is over, and `CancellationError` if the task is cancelled, before the
     ///   group is empty.
     public func wait(timeout: Duration, clock: any Clock<Duration> = ContinuousClock()) async throws {
         try await waitOrGiveUp { end in
@@ -113,7 +113,7 @@ extension AsyncGroup {
         // Freed after the lock is left.
         _ = state.withLock { state in
             let handler = state.handlers.removeValue(forKey: number)
-            // What a burst of waits left is given back.
+            // Releases the memory that a burst of waits has left.
             if state.handlers.capacity > 64, state.handlers.count < state.handlers.capacity / 4 {
                 state.handlers = state.handlers.filter { _ in true }
             }
@@ -121,11 +121,11 @@ extension AsyncGroup {
         }
     }
 
-    /// Has work done in a task of its own once the group is empty; at once if it is empty now.
+    /// Runs work in a task of its own when the group is empty; at once if it is empty now.
     ///
     /// - Parameters:
     ///   - priority: The priority of the task; that of the caller's if none is given.
-    ///   - work: What is to be done.
+    ///   - work: The work.
     public func notify(priority: TaskPriority? = nil, execute work: @escaping @Sendable () async -> Void) {
         let priority = priority ?? Task.currentPriority
         whenEmpty {

@@ -1,13 +1,12 @@
-/// A value that is computed once, when it is first asked for: `dispatch_once` and lazy shared state for values that
-/// have to be awaited.
+/// A value that is computed once, at its first use: `dispatch_once` and lazy shared state for values that must be awaited.
 ///
 /// ```swift
 /// static let schema = AsyncLazy(name: "schema") { try await Schema(contentsOf: url) }
 /// let schema = try await Self.schema.value
 /// ```
 ///
-/// All that ask while it is computed await the one computation. It goes on if one of them is cancelled, or all are, and
-/// is escalated when a more urgent one comes.
+/// All tasks that use it during the computation await the same computation. It continues if they are cancelled, and is
+/// escalated if a more urgent task awaits it.
 ///
 /// The computation is the body of an operation that no queue runs: `AnyTaskOperation.current` is that operation, and a
 /// wait which could never end is refused by name, whether it leads through other lazy values, through operations or
@@ -16,7 +15,7 @@ public final class AsyncLazy<Value: Sendable>: Sendable {
     /// Computes the value.
     public typealias Computation = @Sendable () async throws -> Value
 
-    /// What becomes of an error.
+    /// The rule for an error of the computation.
     public enum FailurePolicy: Sendable {
         /// It goes to all that await the failed computation. The next call that asks starts another one.
         case retry
@@ -27,9 +26,9 @@ public final class AsyncLazy<Value: Sendable>: Sendable {
     private typealias Outcome = OneShot<Result<Value, any Error>>
 
     private struct State: Sendable {
-        /// What is handed out from now on.
+        /// The final result.
         var settled: Result<Value, any Error>?
-        /// What computes it at present.
+        /// The present computation.
         var computation: TaskOperation<Void>?
         /// The calls that await the computation, by their numbers. Calls get their outcome in the order of the numbers.
         var waiters: [Int: Outcome] = [:]
@@ -43,9 +42,9 @@ public final class AsyncLazy<Value: Sendable>: Sendable {
     /// Creates a value that is not computed yet.
     ///
     /// - Parameters:
-    ///   - name: What the computation is called in messages; the type if none is given.
-    ///   - failurePolicy: What becomes of an error that the computation throws.
-    ///   - computation: Computes the value. It may await other ones of these, but not this one.
+    ///   - name: The name of the computation in messages; the type if none is given.
+    ///   - failurePolicy: The rule for an error that the computation throws.
+    ///   - computation: Computes the value. It may await other lazy values, but not this one.
     public init(
         name: String? = nil, failurePolicy: FailurePolicy = .retry, _ computation: @escaping Computation
     ) {
@@ -59,10 +58,10 @@ public final class AsyncLazy<Value: Sendable>: Sendable {
         state.withLock { $0.settled.flatMap { try? $0.get() } }
     }
 
-    /// Waits for the value, and has it computed if nobody did before.
+    /// Waits for the value, and starts the computation at the first use.
     ///
-    /// - Throws: What the computation throws; `CancellationError` if the calling task is cancelled before the value is
-    ///   there; `TaskOperationError.waitCycle` in a computation, or in a body, on which the value depends itself.
+    /// - Throws: The error that the computation throws; `CancellationError` if the calling task is cancelled before the value
+    ///   is computed; `TaskOperationError.waitCycle` in a computation, or in a body, on which the value depends itself.
     public var value: Value {
         get async throws {
             if let settled = state.withLock({ $0.settled }) { return try settled.get() }
@@ -86,12 +85,12 @@ public final class AsyncLazy<Value: Sendable>: Sendable {
 // MARK: - Computing
 
 extension AsyncLazy {
-    /// Suspends until the outcome is there, and passes on cancellation and escalation meanwhile.
+    /// Suspends until the outcome is provided. Handles cancellation and escalation of the task.
     private func wait(_ number: Int, for outcome: Outcome) async -> Result<Value, any Error> {
         var result: Result<Value, any Error>?
         await withTaskCancellationHandler {
             await withEscalationHandler {
-                // In here, so that no escalation falls between this look and the handler.
+                // Inside of the handler's scope, so that no escalation is missed between this call and the handler.
                 escalate(for: number, to: Task.currentPriority)
                 result = await outcome.value
             } onEscalated: { [self] priority in
@@ -103,7 +102,7 @@ extension AsyncLazy {
         return result!
     }
 
-    /// Has the outcome provided when it is there. Returns what computes it; nil if it is there now.
+    /// Registers an outcome to provide. Returns the computation; nil if the result exists and was provided.
     private func join(_ number: Int, _ outcome: Outcome) -> TaskOperation<Void>? {
         let priority = Task.currentPriority
         let (settled, computation, isNew) = state.withLock { state in
@@ -136,7 +135,7 @@ extension AsyncLazy {
     private func leave(_ number: Int) {
         _ = state.withLock { state in
             let left = state.waiters.removeValue(forKey: number)
-            // What a burst of cancelled calls left is given back.
+            // Releases the memory that a burst of cancelled calls has left.
             if state.waiters.capacity > 64, state.waiters.count < state.waiters.capacity / 4 {
                 state.waiters = state.waiters.filter { _ in true }
             }

@@ -19,7 +19,7 @@
 /// - Cancelling the group cancels all its operations, and all that are added later.
 /// - The priority of a task that waits for the group raises all its operations. Operations without a priority have the
 ///   priority of the group.
-/// - A cancelled operation is not a failure of the group, whatever its error is. An operation whose time limit has passed is
+/// - A cancelled operation is not a failure of the group, with any error. An operation whose time limit has passed is
 ///   one.
 /// - An operation of the group cannot wait for the group: this is refused with the names of the operations.
 public final class TaskOperationGroup: Sendable {

@@ -27,7 +27,8 @@ final class ProgressSum: ProgressSource, OperationCountObserver {
 
     deinit { unregister() }
 
-    /// Never falls as long as nothing is added: an operation can have ended and not be counted yet, or have begun anew.
+    /// It decreases only if operations are added, although an operation may have ended without being counted yet, or may run
+    /// its body again.
     var current: OperationProgress {
         let (added, ended, reporting) = state.withLock { ($0.added, $0.ended, Array($0.reporting.values)) }
         // The order of registration: a sum of fractions depends on the order.

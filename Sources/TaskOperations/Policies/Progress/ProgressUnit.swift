@@ -1,11 +1,11 @@
-/// The progress of one operation: what its body reports, or, of a group, what its operations come to.
+/// The progress of one operation: the fraction that its body reports, or, for a group, the sum of its operations.
 final class ProgressUnit: ProgressSource {
     private struct State: Sendable {
         var own = OperationProgress.none
         var listeners = ProgressListeners()
-        /// What a group consists of.
+        /// The sum of the operations of a group.
         var parts: ProgressSum?
-        /// What adds up the queue that the operation is on, if anything does.
+        /// The sum of the operation's queue, if it is observed.
         var sum: ProgressSum?
     }
 

@@ -1,13 +1,13 @@
-/// How far something has come, as a sequence: where it stands now, then each change, and at last that it is finished.
+/// The changes of a progress, as a sequence: the present progress, each change, and at last the complete progress.
 ///
-/// Changes that come faster than they are asked for are left out: each element is the latest. Cancelling the task ends
-/// the sequence. It can be iterated any number of times, also when all is finished.
+/// Each element is the latest progress: changes between two calls of `next()` are skipped. Cancelling the task ends the
+/// sequence. It can be iterated any number of times, also after the end of the work.
 public struct ProgressUpdates: AsyncSequence, Sendable {
     public typealias Element = OperationProgress
     public typealias Failure = Never
 
     let sources: [any ProgressSource]
-    /// Where it stands, given the sources; nil if the sequence is to end without being finished.
+    /// The progress of the sources; nil if the sequence must end before it is complete.
     let current: @Sendable ([any ProgressSource]) -> OperationProgress?
 
     public func makeAsyncIterator() -> Iterator { Iterator(self) }

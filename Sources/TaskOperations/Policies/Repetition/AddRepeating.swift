@@ -1,30 +1,31 @@
 extension TaskOperationQueue {
-    /// Adds an operation again and again: each round is an operation of the queue, with its width, priorities, barriers
-    /// and suspension, and no round begins before the one before has ended.
+    /// Adds an operation repeatedly. Each round is an operation of the queue, with its width, priorities, barriers and
+    /// suspension. A round begins after the previous one has ended.
     ///
     /// ```swift
     /// let refresh = queue.addRepeating(.name("refresh"), every: .seconds(60)) { try await model.refresh() }
     /// refresh.cancel()
     /// ```
     ///
-    /// Rounds are due at fixed times, however long they take. The repetition ends when the returned operation is
+    /// Rounds are due at fixed times, which do not depend on their durations. The repetition ends when the returned operation is
     /// cancelled, the body throws, a round is cancelled, the queue is shut down, or `times` rounds have run. It also ends
     /// after the queue is released, at the time of the next round, which does not run. `withTaskOperationQueue` waits for
     /// all rounds, so a repetition in it must be cancelled.
     ///
     /// A round that waits for its time is waiting, as an operation with a delay is. If the queue has no room for a round,
-    /// `missed` decides what happens to the round at its time.
+    /// `missed` decides on the round at its time.
     ///
     /// - Parameters:
-    ///   - options: The options of each round. Their delay holds the first round back, in place of a default of the queue, and their clock measures time: if it
-    ///     jumps ahead, rounds are missed. A round fails if one of their dependencies would have to wait for it.
-    ///   - interval: From the time of one round to that of the next; positive.
-    ///   - times: How many rounds there are at most, at least 1; nil for no limit.
-    ///   - missed: What becomes of rounds whose time comes before the one before has ended, and of rounds for which the
-    ///     queue has no room.
-    ///   - body: What each round does.
-    /// - Returns: The repetition, which is on no queue and takes no permit. It is finished when the last round is, and
-    ///   fails if a round did.
+    ///   - options: The options of each round. Their delay delays the first round, and replaces a default of the queue. Their
+    ///     clock measures time: if it jumps ahead, rounds are missed. A round fails if one of its dependencies would wait for
+    ///     it.
+    ///   - interval: The time between the due times of two rounds; positive.
+    ///   - times: The largest number of rounds, at least 1; nil for no limit.
+    ///   - missed: The rule for rounds that are due before the previous one has ended, and for rounds for which the queue has
+    ///     no room.
+    ///   - body: The work of each round.
+    /// - Returns: The repetition, which is on no queue and takes no permit. It finishes after the last round, and fails if a
+    ///   round fails.
     @discardableResult
     public func addRepeating(
         _ options: OperationOptions = OperationOptions(),

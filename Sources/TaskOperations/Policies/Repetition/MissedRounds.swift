@@ -1,7 +1,6 @@
-/// What becomes of the rounds of a repetition whose time comes before the round before them has ended, or for which the
-/// queue has no room.
+/// The rule for rounds of a repetition that are due before the previous round has ended, or for which the queue has no room.
 public enum MissedRounds: Sendable {
-    /// They are left out: the next round comes at the next time that lies ahead.
+    /// They are skipped: the next round runs at the next due time in the future.
     case skip
 
     /// They follow one another at once, until none is left. A round for which there is no room waits for it.

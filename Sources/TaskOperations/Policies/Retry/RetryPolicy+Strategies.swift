@@ -7,19 +7,19 @@ extension RetryPolicy {
         return RetryPolicy { _, attempt in attempt < attempts ? .zero : nil }
     }
 
-    /// Tries again after pauses that become longer and longer.
+    /// Tries again after pauses of increasing length.
     ///
     /// The pause after the attempt `n` is `initial · factor ⁿ⁻¹`, `maximum` at most. Jitter makes it shorter by a random
-    /// part, so that many who failed at the same time do not come back at the same time; 1 is the "full jitter" of
+    /// part, so that many clients that failed at the same time do not try again at the same time; 1 is the "full jitter" of
     /// M. Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog, 2015.
     ///
     /// - Parameters:
     ///   - initial: The pause after the first attempt; not negative.
-    ///   - factor: By how much each pause is longer than the one before; at least 1.
+    ///   - factor: The ratio of each pause to the previous one; at least 1.
     ///   - maximum: The longest pause; not shorter than `initial`.
-    ///   - jitter: By which part of itself a pause may be shorter, from 0 to 1.
-    ///   - attempts: How many attempts there are in all; at least 1.
-    ///   - seed: What the jitter follows from: the same seed gives the same pauses. Nil for different ones each time.
+    ///   - jitter: The largest part by which a pause is shortened, from 0 to 1.
+    ///   - attempts: The number of all attempts; at least 1.
+    ///   - seed: The seed of the jitter: the same seed gives the same pauses. Nil for different ones each time.
     public static func exponential(
         initial: Duration, factor: Double = 2, maximum: Duration = .seconds(60), jitter: Double = 0, attempts: Int,
         seed: UInt64? = nil

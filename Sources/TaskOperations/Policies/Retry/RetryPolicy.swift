@@ -1,4 +1,4 @@
-/// Whether and when the body of an operation runs again after it has failed.
+/// A rule that decides whether and when the body of an operation runs again after a failure.
 ///
 /// ```swift
 /// let page = queue.addOperation(
@@ -8,25 +8,22 @@
 /// }
 /// ```
 ///
-/// It is one operation for all attempts: it executes from the first to the last, and its outcome is that of the last one.
+/// All attempts belong to one operation: it executes from the first to the last, and its outcome is that of the last one.
 /// Each attempt counts in the rate of the queue. During a pause the operation lends its permit (see `withPermitLent`) and
-/// the permits of its limits, and takes all of them back before the next attempt.
-/// Cancelling the operation ends the pause and the operation at once, with `CancellationError`. The values and the error of
+/// the permits of its limits, and takes all of them back before the next attempt. Cancelling the operation ends the pause and the operation at once, with `CancellationError`. The values and the error of
 /// a failed attempt are released before the pause.
 ///
-/// Not tried again are: an operation that was cancelled, or has used up its time limit, and one whose input failed
-/// (`TaskOperationError.dependencyFailed`), as the input would be the same.
+/// There is no other attempt if the operation was cancelled, if its time limit has passed, or if its input failed
+/// (`TaskOperationError.dependencyFailed`), because the input would be the same.
 ///
-/// This is what ProcedureKit's `RetryProcedure` does with a maximum and a wait strategy. That makes a new operation for
-/// each attempt, which a body that is called again does not need.
+/// ProcedureKit's `RetryProcedure`, with a maximum and a wait strategy, creates a new operation for each attempt instead.
 public struct RetryPolicy: Sendable {
     /// Decides on another attempt.
     ///
     /// - Parameters:
-    ///   - error: What the attempt failed with.
-    ///   - attempt: Its number, from 1.
-    /// - Returns: How long to wait before the next one, where anything not positive is no pause; nil if the error is to be
-    ///   the outcome.
+    ///   - error: The error of the attempt.
+    ///   - attempt: The number of the attempt, from 1.
+    /// - Returns: The pause before the next attempt, none if it is not positive; nil if the error is the outcome.
     public typealias Decision = @Sendable (_ error: any Error, _ attempt: Int) -> Duration?
 
     private let decision: Decision
@@ -61,7 +58,7 @@ extension RetryPolicy {
         public let operation: OperationLabel
         /// The number of the attempt, from 1.
         public let number: Int
-        /// What it failed with.
+        /// The error of the attempt.
         public let error: any Error
         /// How long it is to the next attempt; nil if there is none, and the error is the outcome.
         public let pause: Duration?
@@ -98,7 +95,7 @@ extension RetryPolicy {
 }
 
 extension AnyTaskOperation {
-    /// Whether an error says that the operation did not run because of what it depends on.
+    /// Whether an error means that the operation did not run because of its dependencies.
     fileprivate func isRefused(_ error: any Error) -> Bool {
         switch error as? TaskOperationError {
         case .dependencyFailed(let dependency, _, _): dependencies.contains { dependency.isLabel(of: $0) }

@@ -1,13 +1,12 @@
-/// What becomes of an operation whose time is over, and whose body, which is cancelled then, goes on.
+/// The rule for an operation whose time limit has passed and whose body ignores its cancellation.
 public enum TimeLimitOverrun: Sendable {
-    /// The operation waits for the end of its body, and fails then. For as long as the body ignores its cancellation, all
-    /// that waits for the operation waits too.
+    /// The operation waits for the end of its body, and then fails. Its dependents, and tasks that await it, wait too.
     ///
-    /// An operation that was cancelled before its time was over is not timed out: what its body throws is the outcome.
+    /// If the operation was cancelled before its time limit passed, the result of its body is the outcome.
     case wait
 
-    /// The operation fails at once, cancelled before or not, and all that waits for it goes on. Its body keeps its permit
-    /// until it has really ended; until then the queue is not empty for those that wait for that, although
-    /// `operationCount` no longer counts the operation. What the body returns or throws is dropped.
+    /// The operation fails at once, cancelled before or not, and its dependents start. Its body keeps its permit until it has
+    /// ended. Until then, waits for an empty queue continue, although `operationCount` no longer counts the operation. The
+    /// result of the body is dropped.
     case abandon
 }

@@ -6,8 +6,8 @@
 /// ```
 ///
 /// The body runs in a child task, in the isolation of the caller: it sees the caller's task locals, is cancelled with
-/// it, and inherits its priority. A body that ignores its cancellation is waited for until it ends. The call then throws
-/// `WaitTimeoutError`, whatever the body returns. If the caller was cancelled before the time was over, the outcome is that
+/// it, and inherits its priority. The call waits for a body that ignores its cancellation, and throws `WaitTimeoutError` for
+/// any result of the body. If the caller was cancelled before the time was over, the outcome is that
 /// of the body.
 ///
 /// - Parameters:
