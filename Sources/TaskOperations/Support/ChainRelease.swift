@@ -1,11 +1,10 @@
-/// Lets go of values that may be the heads of long chains: the last reference to one operation may be in the body of
-/// another, and so on. Left to themselves, their deinitialisers would call each other until the stack overflows.
+/// Releases values that may be the heads of long chains: the last reference to one operation may be in the body of another,
+/// and so on. Without this, their deinitialisers would call each other until the stack overflows.
 enum ChainRelease {
-    /// What is to be let go of by the outermost call of `release` on a thread.
+    /// The values that the outermost call of `release` on a thread releases.
     private static let pending = ThreadVariable<[Any]>()
 
-    /// Lets go of a value, which the caller gives up: now, or, if that is under way already further up in the stack, after
-    /// what is being let go of there.
+    /// Releases a value: now, or, if another call of this function is active on the same stack, at the end of that call.
     static func release(_ value: consuming Any) {
         if let pending = pending.pointer { return pending.pointee.append(value) }
         var values = [value]

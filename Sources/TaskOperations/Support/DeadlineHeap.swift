@@ -1,4 +1,4 @@
-/// What waits for a deadline.
+/// An object that waits for a deadline.
 protocol DeadlineTarget: AnyObject, Sendable {
     /// Where the deadline is kept; nil once it has passed or was removed. Only `DeadlineHeap` sets it, and each access
     /// is made under the lock of `Deadlines`.

@@ -31,7 +31,7 @@ struct DeadlineTable: Sendable {
         var sleeper: UInt64 = 0
         /// Its handle; nil until that is known.
         var task: Task<Void, Never>?
-        /// Nil while the task is about to ask: it will see what is added until then.
+        /// Nil while the task is about to call `next`, which will find added deadlines.
         var sleepsUntil: Duration?
     }
 
@@ -66,8 +66,8 @@ struct DeadlineTable: Sendable {
         return .added(newSleeper(for: number))
     }
 
-    /// Removes a target's deadline. Returns what is to be cancelled, and what is to be freed after the lock is left, if
-    /// it was the last one of its clock.
+    /// Removes a target's deadline. If it was the last one of its clock, returns the task to cancel, and the face to release
+    /// after the lock.
     mutating func remove(_ target: any DeadlineTarget) -> (task: Task<Void, Never>?, face: ClockFace?) {
         guard let index = target.deadlinePlace.map({ Int($0.clock) }) else { return (nil, nil) }
         _ = clocks[index]!.heap.remove(target)
@@ -83,7 +83,7 @@ struct DeadlineTable: Sendable {
         return true
     }
 
-    /// What a sleeper does next, at a moment of its clock.
+    /// The next step of a sleeper, at a moment of its clock.
     mutating func next(for sleeper: NewSleeper, at now: Duration) -> Next {
         guard isCurrent(sleeper) else { return .end }
         let index = Int(sleeper.clock)

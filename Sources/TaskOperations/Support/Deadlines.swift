@@ -13,11 +13,12 @@ enum Deadlines {
     /// Adds a deadline.
     ///
     /// - Parameters:
-    ///   - target: What is told when the deadline has passed; it has no other deadline. It is retained until then.
+    ///   - target: The object that is called when the deadline has passed; it has no other deadline. It is retained until
+    ///     then.
     ///   - delay: How long after `instant` the deadline is. It passes at once if the clock shows that already.
     ///   - instant: A moment of the clock.
-    ///   - clock: The clock that says when.
-    /// - Returns: False if as many clocks as can be told apart have deadlines already. Nothing is added then.
+    ///   - clock: The clock that measures it.
+    /// - Returns: False if the largest number of clocks have deadlines already. Nothing is added then.
     static func add<C: Clock>(
         _ target: any DeadlineTarget, _ delay: Duration, after instant: C.Instant, on clock: C
     ) -> Bool where C.Duration == Duration {
@@ -53,7 +54,7 @@ enum Deadlines {
     static func remove(_ target: any DeadlineTarget) {
         let (task, face) = table.withLock { $0.remove(target) }
         task?.cancel()
-        // The clock is the user's, and freed here if nobody else has it.
+        // The clock is the user's. This may be the last reference to it.
         extendLifetime(face)
     }
 
@@ -146,7 +147,7 @@ final class ClockFace: Sendable {
 
 extension Clock {
     /// Sleeps until `delay` after `start`. The first half is slept alone: the clock might not be able to express the end
-    /// of a delay that stands for "forever".
+    /// of a delay that means "forever".
     func sleep(for delay: Duration, from start: Instant) async throws {
         try await sleep(until: start.advanced(by: delay / 2), tolerance: nil)
         try await sleep(until: start.advanced(by: delay), tolerance: nil)

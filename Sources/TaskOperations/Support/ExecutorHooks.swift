@@ -1,8 +1,7 @@
-// What an executor or a clock of ours can do for a queue beyond its protocol.
+// Additional functions of executors and clocks of this package.
 
-/// An executor that says where the handlers of operations that never started are called. With any other that is the
-/// cooperative pool: an executor may be busy for long, or not run at all yet, and what awaits such an operation waits for
-/// its handlers.
+/// An executor that names the executor for handlers of operations that never started. By default this is the cooperative
+/// pool, because an executor may be busy or not started yet, and tasks that await such an operation wait for its handlers.
 package protocol HandlerExecutor: TaskExecutor {
     var handlerExecutor: any TaskExecutor { get }
 }

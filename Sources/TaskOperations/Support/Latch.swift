@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A flag that is set once, by whatever thread, and stays set.
+/// A flag that any thread can set, once.
 final class Latch: Sendable {
     private let flag = Atomic(false)
 

@@ -1,7 +1,7 @@
 /// A moment of the continuous clock.
 ///
-/// Kept instead of `ContinuousClock.Instant` by what is copied often: the layout of that is not known to the compiler, so
-/// that whatever has one in it is copied and destroyed through tables, which was two fifths of what an event costs.
+/// It replaces `ContinuousClock.Instant` in values that are copied often. The compiler does not know the layout of that type,
+/// and copies and destroys values that contain it through tables, which was two fifths of the cost of an event.
 package struct Moment: Comparable, Sendable {
     private static let origin = ContinuousClock.now
 

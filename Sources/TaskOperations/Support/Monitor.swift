@@ -24,9 +24,9 @@ final class Monitor<Value: Sendable>: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - limit: The longest time to block; nil for no limit.
-    ///   - attempt: Called under the lock: at first, after each time that the thread was woken, and last when the time
-    ///     is up; `isLate` is true then.
-    /// - Returns: What `attempt` returned; nil if it returned nil when the time was up.
+    ///   - attempt: Called under the lock: at first, after each time that the thread was woken, and last when the time is
+    ///     over; `isLate` is true then.
+    /// - Returns: The result of `attempt`; nil if it returned nil when the time was over.
     func wait<Result: Sendable>(
         for limit: Duration?, until attempt: (inout Value, _ isLate: Bool) -> Result?
     ) -> Result? {

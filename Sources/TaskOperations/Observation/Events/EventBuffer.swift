@@ -69,7 +69,7 @@ final class EventBuffer: Sendable {
 }
 
 extension EventBuffer.State {
-    /// Adds an event. Returns what is dropped for it, to be freed after the lock is left.
+    /// Adds an event. Returns the event that is dropped for it, to release after the lock.
     fileprivate mutating func append(
         _ event: TaskOperationEvent, _ policy: TaskOperationEvents.BufferingPolicy
     ) -> TaskOperationEvent? {

@@ -1,19 +1,19 @@
-/// Something that happened to an operation of a queue.
+/// An event of an operation of a queue.
 ///
-/// The events of a queue are numbered without a gap, and come in that order. An operation has these, each at most once if
-/// it does not say otherwise: `added`, `ready`, `started`, `finished`; and in between those that it comes through.
+/// The events of a queue are numbered without a gap and are reported in this order. An operation has the events `added`,
+/// `ready`, `started` and `finished`, and others between them. Each occurs at most once, unless its comment says otherwise.
 public struct TaskOperationEvent: Sendable {
-    /// What happened.
+    /// The kind of an event.
     public enum Kind: Sendable {
         /// The operation was added to the queue.
         case added
-        /// Nothing that it depends on is unfinished. Comes again if a dependency was added after that, and ended.
+        /// All its dependencies have finished. Occurs again after the end of a dependency that was added later.
         case ready
         /// Its body begins. It has had these dependencies, finished by now.
         case started(dependencies: [AnyTaskOperation])
         /// Its body awaits something that needs its permit, which others have meanwhile. May come again.
         case lent
-        /// Its body goes on, with a permit. May come again.
+        /// Its body continues with a permit. Can occur several times.
         case returned
         /// It was cancelled. It ends at once if it has not started; otherwise its body decides.
         case cancelled
@@ -22,7 +22,7 @@ public struct TaskOperationEvent: Sendable {
         indirect case priorityChanged(TaskPriority)
         /// Its body runs again after it has failed, as its `RetryPolicy` says: the number of the attempt, from 2.
         case attempt(Int)
-        /// Its body goes on after it has awaited this operation, which may have ended or not. May come again.
+        /// Its body continues after it has awaited this operation, which may be unfinished. Can occur several times.
         case waited(for: AnyTaskOperation)
         /// It has ended.
         case finished(Outcome)
@@ -31,7 +31,7 @@ public struct TaskOperationEvent: Sendable {
         case withdrawn
     }
 
-    /// What came of an operation.
+    /// The outcome of an operation.
     public enum Outcome: Sendable {
         /// The body returned a value.
         case succeeded
@@ -52,13 +52,13 @@ public struct TaskOperationEvent: Sendable {
     public let operationNumber: UInt64
     /// The queue of the operation.
     public let queue: QueueLabel
-    /// Whether it happened before the observer came, and is told so that the observer knows how everything stands. The
-    /// instant is when the observer came, and the number that of the last event before.
+    /// Whether it happened before the observer was added, and is reported as a part of the present state. Its instant is the
+    /// addition of the observer, and its number that of the last event before.
     public let isReplayed: Bool
     /// How many events were dropped just before this one, as they came faster than they were taken from a bounded buffer.
     public internal(set) var missedCount = 0
 
-    /// When it happened. What happened in one step has the same instant.
+    /// The time of the event. Events of one step have the same instant.
     public var instant: ContinuousClock.Instant { moment.instant }
 }
 
@@ -124,7 +124,7 @@ extension TaskOperationEvent.Outcome {
 }
 
 extension TaskOperationEvent: CustomStringConvertible {
-    /// What happened, as in `3: "decode" started on queue "images"`.
+    /// The event in words, as in `3: "decode" started on queue "images"`.
     public var description: String { "\(number): \(OperationLabel(operation)) \(kind) on \(queue)" }
 }
 

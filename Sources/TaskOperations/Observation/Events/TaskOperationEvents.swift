@@ -1,7 +1,7 @@
-/// What happens to operations, as a sequence.
+/// The events of operations, as a sequence.
 ///
-/// It begins with how everything stands when it is first iterated: see `TaskOperationEvent.isReplayed`. It ends when the
-/// queues are gone, or the task is cancelled. It can be iterated any number of times.
+/// It begins with the state at the first call of `next()`: see `TaskOperationEvent.isReplayed`. It ends when the queues are
+/// released, or when the task is cancelled. It can be iterated any number of times.
 ///
 /// ```swift
 /// for await event in queue.events { print(event) }
@@ -10,7 +10,7 @@ public struct TaskOperationEvents: AsyncSequence, Sendable {
     public typealias Element = TaskOperationEvent
     public typealias Failure = Never
 
-    /// What becomes of events that come faster than they are taken.
+    /// The rule for events that occur faster than they are taken.
     public enum BufferingPolicy: Sendable {
         /// All are kept.
         case unbounded
@@ -25,7 +25,7 @@ public struct TaskOperationEvents: AsyncSequence, Sendable {
         case all
     }
 
-    /// Loaded with no lock held: the load may return what becomes the last reference.
+    /// Load it with no lock held: the result may become the last reference.
     fileprivate struct WeakScheduler: Sendable {
         weak let scheduler: Scheduler?
     }
@@ -87,21 +87,21 @@ public struct TaskOperationEvents: AsyncSequence, Sendable {
 }
 
 extension TaskOperationQueue {
-    /// What happens to the queue's operations, as a sequence that keeps every event until it is taken.
+    /// The events of the queue's operations, as a sequence that keeps every event until it is taken.
     public var events: TaskOperationEvents { events(buffering: .unbounded) }
 
-    /// What happens to the queue's operations, as a sequence.
+    /// Returns the events of the queue's operations, as a sequence.
     ///
-    /// - Parameter policy: What becomes of events that come faster than they are taken; limits are at least 1.
+    /// - Parameter policy: The rule for events that occur faster than they are taken; limits are at least 1.
     public func events(buffering policy: TaskOperationEvents.BufferingPolicy) -> TaskOperationEvents {
         Self.events(of: [self], buffering: policy)
     }
 
-    /// What happens to the operations of several queues, as a sequence. The events of each are in order.
+    /// Returns the events of the operations of several queues, as a sequence. The events of each queue are in order.
     ///
     /// - Parameters:
     ///   - queues: The queues.
-    ///   - policy: Which events are kept if they come faster than they are taken; limits are at least 1.
+    ///   - policy: The rule for events that occur faster than they are taken; limits are at least 1.
     public static func events(
         of queues: [TaskOperationQueue], buffering policy: TaskOperationEvents.BufferingPolicy
     ) -> TaskOperationEvents {
@@ -109,10 +109,10 @@ extension TaskOperationQueue {
         return TaskOperationEvents(of: Set(queues).map(\.scheduler), policy)
     }
 
-    /// What happens to operations on every queue of the process, as a sequence: see `observeAll`. It does not end by
+    /// Returns the events of the operations on every queue of the process, as a sequence: see `observeAll`. It does not end by
     /// itself.
     ///
-    /// - Parameter policy: What becomes of events that come faster than they are taken; limits are at least 1.
+    /// - Parameter policy: The rule for events that occur faster than they are taken; limits are at least 1.
     public static func allEvents(buffering policy: TaskOperationEvents.BufferingPolicy) -> TaskOperationEvents {
         policy.check()
         return TaskOperationEvents(ofAll: policy)

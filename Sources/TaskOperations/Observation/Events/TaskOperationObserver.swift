@@ -1,35 +1,35 @@
-/// Learns of everything that happens to operations.
+/// An observer of the events of operations.
 ///
-/// For each queue it is called in the order of the events, and by one thread at a time; an observer of several queues can
-/// be called for two of them at once. It is called with no lock held, by whatever thread has changed a queue, after what
-/// follows from the change is under way. So it may do anything with operations and queues. While it is slow, others do
-/// not wait for it: what they do is told later, by the thread that it holds up. If that thread is a worker of the queue, the
-/// operation that it has just taken waits too, with its permit: an observer must not wait for operations. Once thousands of
-/// events are left to tell, each call that changes the queue gives it some microseconds to catch up.
+/// For each queue it is called in the order of the events, and by one thread at a time. An observer of several queues can be
+/// called for two of them at once. It is called with no lock held, by a thread that has changed a queue, after the effects of
+/// the change have begun. So it may call all functions of operations and queues.
+///
+/// Other threads do not wait for a slow observer: the thread that it delays reports their events later. If this thread is a
+/// worker of the queue, the operation that it has just taken waits, too, with its permit: an observer must not wait for
+/// operations. If thousands of events are not reported yet, each call that changes the queue waits some microseconds.
 public protocol TaskOperationObserver: AnyObject, Sendable {
     /// Something happened to an operation.
     func operationChanged(_ event: TaskOperationEvent)
 }
 
 extension TaskOperationQueue {
-    /// Has an observer told of everything that happens from now on, and before that of how each operation stands that has
-    /// not ended, as `TaskOperationEvent.isReplayed` describes. The queue keeps it. A second time nothing happens.
+    /// Adds an observer of all later events. First it receives the state of each unfinished operation, as
+    /// `TaskOperationEvent.isReplayed` describes. The queue keeps the observer. Adding it again has no effect.
     ///
-    /// Linear in the operations that have not ended. A queue that is observed decides on each start by itself, where
-    /// otherwise workers take what is next without asking: an empty operation costs about twice as much.
+    /// Linear in the number of unfinished operations. In an observed queue, workers take each operation under the lock of the
+    /// queue: an empty operation costs about twice as much.
     public func addObserver(_ observer: any TaskOperationObserver) {
         scheduler.addListener(ObserverListener(observer, of: scheduler))
     }
 
-    /// No longer tells an observer of what happens. It may still be told of what happened before, by another thread.
+    /// Removes an observer. Another thread may still report earlier events to it.
     public func removeObserver(_ observer: any TaskOperationObserver) {
         scheduler.removeListener(ObjectIdentifier(observer))
     }
 
-    /// Has an observer told of everything that happens on every queue of the process, also on those that are made later,
-    /// those of scopes and those that bridged queues are driven by. Operations that are started by hand count as being on
-    /// an unnamed queue. Only a queue whose object is gone already, and that still finishes what it has, is left out. The
-    /// observer is kept until `stopObservingAll`. A second time nothing happens.
+    /// Adds an observer of all queues of the process: also of queues that are created later, of scopes, and of the queues that
+    /// drive bridged ones. Operations that are started without a queue count as operations of an unnamed queue. Queues whose
+    /// owner was already released are excluded. The observer is kept until `stopObservingAll`. Adding it again has no effect.
     public static func observeAll(_ observer: any TaskOperationObserver) {
         AllQueues.addListeners(ObjectIdentifier(observer)) { ObserverListener(observer, of: $0) }
     }

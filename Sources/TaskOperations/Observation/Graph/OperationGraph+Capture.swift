@@ -1,7 +1,7 @@
 extension OperationGraph {
-    /// Looks at queues at one moment.
+    /// Captures queues at one moment.
     ///
-    /// - Parameter follows: Whether to look at the other queues too on which there is what these wait for.
+    /// - Parameter follows: Whether to capture also the other queues for whose operations these wait.
     init(of schedulers: [Scheduler], follows: Bool = false) {
         var schedulers = schedulers
         var attempts = 0
@@ -25,15 +25,15 @@ extension OperationGraph {
         }
     }
 
-    /// Queues are captured one after the other, as an addition needs no lock. So an operation of the last one may depend
-    /// on one that was added to the first after that was captured. The queues are captured anew then, but not for ever:
-    /// what is missing from them stands apart if that does not end.
+    /// Queues are captured one after the other, because an addition takes only one lock. So an operation of the last one may
+    /// depend on an operation that was added to the first one after its capture. In this case the queues are captured again,
+    /// this number of times. Missing operations are then outside of all queues.
     private static var mostAttempts: Int { 1000 }
 
     fileprivate struct Builder {
         var graph: OperationGraph
         private var indices: [ObjectIdentifier: Int] = [:]
-        /// What is waited for and on none of the queues, to be added at the end.
+        /// Awaited operations that are on none of the queues, to be added at the end.
         private var others: [(operation: AnyTaskOperation, detail: OperationDetail)] = []
         private var captures: [ObjectIdentifier: QueueCapture] = [:]
         /// Whether something is waited for that came to one of the queues later.
@@ -139,7 +139,7 @@ extension OperationGraph {
 }
 
 extension QueueCapture {
-    /// The queues on which there is what operations of this one wait for.
+    /// The queues with operations for which operations of this one wait.
     fileprivate var otherSchedulers: [Scheduler] {
         details.values.flatMap { detail -> [Scheduler] in
             let hosts = detail.dependencies.map { $0.record.withLock { $0.host } }

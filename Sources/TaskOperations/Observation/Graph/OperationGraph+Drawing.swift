@@ -1,5 +1,5 @@
 extension OperationGraph {
-    /// The graph as a flowchart in the language of Mermaid, from what is waited for to what waits. A box a queue.
+    /// The graph as a flowchart of Mermaid. Arrows lead from an operation to those that wait for it. Each queue is a box.
     public var mermaid: String {
         var lines = ["flowchart LR"]
         for (queue, members) in membersOfQueues.enumerated() {
@@ -16,7 +16,7 @@ extension OperationGraph {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// The graph in the language of Graphviz, from what is waited for to what waits. A cluster a queue.
+    /// The graph in the language of Graphviz. Arrows lead from an operation to those that wait for it. Each queue is a cluster.
     public var dot: String {
         var lines = ["digraph operations {", "  rankdir=LR; node [shape=box, style=filled];"]
         for (queue, members) in membersOfQueues.enumerated() {

@@ -1,6 +1,6 @@
-/// The operations of queues that are not finished, and what waits for what, at one moment.
+/// The unfinished operations of queues, and the waits between them, at one moment.
 ///
-/// It also has the operations that these wait for and that are on other queues, or on none. `Codable`, to be stored or
+/// It also contains operations on other queues, or on none, for which these wait. `Codable`, to be stored or
 /// sent; `mermaid` and `dot` draw it.
 public struct OperationGraph: Sendable, Equatable, Codable {
     /// A queue of the graph.
@@ -35,11 +35,12 @@ public struct OperationGraph: Sendable, Equatable, Codable {
         public let isBarrier: Bool
         /// Whether the operation was cancelled.
         public let isCancelled: Bool
-        /// Why it does not execute, or what its body waits for. What waits for its turn says only that.
+        /// The reasons why it does not execute, or the waits of its body. An operation that waits for its turn has only this
+        /// reason.
         public let reasons: [WaitingReason]
     }
 
-    /// Where an operation stands.
+    /// The state of an operation.
     public enum State: String, Sendable, Hashable, Codable {
         /// Not added to a queue, and not finished.
         case created
@@ -71,7 +72,7 @@ public struct OperationGraph: Sendable, Equatable, Codable {
 
         /// The operation that waits, as an index.
         public let waiter: Int
-        /// What it waits for, as an index.
+        /// The index of the target of the wait.
         public let target: Int
         /// The reason for the wait.
         public let kind: Kind

@@ -1,23 +1,23 @@
 extension TaskOperationQueue {
-    /// The operations of the queue that are not finished, and what waits for what, at one moment.
+    /// Returns the unfinished operations of the queue, and the waits between them, at one moment.
     ///
-    /// The queue stands still while its operations are asked, which takes some 0.2 μs for each; the rest, linear but for
-    /// a sort, comes after that.
+    /// The queue is locked while its operations are read, which takes some 0.2 μs for each. The rest, linear except for a
+    /// sort, is done afterwards.
     public func snapshot() -> OperationGraph { OperationGraph(of: [scheduler]) }
 
-    /// The operations of queues that are not finished, and what waits for what, at one moment. All queues stand still as
-    /// for one.
+    /// Returns the unfinished operations of queues, and the waits between them, at one moment. The queues are locked as for
+    /// one queue.
     public static func snapshot(of queues: [TaskOperationQueue]) -> OperationGraph {
         OperationGraph(of: Set(queues).map(\.scheduler).sorted { $0.queueNumber < $1.queueNumber })
     }
 
-    /// Why each operation that is not finished does not execute, or what its body waits for: a line for each, at one
-    /// moment. As expensive as `snapshot()`.
+    /// A line for each unfinished operation, with the reasons why it does not execute, or the waits of its body, at one
+    /// moment. It costs as much as `snapshot()`.
     public var explanation: String { "\(snapshot())" }
 }
 
 extension OperationGraph: CustomStringConvertible {
-    /// A line for each queue, and one for each of its operations that says what that waits for.
+    /// A line for each queue, and one for each of its operations with the reasons why it waits.
     public var description: String {
         var lines: [[String]] = queues.map { ["\($0)"] }
         var others: [String] = []

@@ -1,7 +1,7 @@
 extension AnyTaskOperation {
-    /// Why the operation does not execute; or, if it does, what its body waits for. Never empty.
+    /// The reasons why the operation does not execute, or the waits of its executing body. Never empty.
     ///
-    /// Linear in the operations of the queue, which do not wait for that.
+    /// Linear in the number of operations of the queue, which is locked only while they are read.
     public var waitingReasons: [WaitingReason] {
         while true {
             let host = record.withLock { $0.host }
@@ -20,7 +20,7 @@ extension AnyTaskOperation {
         }
     }
 
-    /// Why the operation does not execute, or what its body waits for, as a sentence.
+    /// The reasons why the operation does not execute, or the waits of its body, as a sentence.
     public var waitingExplanation: String {
         "\(OperationLabel(self)) \(waitingReasons.map { "\($0)" }.joined(separator: ", and "))."
     }

@@ -1,4 +1,4 @@
-/// What an operation alone knows of what it waits for, at a moment.
+/// The waits of an operation that it stores itself, at one moment.
 struct OperationDetail: Sendable {
     let phase: OperationRecord.Phase
     let isCancelled: Bool
@@ -32,7 +32,7 @@ struct OperationDetail: Sendable {
         limits = record.links?.limits ?? []
     }
 
-    /// What it depends on that was not finished.
+    /// Its unfinished dependencies.
     var dependencies: [AnyTaskOperation] { dependencyList?.unfinished ?? [] }
 }
 
@@ -43,7 +43,7 @@ extension OperationDetail {
         return (full.isEmpty ? limits : full).map { .limit($0.waitDescription) }
     }
 
-    /// What the body awaits. The open scope of a body is not awaited yet.
+    /// The waits of the body. The open scope of a body is not awaited yet.
     var bodyWaits: [BodyWait] {
         waits.filter(\.isSuspended).map { BodyWait($0, isPermitLent: isPermitLent) }
             + notes.map { BodyWait($0, isPermitLent: isPermitLent) }

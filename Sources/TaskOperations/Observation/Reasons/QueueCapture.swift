@@ -1,4 +1,4 @@
-/// A queue at a moment, with what its operations know themselves.
+/// A queue at one moment, with the details of its operations.
 struct QueueCapture: Sendable {
     let scheduler: Scheduler
     let state: Scheduler.State
@@ -62,11 +62,11 @@ struct QueueCapture: Sendable {
         startTimes[state.records[slot].arrival]?.instant
     }
 
-    /// Why an operation does not execute, or what its body awaits.
+    /// Returns the reasons why an operation does not execute, or the waits of its body.
     ///
     /// - Parameters:
-    ///   - reasons: What the state says.
-    ///   - holders: Those that have permits.
+    ///   - reasons: The reasons of the state.
+    ///   - holders: The operations that hold permits.
     func reasons(of slot: Int, _ reasons: [Scheduler.State.Reason], holders: [PermitHolder]) -> [WaitingReason] {
         guard let detail = details[slot] else { return [] }
         switch state.records[slot].status {

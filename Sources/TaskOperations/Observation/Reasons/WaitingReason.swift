@@ -1,11 +1,11 @@
-/// Why an operation does not execute; or, if it does, what its body waits for.
+/// A reason why an operation does not execute, or a wait of its executing body.
 ///
-/// An operation can have several reasons at once: it starts once all of them are gone. What is behind others in the line
-/// of its queue says so by `turn`; `permits` and `executor` are then those of the first in that line.
+/// An operation can have several reasons at once, and starts when none is left. An operation behind others in the line of its
+/// queue has the reason `turn`; `permits` and `executor` are reasons of the first one in this line.
 public enum WaitingReason: Sendable, Hashable, Codable {
     /// It was made, and not added to a queue.
     case notAdded
-    /// It stands for something that the library does not run, such as an operation of Foundation, which has not ended.
+    /// It represents unfinished work that the library does not run, such as an operation of Foundation.
     case outside
     /// It is to be added to this queue, in which as many operations are queued as may be, once there is room.
     case room(QueueLabel)
@@ -28,7 +28,7 @@ public enum WaitingReason: Sendable, Hashable, Codable {
     case permits(width: Int, holders: [PermitHolder])
     /// As many of its priority execute as `setMaxConcurrentOperationCount(_:for:)` allows, which is this number.
     case priorityLimit(Int)
-    /// A semaphore that is a limit of it has too few permits left; how that stands.
+    /// One of its limits has too few free permits. The value describes the semaphore.
     case limit(String)
     /// The rate of its queue lets nothing start for so long.
     case rate(next: Duration)
@@ -36,8 +36,8 @@ public enum WaitingReason: Sendable, Hashable, Codable {
     case executor
     /// Its body, or a child task of it, awaits something.
     case body(BodyWait)
-    /// Its body runs, and awaits nothing that the library knows of: it has been in its own code since then, if it is known
-    /// when it started. That is known of what starts while the queue is observed.
+    /// Its body executes its own code since this instant, and awaits no object of the library. The instant is known if the
+    /// queue was observed at the start.
     case execution(since: ContinuousClock.Instant?)
     /// It is finished.
     case finished
@@ -61,11 +61,11 @@ public struct BodyWait: Sendable, Hashable, Codable {
         case operation(OperationLabel, queue: QueueLabel?)
         /// That a queue is empty.
         case endOfQueue(QueueLabel)
-        /// An `AsyncSemaphore`, and how it stands.
+        /// An `AsyncSemaphore`, with its description.
         case semaphore(String)
         /// A completion handler that was not called, and whose.
         case completionHandler(String)
-        /// An `AsyncGroup`, and how it stands.
+        /// An `AsyncGroup`, with its description.
         case group(String)
         /// The end of a pause between two attempts: the number of the attempt after it, and the whole length.
         case pause(beforeAttempt: Int, length: Duration)

@@ -1,27 +1,27 @@
-/// Nothing has ended on a queue for some time, though something is there.
+/// A report on a queue that has operations, none of which has ended for some time.
 public struct StallReport: Sendable {
-    /// One operation on the way from the oldest of the queue to what holds it up.
+    /// An operation on the chain of waits from the oldest operation of the queue to the culprit.
     public struct Link: Sendable, Hashable, Codable {
         /// The operation.
         public let operation: OperationLabel
         /// The queue of the operation; nil if it is on none.
         public let queue: QueueLabel?
-        /// Why it does not go on: it waits for the next link, or, in the last one, for the culprit.
+        /// The reason why it does not continue: it waits for the next link, or, in the last link, for the culprit.
         public let reason: WaitingReason
     }
 
-    /// What holds the queue up, as far as the library can see.
+    /// The cause of the stall, as far as the library can see.
     public enum Culprit: Sendable, Hashable, Codable {
-        /// The body of this operation, which is in its own code: it awaits something that nobody brings about, or computes,
-        /// or blocks.
+        /// The body of this operation, which executes its own code: it awaits an event that never occurs, or computes, or
+        /// blocks.
         case body(OperationLabel)
-        /// A semaphore that the body of this operation awaits, and how it stands.
+        /// A semaphore that the body of this operation awaits, with its description.
         case semaphore(String, awaitedBy: OperationLabel)
         /// A completion handler that was not called, and the operation whose body awaits that.
         case completionHandler(String, awaitedBy: OperationLabel)
         /// An `AsyncGroup` that the body of this operation awaits.
         case group(String, awaitedBy: OperationLabel)
-        /// What the body of this operation does within `withPermitLent`.
+        /// The work of this operation's body within `withPermitLent`.
         case outside(awaitedBy: OperationLabel)
         /// A suspended queue.
         case suspension(QueueLabel)
@@ -47,13 +47,13 @@ public struct StallReport: Sendable {
     public let chain: [Link]
     /// The cause of the stall.
     public let culprit: Culprit
-    /// Whether no thread of the cooperative pool was free for a second, at the priority of what the chain leads
-    /// to: bodies block them all, or compute for that long.
+    /// Whether no thread of the cooperative pool was free for a second, at the priority of the culprit: bodies block all
+    /// threads, or compute for so long.
     public let isPoolBlocked: Bool
-    /// Everything on the queue, and on the queues on which there is what it waits for.
+    /// All operations of the queue, and of the queues for whose operations it waits.
     public let graph: OperationGraph
 
-    /// Those that have permits of the queue, and what each of them waits for.
+    /// The operations that hold permits of the queue, with their waits.
     public var holders: [OperationGraph.Operation] {
         graph.operations.filter { $0.state == .executing && $0.queue.map { graph.queues[$0].label } == queue }
     }

@@ -1,9 +1,9 @@
-/// What is wrong with a queue that stands still, as a sequence: see `TaskOperationQueue.stalls(longerThan:clock:)`.
+/// The reports on the stalls of a queue, as a sequence: see `TaskOperationQueue.stalls(longerThan:clock:)`.
 public struct StallReports: AsyncSequence, Sendable {
     public typealias Element = StallReport
     public typealias Failure = Never
 
-    /// Loaded with no lock held: the load may return what becomes the last reference.
+    /// Load it with no lock held: the result may become the last reference.
     private struct WeakScheduler: Sendable {
         weak let scheduler: Scheduler?
     }
@@ -62,21 +62,21 @@ public struct StallReports: AsyncSequence, Sendable {
 }
 
 extension TaskOperationQueue {
-    /// Watches the queue while it is iterated, and reports when nothing has ended for some time though something is there:
-    /// who holds permits, what they wait for, and what holds all of it up. It reports again each time as much has passed.
+    /// Watches the queue during the iteration, and reports if the queue has operations and none has ended for some time: the
+    /// holders of permits, their waits, and the cause. It reports again each time that the same time has passed.
     ///
     /// ```swift
     /// for await report in queue.stalls(longerThan: .seconds(10)) { print(report) }
     /// ```
     ///
-    /// The watch has a thread of its own, which sleeps; so it sees that bodies block all threads of the cooperative pool.
-    /// To hear of that, iterate on the main actor, or on an executor that has threads of its own. The queue is observed
-    /// meanwhile. What only waits for delays is not reported. The sequence ends when the queue is gone, or the task is
-    /// cancelled.
+    /// The watch has a thread of its own, so that it detects bodies that block all threads of the cooperative pool. To receive
+    /// such a report, iterate on the main actor, or on an executor with its own threads. The queue is observed meanwhile.
+    /// Operations that only wait for delays are not reported. The sequence ends when the queue is released, or when the task
+    /// is cancelled.
     ///
     /// - Parameters:
-    ///   - limit: How long nothing may end; more than zero.
-    ///   - clock: What measures that.
+    ///   - limit: The time without an end after which to report; positive.
+    ///   - clock: The clock that measures it.
     public func stalls(
         longerThan limit: Duration, clock: any Clock<Duration> = ContinuousClock()
     ) -> StallReports {

@@ -1,10 +1,10 @@
-/// The way from the oldest operation of a queue to what holds it up.
+/// The chain of waits from the oldest operation of a queue to the culprit.
 struct StallSearch {
     private let graph: OperationGraph
     private(set) var chain: [StallReport.Link] = []
     /// Nil if only delays are waited for.
     private(set) var culprit: StallReport.Culprit?
-    /// The priority of what the way leads to.
+    /// The priority of the last operation of the chain.
     private(set) var lastPriority = TaskPriority.medium
     private var visited: Set<Int> = []
     private let targets: [Int: [OperationGraph.Edge]]
@@ -18,13 +18,13 @@ struct StallSearch {
             graph.operations.enumerated().map { ($1.label, $0) }, uniquingKeysWith: { first, _ in first })
         var next = oldest(of: queue)
         while let index = next, visited.insert(index).inserted { next = follow(index) }
-        // The way came back to where it was: what is there waits for itself, through something that is not seen.
+        // The chain is a cycle: its operations wait for each other through a wait that is unknown to the library.
         if culprit == nil, let index = next { culprit = .body(graph.operations[index].label) }
     }
 
     private func oldest(of queue: QueueLabel) -> Int? {
         let indices = graph.operations.indices.filter { label(ofQueueOf: $0) == queue }
-        // What only waits for a delay holds nobody up.
+        // An operation that only waits for a delay is no cause.
         return indices.first { !graph.operations[$0].isDelayed }
     }
 
@@ -32,7 +32,7 @@ struct StallSearch {
         graph.operations[index].queue.map { graph.queues[$0].label }
     }
 
-    /// Takes the step from an operation to what it waits for. Returns that, or nil if it is the culprit.
+    /// Returns the operation for which an operation waits, or nil if it waits for the culprit.
     private mutating func follow(_ index: Int) -> Int? {
         let operation = graph.operations[index]
         lastPriority = operation.priority
@@ -65,7 +65,7 @@ struct StallSearch {
         return nil
     }
 
-    /// What executes on the same queue with the same priority.
+    /// An executing operation of the same queue with the same priority.
     private func executing(beside index: Int) -> Int? {
         let waiting = graph.operations[index]
         return graph.operations.indices.first { other in
@@ -109,7 +109,7 @@ struct StallSearch {
         return targets.first { !visited.contains($0) } ?? targets.first
     }
 
-    /// What is served first of a line says what the line waits for.
+    /// The first operation of a line, which has the reasons of the line.
     private func firstInLine(with index: Int) -> Int? {
         graph.operations.indices.first { other in
             graph.operations[other].queue == graph.operations[index].queue
@@ -119,7 +119,7 @@ struct StallSearch {
 }
 
 extension OperationGraph.Operation {
-    /// Whether it waits only for what time alone brings about.
+    /// Whether it waits only for times.
     fileprivate var isDelayed: Bool { !reasons.isEmpty && reasons.allSatisfy(\.endsByItself) }
 }
 

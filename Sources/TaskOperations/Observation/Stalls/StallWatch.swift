@@ -32,7 +32,7 @@ final class StallWatch: ChangeListener {
     /// Begins to watch. Returns the task that does.
     func start() -> Task<Void, Never>? {
         guard let scheduler else { return nil }
-        // What is there counts from now on, whenever another thread comes to tell of it.
+        // Existing operations count from now on, even if another thread reports them later.
         let (now, count) = (clock.now, scheduler.operationCount)
         progress.withLock { $0 = Progress(unfinishedCount: count, last: now) }
         scheduler.addListener(self)

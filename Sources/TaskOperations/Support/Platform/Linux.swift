@@ -1,4 +1,4 @@
-// What Glibc, Musl and Android have in common.
+// The functions that Glibc, Musl and Android share.
 
 #if os(Linux) || os(Android)
     #if canImport(Glibc)
