@@ -95,6 +95,7 @@ final class ThreadedWorld: @unchecked Sendable {
     private var bodies: [Int]
     private var handlers: [Int]
     private(set) var history = History()
+    private var openScopes: Set<Int> = []
 
     init(_ threaded: ThreadedProgram, _ schedule: Schedule) {
         program = threaded.program
@@ -187,7 +188,9 @@ extension ThreadedWorld {
                 }
             }
         case .scope(let queue, let steps):
-            if queues[queue] != nil { return }
+            // Noted before the scope opens, which takes steps: otherwise two scopes could be open for one number.
+            if queues[queue] != nil || !openScopes.insert(queue).inserted { return }
+            defer { openScopes.remove(queue) }
             try? await withTaskOperationQueue(
                 maxConcurrentOperationCount: max(1, program.queues[queue].width), failures: .ignore
             ) {

@@ -75,6 +75,22 @@ enum SubjectName: String, CaseIterable, Sendable {
     case semaphoreAroundTask = "semaphore-around-Task"
     /// An `AsyncSemaphore` that bodies acquire.
     case semaphoreInBody = "semaphore-in-body"
+    // One option each.
+    case named = "name"
+    case prioritised = "priority"
+    case weighted = "weight"
+    case limited = "limited"
+    case dependent = "dependencies"
+    case startingWithin = "starting-within"
+    case endingWithin = "ending-within"
+    case timeLimited = "timeLimit"
+    case attemptTimeLimited = "attemptTimeLimit"
+    case abandonable = "timeLimit-abandon"
+    case retried = "retry"
+    case allOptions = "all-options"
+    case lendingWhenNeeded = "whenNeeded"
+    case lendingAlways = "always"
+    case lendingNever = "never"
     /// What reads a code base that is to move.
     case audit
     /// What arithmetic says.

@@ -34,6 +34,8 @@ enum Catalogue {
         .boundedAdd,
         .sharedLimit,
         .startRate,
+        .options,
+        .lending,
         .latency("median", 0.5),
         .latency("99th percentile", 0.99),
         .bridgedDependency,

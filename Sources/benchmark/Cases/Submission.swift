@@ -19,9 +19,7 @@ enum Submission<Work: Body> {
         case .taskGroupNext: Subject(name) { await taskGroupNext($0, width) }
         case .taskGroupSemaphore: Subject(name) { await taskGroupSemaphore($0, width) }
         case .task: Subject(name) { await task($0, isSerial: width == 1) }
-        case .scopedQueue, .observed, .traced, .asyncSemaphore, .bridgedOperationQueue, .keyedOperations, .actorOfTasks,
-            .semaphoreAroundTask, .semaphoreInBody, .audit, .ideal:
-            nil
+        default: nil
         }
     }
 
