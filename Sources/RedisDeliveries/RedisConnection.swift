@@ -12,7 +12,7 @@ final class RedisConnection: Sendable {
 
     private struct State: Sendable {
         var outgoing: [UInt8] = []
-        /// Whether a thread sends what is outgoing. True until the connection is made.
+        /// Whether a thread sends the outgoing bytes. True until the connection is made.
         var isSending = true
         var calls: [Call] = []
         /// The number of replies that were received.
@@ -124,7 +124,7 @@ extension RedisConnection {
         call?.continuation.resume(returning: call!.replies)
     }
 
-    /// Sends what there is, unless another thread does so.
+    /// Sends the outgoing bytes, unless another thread does so.
     private func sendOutgoing() {
         while true {
             let bytes = state.withLock { state -> [UInt8] in

@@ -1,5 +1,5 @@
-// Each script runs in one step on the server. The pending list of the group knows who holds an entry, and how often it was
-// delivered: together they tell whether a lease is still the caller's.
+// Each script runs atomically on the server. The pending list of the group contains the holder of each entry and the
+// number of its deliveries. Together they show whether the caller still has the lease.
 
 enum RedisScripts {
     /// KEYS: stream. ARGV: group, entry, consumer, number of deliveries.

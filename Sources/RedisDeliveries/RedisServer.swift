@@ -42,7 +42,7 @@ package final class RedisServer: @unchecked Sendable {
         try await start()
     }
 
-    /// Starts the server again, with what it had written.
+    /// Restarts the server with the data that it had written.
     package func start() async throws {
         let process = Process()
         process.executableURL = executable

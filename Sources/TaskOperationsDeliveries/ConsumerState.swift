@@ -86,8 +86,8 @@ extension ConsumerState {
         return look
     }
 
-    /// The time of a planned look has come. Returns the deliveries whose leases need a task that keeps them, and the time
-    /// of the next look. One planned look stands for many deliveries, because most end before their first look.
+    /// Handles the time of a planned look. Returns the deliveries whose leases need a task that extends them, and the
+    /// time of the next look. One planned look serves many deliveries, because most end before their first look.
     mutating func look(at now: Duration) -> (due: [Entry], next: Duration?) {
         nextLook = nil
         let due = held.filter { $0.value.firstLook.map { $0 <= now } ?? false }

@@ -44,7 +44,7 @@ public struct DeliveryLeaseLost: Error, Hashable, CustomStringConvertible {
     /// Creates the error.
     public init() {}
 
-    /// What happened, and what follows.
+    /// The cause of the error, and its consequence.
     public var description: String {
         "The lease of the delivery has ended. The engine delivers its payload again, or has done so."
     }

@@ -10,7 +10,7 @@ public enum EngineCall: Hashable, Sendable {
     case extendLease
 }
 
-/// What a consumer of deliveries reports.
+/// An event that a consumer of deliveries reports.
 public enum DeliveryEvent<ID: Hashable & Sendable>: Sendable {
     /// The body has succeeded, and the engine has removed the payload.
     case acknowledged(ID)

@@ -2,8 +2,8 @@ internal import TaskOperations
 
 /// How long a worker may hold a delivery, and when it asks for more time.
 ///
-/// A worker that has crashed extends nothing, so another worker gets the delivery after `duration`. A worker whose body
-/// hangs must not extend the lease either: that is what `renewal` decides.
+/// A crashed worker extends no lease, so another worker gets the delivery after `duration`. A worker whose body hangs
+/// must not extend the lease either; `renewal` limits the extensions.
 public struct DeliveryLease: Hashable, Sendable {
     /// When the lease of a body that executes is extended. A delivery that waits for its start is always extended.
     public enum Renewal: Hashable, Sendable {

@@ -2,8 +2,8 @@ public import TaskOperations
 
 /// How the deliveries of one kind are executed.
 ///
-/// `operation` says what the queue needs to know. A retry policy there repeats the body within this process and this
-/// delivery; `redelivery` is for what follows after that.
+/// `operation` has the options for the queue. A retry policy there repeats the body within this process and this
+/// delivery. `redelivery` applies after the last of these attempts.
 public struct DeliveryOptions: Sendable {
     /// The options of each delivery's operation: its name, priority, weight, limits and so on.
     public var operation: OperationOptions

@@ -38,7 +38,8 @@ final class HeldDelivery<Source: Delivery>: Sendable {
 
     /// Executes the payload, as the body of the operation, and acknowledges it.
     ///
-    /// The acknowledgement is tried once here, where it needs no other task. If it fails, `settle` goes on with it.
+    /// The acknowledgement is tried once here, so that it usually needs no other task. If it fails, `settle` repeats
+    /// it.
     func execute() async throws {
         let now = clock.now
         state.withLock { state in

@@ -11,8 +11,8 @@
 ///
 /// With a `ManualClock` and a `SeededExecutor`, runs can be repeated. An interceptor makes calls slow, or has them fail.
 public final class InMemoryEngine<Payload: Sendable>: Sendable {
-    /// Called before and after each call of the engine. An error that it throws before the call prevents the call; one that
-    /// it throws afterwards stands for a lost answer.
+    /// Called before and after each call of the engine. An error that it throws before the call prevents the call. An
+    /// error that it throws afterwards simulates a lost answer.
     public typealias Interceptor = @Sendable (_ worker: String, _ call: EngineCall, _ isDone: Bool) async throws -> Void
 
     private struct State: Sendable {

@@ -1,6 +1,6 @@
-/// Decides what an engine in memory delivers, and who holds what. A pure value: callers pass the time.
+/// Selects the deliveries of an engine in memory, and tracks their holders. A pure value: callers pass the time.
 struct InMemoryEngineState<Payload: Sendable>: Sendable {
-    /// Who holds a delivery: each one has another number.
+    /// The holder of a delivery. Each holder has its own number.
     typealias Receipt = Int
 
     enum Pull: Sendable {

@@ -18,8 +18,8 @@ extension TaskOperationQueue {
     /// - After success it is acknowledged. After a failure it is rejected, with the delay of `DeliveryOptions.redelivery`.
     /// - Its lease is extended as `DeliveryOptions.lease` says. A lease that is lost cancels the body.
     /// - A call of the engine that fails is reported and repeated, for the answer to a delivery until the lease ends.
-    /// - When the task is cancelled, nothing more is pulled. Bodies have `ConsumerConfiguration.drainTime` to finish; then they
-    ///   are cancelled. What has not succeeded is given back.
+    /// - When the task is cancelled, no more deliveries are pulled. Bodies have `ConsumerConfiguration.drainTime` to
+    ///   finish; then they are cancelled. Deliveries that have not succeeded are returned to the engine.
     ///
     /// The call returns when every delivery that it has pulled is settled, and every body has ended.
     ///

@@ -3,8 +3,8 @@ internal import Foundation
 @_spi(Lock) internal import TaskOperations
 package import Testing
 
-/// Whether the environment variable `TASK_OPERATIONS_DEEP` is set, as `.ci/run` sets it: what takes long is then
-/// tested at its full size.
+/// Whether the environment variable `TASK_OPERATIONS_DEEP` is set, as `.ci/run` sets it. Long tests then run at their
+/// full size.
 package let isDeep = ProcessInfo.processInfo.environment["TASK_OPERATIONS_DEEP"] != nil
 
 /// Runs tests on threads of their own.
@@ -27,14 +27,14 @@ extension Trait where Self == ThreadsTrait {
     /// other test waiting at each of its suspensions.
     package static var computing: Self { Self(threads: .computing) }
 
-    /// Has a test go on as soon as it can, however busy the cooperative pool is. For tests that something spins for
-    /// until they go on: the monitor of exit tests from the end of a process until it is told what waits for it, and
-    /// Foundation's `URLSession` on Linux from a request until its response. And for tests that block a thread of the
-    /// pool until they go on: there may be two, and two such tests would wait for ever for each other.
+    /// Runs a test without delay, even if the cooperative pool is busy. One use is a test during which other code
+    /// spins: the monitor of exit tests spins after the end of a process until the waiting test is notified, and
+    /// Foundation's `URLSession` on Linux spins from a request until its response. The other use is a test that blocks
+    /// a thread of the pool. The pool may have two threads only, and two such tests would wait for each other for ever.
     package static var prompt: Self { Self(threads: .prompt) }
 }
 
-/// Threads that take jobs in the order of their coming.
+/// Threads that run jobs in the order of arrival.
 private final class TestThreads: TaskExecutor {
     static let computing = TestThreads(count: ProcessInfo.processInfo.activeProcessorCount, niceness: 10)
     static let prompt = TestThreads(count: 2, niceness: 0)
@@ -45,7 +45,7 @@ private final class TestThreads: TaskExecutor {
     private init(count: Int, niceness: CInt) {
         for _ in 0..<count {
             let thread = Thread { self.serve(niceness: niceness) }
-            // Not much, so that recursion over what is being tested shows itself early.
+            // Small, so that recursion over tested data structures is detected early.
             thread.stackSize = 1 << 20
             thread.start()
         }

@@ -2,10 +2,10 @@ internal import Foundation
 internal import TaskOperations
 package import Testing
 
-/// Has only some tests run at once.
+/// Limits the number of tests that run at once.
 ///
-/// Hundreds at once take a third more processor time than one after the other: they poll for each other's turn on the
-/// threads of the pool, and share its caches. What computes on threads of its own takes turns there.
+/// Hundreds of tests at once take a third more processor time than one after the other: they poll on the threads of the
+/// pool, and share its caches. Tests that compute on their own threads are limited there.
 package struct TurnsTrait: TestTrait, SuiteTrait, TestScoping {
     /// Enough that tests that wait leave no processor idle.
     private static let turns = AsyncSemaphore(capacity: 3 * ProcessInfo.processInfo.activeProcessorCount)

@@ -1,8 +1,8 @@
-/// Lets others run until something holds. Returns false if it does not come in time: for a test that would hang
-/// otherwise, and can free what hangs.
+/// Suspends until a condition holds. Returns false if it does not hold in time. For tests that would hang otherwise,
+/// and that can release the hanging tasks.
 ///
-/// Looks again at every turn of the executor, then after a millisecond, and ever later up to 16 of them: loops that only
-/// yield keep the threads of the pool from everybody else.
+/// Checks the condition at each turn of the executor at first, then after a millisecond, and then after growing pauses
+/// of up to 16 milliseconds. A loop that only yields would occupy the threads of the pool.
 package func eventually(within limit: Duration = .seconds(300), _ condition: () async -> Bool) async -> Bool {
     let end = ContinuousClock.now + limit
     var looks = 0
@@ -14,8 +14,8 @@ package func eventually(within limit: Duration = .seconds(300), _ condition: () 
     return true
 }
 
-/// Gives everything else that is ready to run ample opportunity to do so. Only for showing that something does not
-/// happen: what does happen is waited for.
+/// Gives all other ready tasks ample opportunity to run. Use this only to show that an event does not happen. To wait
+/// for an event that does happen, use a gate or a recorder.
 package func letOthersRun() async {
     for _ in 0..<100 { await Task.yield() }
 }

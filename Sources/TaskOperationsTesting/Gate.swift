@@ -1,11 +1,11 @@
 @_spi(Lock) import TaskOperations
 
-/// Holds tasks back until it is opened: what a test uses instead of a sleep.
+/// Holds tasks back until it is opened. Tests use it instead of a sleep.
 ///
 /// ```swift
 /// let gate = Gate()
 /// let operation = queue.addOperation { await gate.pass() }
-/// await gate.waitForArrivals(1)  // the body has started, and stands at the gate
+/// await gate.waitForArrivals(1)  // the body has started, and waits at the gate
 /// gate.open()
 /// ```
 public final class Gate: Sendable {
@@ -57,7 +57,7 @@ public final class Gate: Sendable {
         resumeWatchers { $0.arrive() }
     }
 
-    /// Lets everybody through who waits, and everybody who comes.
+    /// Releases all waiting tasks, and lets all later ones pass.
     public func open() {
         let held = state.withLock { state in
             state.isOpen = true

@@ -57,11 +57,12 @@ public final class ManualClock: Clock, ExecutorBoundClock, Identifiable {
     /// Where the library waits for deadlines on this clock.
     package let sleepExecutor: (any TaskExecutor)?
 
-    /// Makes a clock that stands at its beginning.
+    /// Creates a clock at its initial time.
     ///
-    /// - Parameter executor: Where the library waits for deadlines on this clock: with the executor on which all else runs,
-    ///   a program with rates, delays or time limits can be repeated too. Such deadlines pass only while the executor runs
-    ///   something, and what sleeps when that is over is kept. Nil for the cooperative pool.
+    /// - Parameter executor: The executor on which the library waits for deadlines of this clock. If it is the executor
+    ///   of the whole program, a program with rates, delays or time limits can be repeated too. Such deadlines pass
+    ///   only while the executor runs jobs. Tasks that still sleep when the run ends are kept. Nil for the cooperative
+    ///   pool.
     public init(on executor: SeededExecutor? = nil) {
         sleepExecutor = executor
     }
@@ -87,8 +88,8 @@ public final class ManualClock: Clock, ExecutorBoundClock, Identifiable {
         await arrivals.waitForArrivals(count)
     }
 
-    /// Moves the clock on, and wakes whoever has slept until its deadline: earlier deadlines first, and equal ones in
-    /// the order in which they fell asleep. Linear in the number that sleep.
+    /// Advances the clock, and wakes all tasks whose deadlines have passed: earlier deadlines first, and equal
+    /// deadlines in the order in which the sleeps began. Linear in the number of sleeping tasks.
     ///
     /// - Parameter duration: Not negative.
     public func advance(by duration: Duration) {

@@ -14,7 +14,7 @@ public enum OperationEvent: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// What started and finished, in order.
+/// The starts and finishes of pieces of work, in order.
 ///
 /// ```swift
 /// let recorder = Recorder<OperationEvent>()
@@ -28,17 +28,18 @@ extension Recorder where Event == OperationEvent {
         return try await work()
     }
 
-    /// The names of what started, in order.
+    /// The names of the started pieces of work, in order.
     public var started: [String] {
         events.compactMap { if case .started(let name) = $0 { name } else { nil } }
     }
 
-    /// The names of what finished, in order.
+    /// The names of the finished pieces of work, in order.
     public var finished: [String] {
         events.compactMap { if case .finished(let name) = $0 { name } else { nil } }
     }
 
-    /// The most that had started and not finished at any moment. Linear in what was recorded.
+    /// The maximum number of pieces of work that were started and unfinished at the same time. Linear in the number of
+    /// events.
     public var mostAtOnce: Int {
         var (now, most) = (0, 0)
         for event in events {

@@ -1,6 +1,6 @@
 @_spi(Lock) import TaskOperations
 
-/// Keeps what happened, in order, from whatever thread it is told.
+/// Records events in order, from any thread.
 public final class Recorder<Event: Sendable>: Sendable {
     private let recorded = Lock<[Event]>([])
 
@@ -12,6 +12,6 @@ public final class Recorder<Event: Sendable>: Sendable {
         recorded.withLock { $0.append(event) }
     }
 
-    /// What was recorded so far, in order.
+    /// The events recorded so far, in order.
     public var events: [Event] { recorded.withLock { $0 } }
 }

@@ -1,7 +1,7 @@
 @_spi(Lock) public import TaskOperations
 
-/// Runs a program of many tasks on one thread, and picks what runs next from a seed: the same seed gives the same
-/// interleaving, another seed another one.
+/// Runs a program of many tasks on one thread, and chooses the next job with a seed. The same seed gives the same
+/// interleaving; another seed gives another one.
 ///
 /// ```swift
 /// let executor = SeededExecutor(seed: 17)
@@ -12,10 +12,10 @@
 /// }
 /// ```
 ///
-/// What stays on the executor: the body and its child tasks, with the actors that these call, and the bodies of queues
-/// that were given the executor. What leaves it, and cannot be repeated: `Task.detached` and `Task {}` without an
-/// executor, the main actor, actors with an executor of their own, `Task.sleep`, callbacks of other threads. Use a
-/// `ManualClock` instead of sleeping, and one that was made with the executor for rates, delays and time limits.
+/// These run on the executor: the body and its child tasks, with the actors that these call, and the bodies of queues
+/// that were given the executor. These leave the executor and cannot be repeated: `Task.detached` and `Task {}` without
+/// an executor, the main actor, actors with an executor of their own, `Task.sleep`, and callbacks of other threads. Use
+/// a `ManualClock` instead of sleeping. For rates, delays and time limits, create the clock with the executor.
 public final class SeededExecutor: TaskExecutor, HandlerExecutor, SliceDecidingExecutor {
     private struct State: Sendable {
         var generator: SeededGenerator
@@ -32,7 +32,7 @@ public final class SeededExecutor: TaskExecutor, HandlerExecutor, SliceDecidingE
         }
     }
 
-    /// What the order of all jobs follows from.
+    /// The seed that determines the order of all jobs.
     public let seed: UInt64
 
     private let state: Lock<State>
@@ -67,7 +67,7 @@ extension SeededExecutor {
 }
 
 extension TaskExecutor where Self == SeededExecutor {
-    /// The executor that a test with the trait `.seeds` runs on: what its queues are given. Use it in such a test only.
+    /// The executor of a test with the trait `.seeds`, to be given to its queues. Use it in such a test only.
     public static var seeded: SeededExecutor {
         guard let executor = SeededExecutor.current else {
             fatalError("`.seeded` was asked for outside of a test with the trait `.seeds`.")
@@ -79,19 +79,19 @@ extension TaskExecutor where Self == SeededExecutor {
 // MARK: - Running
 
 extension SeededExecutor {
-    /// Runs a body, and all that it sets going on this executor, until nothing is left to run.
+    /// Runs a body, and all jobs that it starts on this executor, until no job is left.
     ///
     /// Everything runs on the calling thread, inside of this call, which therefore needs no `await`. An executor runs
     /// one body at a time, and can run another one afterwards.
     ///
     /// - Parameters:
     ///   - jobLimit: How many jobs may run before that counts as endless.
-    ///   - whenIdle: Called on this thread whenever nothing is left to run and the body waits. It may bring something
-    ///     about, such as moving a `ManualClock`, and returns whether it did: false means stuck.
+    ///   - whenIdle: Called on this thread whenever no job is left and the body waits. It may cause an event, such as
+    ///     advancing a `ManualClock`, and returns whether it did. False means that the program is stuck.
     ///   - body: Runs in a task of its own, of medium priority, with the caller's task locals.
-    /// - Returns: What `body` returns.
-    /// - Throws: What `body` throws. `SeededRunError` if the body waits for something that nothing is left to bring
-    ///   about, or where jobs have no end. The body's task is then cancelled, and left behind if that does not help.
+    /// - Returns: The value that `body` returns.
+    /// - Throws: The error that `body` throws. `SeededRunError` if the body waits and no job is left, or if the jobs
+    ///   have no end. In both cases the body's task is cancelled. If the cancellation does not end it, it is abandoned.
     public func run<Value: Sendable>(
         jobLimit: Int = 10_000_000, whenIdle: () -> Bool = { false },
         _ body: @escaping @Sendable () async throws -> Value
@@ -133,25 +133,25 @@ extension SeededExecutor {
     }
 }
 
-/// What came of a body, for whoever runs its jobs.
+/// Holds the outcome of a body for the thread that runs its jobs.
 private final class OutcomeBox<Value: Sendable>: Sendable {
     let result = Lock<Result<Value, any Error>?>(nil)
 }
 
 /// Why a `SeededExecutor` gave a program up.
 public struct SeededRunError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What kept the program from its end.
+    /// The reason why the program did not end.
     public enum Reason: Sendable {
         /// The body waits, and nothing that could end the wait is left to run.
         case stuck
-        /// Jobs went on beyond the limit.
+        /// More jobs than the limit have run.
         case endless
     }
 
     /// The executor's seed: the same program under it does the same again.
     public let seed: UInt64
 
-    /// What kept the program from its end.
+    /// The reason why the program did not end.
     public let reason: Reason
 
     /// How many jobs were run until then.
@@ -160,7 +160,7 @@ public struct SeededRunError: Error, Sendable, Hashable, CustomStringConvertible
     /// Whether the body's task did not end when it was cancelled.
     package let leavesTask: Bool
 
-    /// What happened, under which seed, and what may be the cause.
+    /// The reason, the seed and a possible cause.
     public var description: String {
         switch reason {
         case .stuck:

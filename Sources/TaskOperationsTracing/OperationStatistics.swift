@@ -1,6 +1,6 @@
 @_spi(Lock) public import TaskOperations
 
-/// Counts what operations do, and how long they wait and execute, for each queue that it observes.
+/// Counts the events of operations, and measures their waiting and execution times, for each observed queue.
 ///
 /// ```swift
 /// let statistics = OperationStatistics()
@@ -11,7 +11,7 @@
 ///
 /// It keeps 16 bytes for each operation that has not started, and a kilobyte or two for each queue.
 public final class OperationStatistics: TaskOperationObserver {
-    /// What operations of a queue did, up to a moment.
+    /// The statistics of the operations of a queue, up to a moment.
     public struct Queue: Sendable, Codable {
         /// The name of the queue.
         public let name: String
@@ -49,7 +49,7 @@ public final class OperationStatistics: TaskOperationObserver {
     /// Creates statistics without a queue. Pass them to `addObserver` or `observeAll`.
     public init() {}
 
-    /// What there is now, in the order in which queues were made.
+    /// The current statistics, in the order in which queues were made.
     public var snapshot: [Queue] {
         entries.withLock { entries in entries.sorted { $0.key < $1.key }.map(\.value.statistics) }
     }
@@ -78,7 +78,7 @@ extension OperationStatistics.Entry {
         case .ready: waiting.setReady(number, at: time)
         case .started:
             let times = waiting.remove(number) ?? (time, time)
-            // What was there before the observer has waited for a time that is not known.
+            // The waiting time of an operation that was added before the observer is unknown.
             if !event.isReplayed { statistics.waited.add(nanoseconds: time - max(times.added, times.ready)) }
             started[number] = time
         case .attempt: statistics.retries += 1
@@ -107,8 +107,8 @@ extension OperationStatistics.Entry {
     }
 }
 
-/// How often durations of each size came, in steps of a quarter of a power of two: what it says of one is at most a fifth
-/// too much.
+/// The number of durations of each size, in steps of a quarter of a power of two. A duration read from it is at most a
+/// quarter too long.
 public struct DurationHistogram: Sendable, Hashable, Codable {
     /// From 1 μs up.
     private var counts: [Int] = []

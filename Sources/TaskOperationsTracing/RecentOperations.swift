@@ -1,9 +1,9 @@
 import TaskOperations
 
-/// Something about each of the last operations, in two halves of which the older is dropped.
+/// A value for each of the latest operations. It is kept in two halves, of which the older is dropped.
 ///
-/// It keeps the memory of an operation, but not the value and whatever else the operation holds. So no other operation can
-/// have the same address and be mistaken for one that is here.
+/// It keeps the memory of an operation, but not the value and the other objects that the operation holds. So no other
+/// operation can have the same address and be mistaken for one in this collection.
 struct RecentOperations<Value: Sendable>: Sendable {
     private struct Entry: Sendable {
         // Never read. An unowned reference keeps the memory, and nothing of the operation's is freed with it.

@@ -2,7 +2,7 @@
     @_spi(Lock) public import TaskOperations
     public import os
 
-    /// Tells Instruments of operations: an interval for each that executes, and an event for what happens to it.
+    /// Reports operations to Instruments: an interval for each execution, and an event for each change.
     public final class SignpostObserver: TaskOperationObserver {
         private struct Key: Hashable {
             let queue: Int
@@ -19,7 +19,7 @@
 
         /// Creates an observer.
         ///
-        /// - Parameter signposter: What the intervals and events are told to.
+        /// - Parameter signposter: The receiver of the intervals and events.
         public init(_ signposter: OSSignposter) {
             self.signposter = signposter
         }

@@ -1,5 +1,5 @@
 extension Trace {
-    /// One operation of the critical path, and what it waited for just before it started.
+    /// One operation of the critical path, and the last cause of its wait before it started.
     public struct Step: Sendable, Hashable {
         /// The reason for which an operation started when it did.
         public enum Cause: Sendable, Hashable {
@@ -47,13 +47,13 @@ extension Trace {
         return steps.reversed()
     }
 
-    /// What an operation waited for last.
+    /// The last cause of an operation's wait.
     private func cause(of index: Int, _ ends: [Int]) -> Step.Cause {
         let operation = operations[index]
         let awaited = operation.awaited.max { operations[$0].end < operations[$1].end }
         if let awaited, operations[awaited].end > operation.start { return .wait(awaited) }
         let dependency = operation.dependencies.max { operations[$0].end < operations[$1].end }
-        // What is one step of the queue has one time; a microsecond is for what takes two.
+        // Changes in one step of the queue have the same time. A microsecond allows for changes in two steps.
         let isHeldUp = operation.waitedForPermit > 1e-6
         if !isHeldUp, let dependency, operations[dependency].end > operation.added - 1e-6 {
             return .dependency(dependency)

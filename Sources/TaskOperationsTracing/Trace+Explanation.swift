@@ -1,6 +1,6 @@
 extension Trace {
-    /// The analysis of the trace as text: what each queue did, the critical path and what would have shortened it, and the
-    /// longest waits.
+    /// The analysis of the trace as text: the activity of each queue, the critical path and the changes that would have
+    /// shortened it, and the longest waits.
     public var explanation: String {
         if operations.isEmpty { return "The trace has no operation that executed.\n" }
         var lines = [

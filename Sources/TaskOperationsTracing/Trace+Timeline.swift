@@ -1,8 +1,9 @@
 extension Trace {
-    /// A chart of the trace: a row for each permit of each queue, with what had it when, the number of operations that waited
-    /// for one above, and the critical path marked. It follows whether the page is light or dark.
+    /// Returns a chart of the trace. It has a row for each permit of each queue with the operations that held the
+    /// permit. Above them, it shows the number of operations that waited for a permit. The critical path is marked. The
+    /// chart adapts to a light or dark page.
     ///
-    /// - Parameter width: How wide it is, in pixels; at least 400.
+    /// - Parameter width: The width in pixels; at least 400.
     public func timelineSVG(width: Int = 1200) -> String {
         Timeline(self, width: max(400, width)).text
     }

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// What a `TraceRecorder` has written: which operation waited and executed when.
+/// The content of a file that a `TraceRecorder` has written: the waits and executions of operations.
 public struct Trace: Sendable {
     /// A queue of the trace.
     public struct Queue: Sendable, Hashable {

@@ -21,7 +21,7 @@ struct TraceBytes: ~Copyable, @unchecked Sendable {
         try body(UnsafeRawBufferPointer(start: bytes, count: count))
     }
 
-    /// Makes room for more bytes. What is added without it needs no more than was made room for.
+    /// Makes room for more bytes. Bytes may be added without this call only within the reserved capacity.
     mutating func reserve(_ additional: Int) {
         if count + additional <= capacity { return }
         capacity = max(2 * capacity, count + additional)
@@ -76,7 +76,7 @@ struct TraceBytes: ~Copyable, @unchecked Sendable {
         add(UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: rest % 10))
     }
 
-    /// Text between quotation marks, with what JSON wants escaped. Makes room for itself.
+    /// Adds text between quotation marks, with the escapes that JSON requires. Reserves the capacity itself.
     mutating func addQuoted(_ text: String) {
         var text = text
         text.withUTF8 { source in

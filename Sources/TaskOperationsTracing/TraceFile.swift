@@ -42,9 +42,9 @@ struct TraceFile: ~Copyable, Sendable {
     /// Whether it is time to begin a new file.
     var isFull: Bool { maximumSize.map { size + bytes.count >= $0 } ?? false }
 
-    /// Adds a line. The comma after it comes with the next one, so that what was written can be read at any time.
+    /// Adds a line. The comma after the line is written with the next line, so that the file can be read at any time.
     ///
-    /// - Parameter add: Adds at most a kilobyte, but for what makes room for itself.
+    /// - Parameter add: Adds at most a kilobyte, except with functions that reserve capacity themselves.
     @inline(__always)
     mutating func addLine(_ add: (inout TraceBytes) -> Void) {
         bytes.reserve(1024)

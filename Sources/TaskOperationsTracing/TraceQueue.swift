@@ -1,4 +1,4 @@
-/// What a recorder keeps of a queue.
+/// The recorder's state of a queue.
 struct TraceQueue: Sendable {
     /// An operation that executes, or has lent its permit.
     struct Started: Sendable {

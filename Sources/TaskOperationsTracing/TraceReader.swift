@@ -2,7 +2,7 @@ import Foundation
 
 /// Reads the lines of a trace.
 struct TraceReader {
-    /// What a line can have.
+    /// The possible fields of a line.
     private struct Line: Decodable {
         struct Arguments: Decodable {
             var name: String?

@@ -2,8 +2,8 @@ internal import Dispatch
 public import Foundation
 @_spi(Lock) public import TaskOperations
 
-/// Writes what happens to operations to a file that `ui.perfetto.dev` and `chrome://tracing` open, in the Trace Event
-/// Format, and that `Trace` reads back.
+/// Writes the events of operations to a file in the Trace Event Format. `ui.perfetto.dev` and `chrome://tracing` open
+/// such a file, and `Trace` reads it.
 ///
 /// ```swift
 /// let recorder = try TraceRecorder(writingTo: URL(filePath: "trace.json"))
@@ -13,22 +13,22 @@ public import Foundation
 /// try recorder.finish()
 /// ```
 ///
-/// Each queue is a process of the trace and each permit a lane in it. A slice says when an operation held the permit,
-/// another one how long the operation waited, and arrows lead from dependencies. What is not written yet is written each
-/// half second; a file that a crash has cut there still opens.
+/// Each queue is a process of the trace, and each permit a lane in it. One slice shows the time for which an operation
+/// held the permit, another its waiting time, and arrows lead from dependencies. Buffered events are written every half
+/// second. A file that a crash has cut short can still be opened.
 ///
 /// It keeps 16 bytes for each operation that has not started, and some megabytes besides.
 public final class TraceRecorder: TaskOperationObserver {
     private let writer: Lock<TraceWriter>
     private let timer = Lock<FlushTimer?>(nil)
 
-    /// Creates a recorder and the file, in place of one that is there.
+    /// Creates a recorder and its file. An existing file is replaced.
     ///
     /// - Parameters:
     ///   - url: The file.
-    ///   - maximumFileSize: From how many bytes on a new file is begun, at least 1; nil for never. What was written before is moved to
-    ///     a file of the same name with `.1` at the end, and what that had is dropped. Each of both can be opened by
-    ///     itself.
+    ///   - maximumFileSize: The number of bytes from which a new file is begun, at least 1; nil for no limit. The
+    ///     former file is renamed with the suffix `.1`, in place of an earlier file of that name. Each of both can be
+    ///     opened by itself.
     /// - Throws: `TraceError.file` if the file cannot be made.
     public init(writingTo url: URL, maximumFileSize: Int? = nil) throws(TraceError) {
         if let maximumFileSize {
@@ -49,12 +49,12 @@ public final class TraceRecorder: TaskOperationObserver {
         writer.withLock { $0.record(event, width: width) }
     }
 
-    /// Writes what has not been written.
+    /// Writes the buffered events.
     private func flush() {
         writer.withLock { $0.flush() }
     }
 
-    /// Writes what is left and closes the file. What happens later is not recorded.
+    /// Writes the remaining events and closes the file. Later events are not recorded.
     ///
     /// - Throws: `TraceError.file` if anything could not be written.
     public func finish() throws(TraceError) {

@@ -32,7 +32,7 @@ extension TraceWriter {
         addSlice(event.operationNumber, started, on: place, until: time, end: end) { $0.addName(event) }
     }
 
-    /// What executes when the recorder is finished has a slice up to then.
+    /// Adds a slice, up to the end of the recording, for an operation that still executes.
     mutating func addRest(_ number: UInt64, _ started: TraceQueue.Started, _ queue: TraceQueue, until time: Int) {
         guard let lane = started.lane else { return }
         let place = (queue.process, queue.threads[lane])
@@ -155,7 +155,7 @@ extension TaskOperationEvent.Outcome {
 }
 
 extension TraceBytes {
-    /// Begins an event, with what says where it is.
+    /// Begins an event, with its process, thread and time.
     ///
     /// - Parameter start: All up to the number of the process.
     @inline(__always)

@@ -24,8 +24,8 @@ struct TraceWriter: ~Copyable, Sendable {
     private var lastNumber = 0
     /// The places where the last operations ended.
     private var ends = RecentOperations<Place>(count: 1 << 16)
-    /// The places where an arrow from an operation ends whose own end was not told yet: each queue tells by itself what
-    /// happens, so that the end of a dependency on another queue may be told later than the start of its dependent.
+    /// The places of outstanding arrows from operations whose end was not reported yet. Each queue reports its own
+    /// events, so the end of a dependency on another queue may be reported later than the start of its dependent.
     private var arrowsDue = RecentOperations<[Place]>(count: 1 << 12)
     private(set) var eventCount = 0
 
@@ -81,7 +81,7 @@ struct TraceWriter: ~Copyable, Sendable {
 
     private func nanoseconds(_ moment: Moment) -> Int {
         let (seconds, attoseconds) = (moment - start).components
-        // What was stamped before the recorder began, by another thread, counts as the beginning.
+        // A time before the start of the recorder, set by another thread, counts as the start.
         return max(0, Int(seconds) * 1_000_000_000 + Int(attoseconds / 1_000_000_000))
     }
 

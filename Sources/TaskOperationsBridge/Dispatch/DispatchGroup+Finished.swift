@@ -4,7 +4,7 @@ public import TaskOperations
 extension DispatchGroup {
     /// Waits until the group is empty, without blocking a thread.
     ///
-    /// Cancelling the task does not end the wait, as what follows relies on the group being empty.
+    /// Cancelling the task does not end the wait, because the code after it relies on the empty group.
     public func finished() async {
         _ = await waitForNotification(timeout: nil) { notify(queue: bridgeQueue, execute: $0) }
     }
@@ -20,8 +20,8 @@ extension DispatchGroup {
         await waitForNotification(timeout: timeout) { notify(queue: bridgeQueue, execute: $0) }
     }
 
-    /// Enters the group for an operation, which leaves it when it has finished in whatever way. It leaves before
-    /// anything that awaits or depends on the operation goes on.
+    /// Enters the group for an operation, and leaves it when the operation has finished with any outcome. Tasks that
+    /// await the operation, and operations that depend on it, continue only afterwards.
     public func enter(for operation: AnyTaskOperation) {
         enter()
         operation.addCompletionHandler(on: bridgeExecutor) { self.leave() }

@@ -2,7 +2,7 @@ public import Dispatch
 internal import TaskOperations
 
 extension DispatchQueue {
-    /// Runs a block on the queue, and waits for what comes of it without blocking a thread.
+    /// Runs a block on the queue, and waits for its result without blocking a thread.
     ///
     /// ```swift
     /// let count = try await index.run { entries.count }
@@ -11,11 +11,10 @@ extension DispatchQueue {
     ///
     /// - Parameters:
     ///   - qos: The quality of service of the block.
-    ///   - flags: `.barrier` to have it run alone on a concurrent queue: after what was submitted before, and before
-    ///     what is submitted later.
+    ///   - flags: `.barrier` runs the block alone on a concurrent queue: after earlier blocks and before later ones.
     ///   - work: The block. It does not run in a task: it cannot ask for task locals or whether it is cancelled.
-    /// - Throws: What the block throws, or `CancellationError` if the task is cancelled before the block starts.
-    ///   It is not run then.
+    /// - Throws: The error that the block throws, or `CancellationError` if the task is cancelled before the block
+    ///   starts. In that case, the block is not run.
     public func run<Value: Sendable>(
         qos: DispatchQoS = .unspecified, flags: DispatchWorkItemFlags = [],
         execute work: @escaping @Sendable () throws -> Value

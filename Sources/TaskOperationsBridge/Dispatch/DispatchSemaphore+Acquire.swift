@@ -22,9 +22,10 @@ extension DispatchSemaphore {
         try await SemaphoreLine.acquire(self, timeout: timeout)
     }
 
-    /// Does something with a permit, which is given back however it ends.
+    /// Calls a function with a permit, and returns the permit afterwards, even if the function throws.
     ///
-    /// - Throws: What `body` throws, or `CancellationError` if the task is cancelled before it has the permit.
+    /// - Throws: The error that `body` throws, or `CancellationError` if the task is cancelled before it has the
+    ///   permit.
     public func withPermit<Value>(_ body: () async throws -> Value) async throws -> Value {
         try await acquire()
         defer { signal() }

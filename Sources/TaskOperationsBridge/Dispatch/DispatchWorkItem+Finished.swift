@@ -25,7 +25,7 @@ extension TaskOperation where Success == Void {
     /// makes the operation fail with `CancellationError`.
     ///
     /// - Parameters:
-    ///   - workItem: The item. Old code can go on to cancel, await and observe it; only this operation may submit it.
+    ///   - workItem: The item. Old code can still cancel, await and observe it; only this operation may submit it.
     ///   - queue: The Dispatch queue on which the item runs.
     ///   - options: The options.
     public convenience init(

@@ -4,10 +4,10 @@ internal import Foundation
 
 /// The tasks that wait for one Dispatch semaphore, and the thread that blocks for them.
 ///
-/// Nothing can wake that thread but the semaphore itself. It therefore blocks for a second at most, to see whether
-/// anybody still waits, and a permit that it got for nobody is given back.
+/// Only the semaphore itself can wake that thread. So the thread blocks for at most a second at a time, and then checks
+/// whether a task still waits. A permit for which no task waits is returned.
 final class SemaphoreLine: Sendable {
-    /// What comes of a wait; nil if the task was cancelled.
+    /// The outcome of a wait; nil if the task was cancelled.
     private typealias Waiter = OneShot<DispatchTimeoutResult?>
 
     /// The lines that have a thread. A line is in here exactly as long as its thread looks after it.
@@ -47,7 +47,7 @@ final class SemaphoreLine: Sendable {
         return result
     }
 
-    /// Takes a permit that is there, unless tasks wait for one.
+    /// Takes an available permit, unless tasks wait for one.
     private static func tryAcquire(_ semaphore: DispatchSemaphore) -> Bool {
         !hasThread(for: semaphore) && semaphore.wait(timeout: .now()) == .success
     }
@@ -75,7 +75,7 @@ extension SemaphoreLine {
         } while !endIfUnused(sweeping: !hasPermit)
     }
 
-    /// Hands a permit to the first who still waits. Returns false if there is nobody.
+    /// Hands a permit to the first waiting task. Returns false if no task waits.
     private func servePermit() -> Bool {
         while let waiter = waiters.withLock({ $0.popFirst() }) {
             if waiter.provide(.success) { return true }
@@ -83,9 +83,9 @@ extension SemaphoreLine {
         return false
     }
 
-    /// Returns whether nobody waits any more, so that the thread must end.
+    /// Returns true if no task waits, so that the thread must end.
     ///
-    /// - Parameter sweeping: Whether to look for tasks that do not wait any more. Linear in those that do.
+    /// - Parameter sweeping: Whether to remove tasks that no longer wait. Linear in the number of waiters.
     private func endIfUnused(sweeping: Bool) -> Bool {
         Self.lines.withLock { lines in
             waiters.withLock { waiters in

@@ -1,4 +1,4 @@
-/// What the bridge refuses, and why. `description` names the operation and says what to do.
+/// The errors of the bridge. `description` names the operation and suggests a remedy.
 public enum BridgeError: Error, Hashable, Sendable {
     /// The operation of Foundation was added to a `TaskOperationQueue` before.
     case alreadyAdded(operation: String)

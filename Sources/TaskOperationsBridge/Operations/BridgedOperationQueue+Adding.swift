@@ -2,7 +2,7 @@ internal import Foundation
 internal import TaskOperations
 
 extension BridgedOperationQueue {
-    /// Adds an operation of ours that nobody else has.
+    /// Adds an operation of this library that no other code can reach.
     func add(_ operation: TaskOperation<Void>) {
         list(operation)
         taskQueue.addNew(operation)

@@ -72,8 +72,8 @@ extension BridgedOperationQueue {
 
 // MARK: - Waits that could never end
 
-/// Waits for a caller that no error can be thrown to. If a body waits for what cannot end before the body does, that is
-/// reported, and the wait lasts until an operation of the circle is cancelled.
+/// Waits on behalf of a caller that cannot throw. If a body waits for an operation that cannot end before the body
+/// does, the cycle is reported, and the wait lasts until an operation of the cycle is cancelled.
 func reportingCycles(_ wait: @escaping @Sendable () async throws(TaskOperationError) -> Void) async {
     do {
         try await wait()

@@ -8,24 +8,29 @@ internal import Synchronization
 /// Hand it to `URLSession(configuration:delegate:delegateQueue:)`, `NotificationCenter.addObserver`, or an old library.
 /// New code adds to this queue or to `taskQueue`, and shares its width, order, suspension and barriers.
 ///
-/// Blocks and operations of Foundation run on threads where they may block, or on `underlyingQueue`. If it differs
-/// from its base class: what is cancelled before its start is finished at once, also on a suspended queue; a barrier is
-/// never overtaken, and is waited for like any operation; and whoever blocks in an operation of the queue until the queue
-/// is empty waits for the others and lends its place out, instead of waiting for itself. Operations that depend on each
-/// other in a circle wait until one of them is cancelled, as in the base class, and are reported to `MisuseReport`.
+/// Blocks and operations of Foundation run on threads that may block, or on `underlyingQueue`. The queue differs from
+/// its base class as follows:
 ///
-/// Without the Objective-C runtime nobody can override `operations` and `operationCount`, nor set
-/// `OperationQueue.current`. There, `operations` lists a stand-in for each operation, with its state, name and
-/// `cancel()`, which is equal to it but not identical; and it is `BridgedOperationQueue.current` that knows this queue.
-/// As what the base class lists keeps it, a suspended queue that has operations is there until it is resumed or they are
-/// cancelled, as an `OperationQueue` is; its `taskQueue` by itself would be resumed when it is released.
+/// - An operation that is cancelled before its start is finished at once, even on a suspended queue.
+/// - A barrier is never overtaken, and waits for the queue include it like any operation.
+/// - An operation of the queue that blocks until the queue is empty waits for the others and lends its place, instead
+///   of waiting for itself.
+///
+/// Operations that depend on each other in a cycle wait until one of them is cancelled, as in the base class, and are
+/// reported to `MisuseReport`.
+///
+/// Without the Objective-C runtime, a subclass cannot override `operations` and `operationCount`, or set
+/// `OperationQueue.current`. There, `operations` lists a proxy for each operation, with its state, name and `cancel()`.
+/// The proxy is equal to the operation but not identical. `BridgedOperationQueue.current` returns this queue. The
+/// operations that the base class lists keep this queue. So a suspended queue with operations exists until it is
+/// resumed or they are cancelled, like an `OperationQueue`. Its `taskQueue` alone would be resumed on release.
 open class BridgedOperationQueue: OperationQueue, @unchecked Sendable {  // All that changes is behind locks.
-    /// What drives this queue. Operations that are added to it directly are not listed in `operations`.
+    /// The queue that runs the operations. Operations that are added to it directly are not listed in `operations`.
     public let taskQueue: TaskOperationQueue
 
     let executor: BridgedExecutor
     let settings: Lock<Settings>
-    /// What the base class lists.
+    /// The operations that the base class lists.
     let members = AsyncGroup()
 
     struct Settings: Sendable {
@@ -134,12 +139,13 @@ open class BridgedOperationQueue: OperationQueue, @unchecked Sendable {  // All 
     open override func cancelAllOperations() {
         let legacies = taskQueue.operations.compactMap { LegacyTable.node(of: $0)?.legacy }
         taskQueue.cancelAllOperations()
-        // These learn of it soon in any case; whoever asks at once is to find it so.
+        // The operations are cancelled asynchronously in any case. Cancelling them here makes `isCancelled` true at
+        // once.
         for legacy in legacies where !legacy.isCancelled { legacy.cancel() }
     }
 
-    /// Blocks until the queue is empty; what is added meanwhile is waited for too. In an operation of this queue, until
-    /// it is the only one.
+    /// Blocks until the queue is empty. The call also waits for operations that are added meanwhile. In an operation of
+    /// this queue, the call waits for all other operations.
     @available(*, noasync, message: "await finished() instead")
     open override func waitUntilAllOperationsAreFinished() {
         blockUntilEmpty()
@@ -156,7 +162,7 @@ open class BridgedOperationQueue: OperationQueue, @unchecked Sendable {  // All 
         }
     }
 
-    /// What a block gets that is added to the queue, as its priority.
+    /// The priority of blocks that are added to the queue.
     open override var qualityOfService: QualityOfService {
         get { settings.withLock { $0.service } ?? .default }
         set { settings.withLock { $0.service = newValue } }
@@ -184,10 +190,10 @@ open class BridgedOperationQueue: OperationQueue, @unchecked Sendable {  // All 
         open override var operationCount: Int { taskQueue.operationCount }
     #endif
 
-    /// The bridged queue whose operation asks; otherwise as for `OperationQueue`.
+    /// The bridged queue of the calling operation; otherwise the value of `OperationQueue`.
     open override class var current: OperationQueue? { bridged ?? super.current }
 
-    /// What the queue has to do, and for each operation where it stands and what it waits for.
+    /// The state of the queue, and the state and waits of each operation.
     open override var debugDescription: String { taskQueue.debugDescription }
 
     private static func taskQueueWidth(_ width: Int) -> Int {

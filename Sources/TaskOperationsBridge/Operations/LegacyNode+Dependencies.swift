@@ -2,7 +2,7 @@ internal import Foundation
 internal import TaskOperations
 
 extension Foundation.Operation {
-    /// The operation of ours that stands for this one, whatever runs it, or that this one stands for.
+    /// The operation of this library that represents this one, or that this one represents.
     var counterpart: AnyTaskOperation {
         if let standIn = self as? OperationStandIn { return standIn.operation }
         let (node, operation) = LegacyNode.pair(for: self)
@@ -34,7 +34,7 @@ extension LegacyNode {
                 return (node, operation)
             }
         }
-        // What nothing waits for yet needs no search for a cycle, so the last ones come first.
+        // An operation without dependents needs no search for a cycle, so the dependencies are added in reverse order.
         for (node, operation) in made.reversed() { try? node.mirrorDependencies(in: operation) }
         return made[0]
     }
@@ -44,7 +44,7 @@ extension LegacyNode {
         LegacyTable.knownNode(of: legacy) ?? LegacyTable.node(of: legacy, orInsert: LegacyNode(of: legacy))
     }
 
-    /// Has the node's operation depend on what the operation of Foundation depends on now.
+    /// Gives the node's operation the current dependencies of the operation of Foundation.
     ///
     /// - Throws: `TaskOperationError.dependencyCycle`, and `.alreadyStarted`.
     func mirrorDependencies(in operation: AnyTaskOperation) throws(TaskOperationError) {
@@ -171,7 +171,7 @@ extension LegacyNode {
     /// An operation that a queue of ours is to take.
     struct Claim: Sendable {
         let operation: AnyTaskOperation
-        /// Nil if the operation of Foundation stands for one of ours.
+        /// Nil if the operation of Foundation represents one of this library.
         let node: LegacyNode?
 
         func refuse() { node?.refuse() }

@@ -9,8 +9,8 @@ extension LegacyNode {
     ///
     /// - Parameter isolation: Where bodies of the queue run.
     /// - Throws: `CancellationError` if the operation was cancelled, `BridgeError.inOperationQueue` if an
-    ///   `OperationQueue` has it too, and `TaskOperationError.waitCycle` if it waits for what waits for it, unless that
-    ///   is to be reported.
+    ///   `OperationQueue` has it too, and `TaskOperationError.waitCycle` if it waits for an operation that waits for
+    ///   it, unless that is to be reported.
     func run(isolation: isolated (any Actor)? = #isolation) async throws {
         await begin()
         try await withTaskCancellationHandler {

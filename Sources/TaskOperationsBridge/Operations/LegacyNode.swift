@@ -1,18 +1,20 @@
 internal import Foundation
 @_spi(Lock) internal import TaskOperations
 
-/// What there is on our side of an operation of Foundation: one node for each, for as long as anything of ours waits
-/// for it or runs it.
+/// The counterpart of an operation of Foundation in this library. Each operation has one node for as long as an
+/// operation or task of this library waits for it or runs it.
 ///
-/// Its operation ends when that of Foundation finishes, whatever runs it; once a queue of ours has got it, the body of
-/// that operation runs it. So dependencies, cycles, urgency and cancellation meet in one place, whatever came first.
+/// The node's operation ends when the operation of Foundation finishes, whichever queue runs it. Once a queue of this
+/// library has the operation, the body of the node's operation runs it. So dependencies, cycles, priorities and
+/// cancellation are handled in one place, regardless of the order of events.
 final class LegacyNode: Sendable {
     let legacy: Foundation.Operation
     private let state = Lock(State())
 
     struct State: Sendable {
         var life = LegacyState()
-        /// The operation, kept by what waits for it or, once a queue has it, from here: its body keeps the node.
+        /// The operation. Its dependents and waiters keep it. Once a queue has it, this node keeps it too, since its
+        /// body keeps the node.
         var operation: WeakReference<AnyTaskOperation>?
         var kept: AnyTaskOperation?
         var watcher: FinishWatcher?
@@ -96,12 +98,12 @@ extension LegacyNode {
         }
     }
 
-    /// Looks at the operation, something of which may have changed, and carries out what follows. Whoever comes
-    /// meanwhile has the first look again.
+    /// Examines the operation after a possible change, and performs the resulting commands. A concurrent call makes the
+    /// first caller examine it again.
     func look() {
         guard apply({ $0.life.look() }) else { return }
         while apply({ $0.life.beginLook() }) {
-            // To be asked whether it is ready means something to some subclasses.
+            // Some subclasses have side effects in `isReady`, so it is read only when needed.
             let isReady = apply { $0.life.phase.isReadinessWanted } && legacy.isReadyNow
             let sight = LegacyState.Sight(
                 isReady: isReady, isCancelled: legacy.isCancelled, isFinished: legacy.isFinished)

@@ -1,5 +1,5 @@
-/// How far an operation of Foundation has come, as its node sees it, and what follows from an event. Pure: `LegacyNode`
-/// carries out what is returned, with no lock held.
+/// The state of an operation of Foundation, as its node sees it, and the commands that follow from an event. A pure
+/// value: `LegacyNode` performs the returned commands with no lock held.
 struct LegacyState {
     enum Phase: Comparable, Sendable {
         /// No queue of ours has it. Only its end matters.
@@ -18,22 +18,22 @@ struct LegacyState {
         var isReadinessWanted: Bool { self == .submitted || self == .begun || self == .abandoned }
     }
 
-    /// What was seen of the operation, which tells nobody what has changed.
+    /// The observed properties of the operation. Its notifications do not say which property has changed.
     struct Sight: Sendable {
         var isReady: Bool
         var isCancelled: Bool
         var isFinished: Bool
     }
 
-    /// What follows from what was seen.
+    /// The commands that follow from an observation.
     enum Command: Sendable {
         /// The node ends as a cancelled operation.
         case cancelNode
-        /// What waits for the operation to be ready goes on.
+        /// Ends the operation that represents readiness, so that its waiters continue.
         case endReadiness
         /// The operation is started, to finish.
         case startAbandoned
-        /// The node ends if it has not begun, and what waits for the operation to be finished goes on.
+        /// The node ends if it has not begun, and waiters for the end of the operation continue.
         case finish(wasOurs: Bool)
     }
 

@@ -1,15 +1,16 @@
 internal import Foundation
 @_spi(Lock) internal import TaskOperations
 
-/// Which operations of Foundation and of ours stand for each other, as an operation of Foundation has no room for what
-/// belongs to it here.
+/// Maps operations of Foundation to operations of this library and back, because an operation of Foundation has no
+/// field for such a reference.
 ///
-/// An operation of Foundation has one entry, its node, and an operation of ours that stands for one or looks like one
-/// has another. None keeps what it names. What is found is returned from the lock: to let go of it may lead back here.
+/// An operation of Foundation has one entry, its node. An operation of this library that represents one, or that has a
+/// face, has another entry. Entries are weak. A found object is returned from the lock, because its release may call
+/// this table.
 enum LegacyTable {
-    /// What an operation of ours is to Foundation.
+    /// The counterpart of an operation of this library in Foundation.
     private enum Appearance: Sendable {
-        /// It stands for the operation of a node.
+        /// The operation belongs to a node.
         case node(WeakReference<LegacyNode>)
         case face(WeakReference<OperationProxy>)
 
@@ -35,7 +36,7 @@ extension LegacyTable {
         state.withLock { $0.nodes[ObjectIdentifier(legacy)]?.reference.object }
     }
 
-    /// The node of an operation: the one that is there, or else the one that was made, which is noted then.
+    /// Returns the existing node of an operation, or inserts and returns the one that was made.
     static func node(of legacy: Foundation.Operation, orInsert made: LegacyNode) -> LegacyNode {
         state.withLock { state in
             if let node = state.nodes[ObjectIdentifier(legacy)]?.reference.object { return node }
@@ -58,7 +59,7 @@ extension LegacyTable {
         }
     }
 
-    /// The node that an operation of ours stands for.
+    /// Returns the node to which an operation of this library belongs.
     static func node(of operation: AnyTaskOperation) -> LegacyNode? {
         let node = state.withLock { $0.appearances[ObjectIdentifier(operation)]?.node }
         return node?.knownOperation === operation ? node : nil
@@ -68,7 +69,7 @@ extension LegacyTable {
 // MARK: - Faces
 
 extension LegacyTable {
-    /// The face of an operation: the one that is there, or else the one that was made, which is noted then.
+    /// Returns the existing face of an operation, or inserts and returns the one that was made.
     static func face(of operation: AnyTaskOperation, orInsert made: OperationProxy?) -> OperationProxy? {
         state.withLock { state in
             let appearance = state.appearances[ObjectIdentifier(operation)]

@@ -10,12 +10,12 @@ extension Foundation.Operation {
     public func finished() async {
         if isFinished { return }
         await reportingCycles { () throws(TaskOperationError) in try await self.counterpart.waitToTheEnd() }
-        // An operation that stands for one of ours, or was cancelled before its start, finishes a little later than its
-        // counterpart.
+        // An operation that represents one of this library, or that was cancelled before its start, finishes a little
+        // later than its counterpart.
         if !isFinished { await LegacyNode.node(of: self).waitUntilFinished() }
     }
 
-    /// Makes this operation start only after one of ours is finished, whatever comes of it.
+    /// Makes this operation start only after an operation of this library is finished, with any outcome.
     ///
     /// - Throws: `TaskOperationError.dependencyCycle` if the other waits for this one. An operation of Foundation
     ///   that both depend on in part is followed only as far as anything of ours depends on it.
@@ -24,7 +24,8 @@ extension Foundation.Operation {
             do {
                 try counterpart.addDependency(operation)
             } catch TaskOperationError.alreadyStarted {
-                // As in Foundation, it comes too late to have an effect, unless the operation waits to be ready.
+                // As in Foundation, the dependency is too late to have an effect, unless the operation still waits to
+                // be ready.
                 try LegacyTable.knownNode(of: self)?.readiness?.addDependency(operation)
             }
         }
@@ -43,8 +44,8 @@ extension Foundation.Operation {
 }
 
 extension AnyTaskOperation {
-    /// Makes this operation start only after an operation of Foundation is finished, whatever comes of it. That may
-    /// be on any queue or on none, queued later, finished or cancelled.
+    /// Makes this operation start only after an operation of Foundation is finished, with any outcome. The latter may
+    /// be on any queue or on none, and may be queued later, finished or cancelled.
     ///
     /// - Throws: `TaskOperationError.dependencyCycle` if the other waits for this one, and `.alreadyStarted` where
     ///   this operation has started or finished. Nothing changes then.

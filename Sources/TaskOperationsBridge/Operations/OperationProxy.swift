@@ -21,7 +21,7 @@ extension AnyTaskOperation {
     }
 }
 
-/// An operation of Foundation that stands for one of ours.
+/// An operation of Foundation that represents one of this library.
 class OperationStandIn: Foundation.Operation, @unchecked Sendable {  // All it has is constant.
     let operation: AnyTaskOperation
 
@@ -30,7 +30,7 @@ class OperationStandIn: Foundation.Operation, @unchecked Sendable {  // All it h
     }
 }
 
-/// What an operation of ours looks like to Foundation.
+/// The face of an operation of this library: its representation for Foundation.
 ///
 /// Its states follow those of the operation, with one exception: in an `OperationQueue`, one that ended before its
 /// start is finished only once the queue starts it, as Foundation demands.
@@ -43,14 +43,14 @@ final class OperationProxy: OperationStandIn, @unchecked Sendable {  // All that
 
     private struct State: Sendable {
         var phase = Phase.waiting
-        /// An `OperationQueue`, or somebody by hand, has started the face.
+        /// Whether the face was started, by an `OperationQueue` or by hand.
         var isStarted = false
         /// The step to executing, and that to finished, are being taken or were.
         var hasBegun = false
         var isEnding = false
         /// Some dependency will tell when it is finished.
         var isWatching = false
-        /// What holds the operation back until an `OperationQueue` starts the face.
+        /// The executor that holds the operation back until an `OperationQueue` starts the face.
         var slot: SlotExecutor?
         var dependencies: [Foundation.Operation] = []
 
@@ -70,7 +70,7 @@ final class OperationProxy: OperationStandIn, @unchecked Sendable {  // All that
 
     deinit { LegacyTable.removeFace(self, of: ObjectIdentifier(operation)) }
 
-    /// Follows the operation. Weakly: nobody can see what becomes of a face that nobody has.
+    /// Follows the operation. The references are weak, because the state of a face without owner cannot be observed.
     func attach() {
         _ = operation.addStartHandler { [weak self] in self?.begin() }
         operation.addCompletionHandler(on: LegacyThreads.shared) { [weak self] in self?.end() }
@@ -134,7 +134,7 @@ final class OperationProxy: OperationStandIn, @unchecked Sendable {  // All that
                 if !state.dependencies.contains(where: { $0 === dependency }) { state.dependencies.append(dependency) }
             }
         } catch TaskOperationError.alreadyStarted {
-            // As in Foundation, it comes too late to have an effect.
+            // As in Foundation, the dependency is too late to have an effect.
         } catch {
             // Foundation's function cannot throw it. Nothing has changed.
             MisuseReport.report("\(error)")
@@ -186,7 +186,7 @@ extension OperationProxy {
         return !hasEnded
     }
 
-    /// What a queue that starts the face has it do.
+    /// Starts the operation, on behalf of a queue that starts the face.
     fileprivate func run() {
         let isFirst = state.withLock { state in
             defer { state.isStarted = true }

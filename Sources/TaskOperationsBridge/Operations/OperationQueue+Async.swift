@@ -3,8 +3,9 @@ internal import Synchronization
 @_spi(Lock) internal import TaskOperations
 
 extension OperationQueue {
-    /// Waits, without blocking a thread, until the queue is empty, barriers included; what is added meanwhile is waited
-    /// for too. On a suspended queue that has operations the wait lasts until it is resumed.
+    /// Waits, without blocking a thread, until the queue is empty, including barriers. The call also waits for
+    /// operations that are added meanwhile. On a suspended queue with operations, the wait lasts until the queue is
+    /// resumed.
     public func finished() async {
         if let bridged = self as? BridgedOperationQueue { return await bridged.allFinished() }
         repeat {
@@ -23,7 +24,8 @@ extension OperationQueue {
     /// Cancelling the task that calls this cancels the operation. If it has not started by then, the closure never
     /// runs, and this throws at once, also on a suspended queue.
     ///
-    /// - Throws: What the closure throws; `CancellationError` if it was cancelled before it started.
+    /// - Throws: The error that the closure throws; `CancellationError` if the operation was cancelled before its
+    ///   start.
     public func run<Value: Sendable>(
         name: String? = nil, _ body: @escaping @Sendable () throws -> Value
     ) async throws -> Value {
@@ -42,7 +44,8 @@ extension OperationQueue {
     ///
     /// Cancelling the task that calls this cancels the operation.
     ///
-    /// - Throws: What the closure throws; `CancellationError` if it was cancelled before it started.
+    /// - Throws: The error that the closure throws; `CancellationError` if the operation was cancelled before its
+    ///   start.
     public func run<Value: Sendable>(
         name: String? = nil, _ body: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
@@ -56,7 +59,7 @@ extension OperationQueue {
     }
 }
 
-/// A closure as an operation, and what comes of it.
+/// A closure as an operation, with its outcome.
 private final class QueuedRun<Value: Sendable>: Foundation.Operation, @unchecked Sendable {  // `body` is a lock.
     private let body: Lock<(@Sendable () throws -> Value)?>
     let outcome = OneShot<Result<Value, any Error>>()

@@ -1,9 +1,9 @@
 @_spi(Lock) internal import TaskOperations
 
-/// Runs jobs on the cooperative pool, once it is open. Until then it keeps them, and tells that there is one.
+/// Runs jobs on the cooperative pool once it is open. Until then, it keeps the jobs and reports the first one.
 ///
-/// It is how a queue that is not ours decides when an operation starts: the first job comes when the operation is
-/// ready.
+/// With it, an `OperationQueue` decides when an operation of this library starts: the first job is enqueued when the
+/// operation is ready.
 final class SlotExecutor: TaskExecutor {
     private struct State: Sendable {
         var isOpen = false

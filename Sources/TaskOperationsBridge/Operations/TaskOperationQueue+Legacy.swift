@@ -2,16 +2,17 @@ public import Foundation
 public import TaskOperations
 
 extension TaskOperationQueue {
-    /// Runs an operation of Foundation, of whatever subclass, unchanged.
+    /// Runs an operation of Foundation, of any subclass, unchanged.
     ///
-    /// It starts when its own dependencies are finished and it is its turn, and holds a permit until `isFinished`. A
-    /// synchronous `main()` may block: it runs on a thread for such work, or on the queue's executor where it has one,
-    /// and on `TaskOperationQueue.main` on the main thread. Its priority is taken as it is now.
+    /// The operation starts when its own dependencies are finished and the queue has a permit for it. It holds the
+    /// permit until `isFinished`. A synchronous `main()` may block: it runs on a thread for such work, or on the
+    /// queue's executor if it has one, or on the main thread for `TaskOperationQueue.main`. The priority is read at the
+    /// time of this call.
     ///
-    /// - Returns: What runs it: it can be awaited, depended on and cancelled, which cancels the operation. It fails with
-    ///   `CancellationError` if the operation was cancelled, on either side.
-    /// - Throws: `BridgeError` if the operation was added to a queue before, executes or is finished. For one that
-    ///   stands for an operation of ours, as `addOperation` throws for that.
+    /// - Returns: The operation that runs it. It can be awaited, depended on and cancelled; cancelling it cancels the
+    ///   operation of Foundation. It fails with `CancellationError` if either of the two was cancelled.
+    /// - Throws: `BridgeError` if the operation was added to a queue before, executes or is finished. For an operation
+    ///   that represents one of this library, the errors of `addOperation` for the latter.
     @discardableResult
     public func addOperation(_ legacy: Foundation.Operation) throws -> AnyTaskOperation {
         try addOperations([legacy])[0]
@@ -36,7 +37,7 @@ extension TaskOperationQueue {
 }
 
 extension OperationOptions {
-    /// Adds operations of Foundation that have to be finished before this one starts, whatever comes of them.
+    /// Adds operations of Foundation that must finish, with any outcome, before this operation starts.
     public static func legacyDependencies(_ dependencies: [Foundation.Operation]) -> OperationOptions {
         .dependencies(dependencies.map(\.counterpart))
     }

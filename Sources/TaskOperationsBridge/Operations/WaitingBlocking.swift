@@ -4,10 +4,10 @@ extension AnyTaskOperation {
     /// Blocks the calling thread until the operation is finished: for callers that are synchronous and cannot change
     /// yet. Asynchronous ones await `waitUntilFinished()`.
     ///
-    /// On the main thread it blocks what is isolated to the main actor, the operation's body included. Within a body
-    /// that runs on a thread which may block, the permit is lent out meanwhile, unless there is a timeout.
+    /// On the main thread it blocks all code that is isolated to the main actor, including the operation's body. In a
+    /// body that runs on a thread that may block, the permit is lent meanwhile, unless a timeout is given.
     ///
-    /// - Parameter timeout: How long to block at most; nil for no limit. The operation goes on afterwards.
+    /// - Parameter timeout: The maximum time to block; nil for no limit. The operation continues afterwards.
     /// - Throws: `BridgeError.blockingCooperativePool`, at once, on a thread of the cooperative pool;
     ///   `BridgeError.timedOut`; `TaskOperationError.waitCycle` in a body that the operation waits for.
     @available(*, noasync, message: "await waitUntilFinished() instead")
@@ -23,7 +23,7 @@ extension TaskOperationQueue {
     /// Blocks the calling thread until the queue is empty: for callers that are synchronous and cannot change yet.
     /// Asynchronous ones await `waitUntilAllOperationsAreFinished()`.
     ///
-    /// - Parameter timeout: How long to block at most; nil for no limit. The operations go on afterwards.
+    /// - Parameter timeout: The maximum time to block; nil for no limit. The operations continue afterwards.
     /// - Throws: `BridgeError.blockingCooperativePool`, at once, on a thread of the cooperative pool;
     ///   `BridgeError.timedOut`; `TaskOperationError.waitCycle` in a body of this queue.
     @available(*, noasync, message: "await waitUntilAllOperationsAreFinished() instead")
@@ -38,7 +38,7 @@ extension TaskOperationQueue {
 
 /// Blocks the calling thread, which may not be one of the cooperative pool, until a wait is over.
 ///
-/// - Throws: `BridgeError`, or what the wait throws.
+/// - Throws: `BridgeError`, or the error that the wait throws.
 private func block(
     until target: String, timeout: Duration?, _ wait: @escaping @Sendable () async throws(TaskOperationError) -> Void
 ) throws {

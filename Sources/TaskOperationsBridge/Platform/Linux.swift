@@ -1,7 +1,7 @@
 #if os(Linux) || os(Android)
     internal import Foundation
 
-    /// A kernel descriptor for a process, which stands for that process also where its identifier is used again.
+    /// A kernel descriptor for a process. It identifies that process even after the reuse of its identifier.
     final class WatchedProcess: Sendable {
         let identifier: pid_t
         private let fileDescriptor: Int32

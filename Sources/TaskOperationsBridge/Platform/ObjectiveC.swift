@@ -3,13 +3,14 @@
     internal import Foundation
     @_spi(Lock) internal import TaskOperations
 
-    // What differs if Foundation is that of Apple platforms. `Corelibs` has the same names for all other platforms.
+    // The parts that are specific to Foundation on Apple platforms. `Corelibs` has the same names for all other
+    // platforms.
 
     /// Tells when an operation may have become ready or cancelled, and starts it.
     ///
-    /// These two properties have no other notification than that of key-value observation. An observer that is registered
-    /// while another thread is between the two notifications of a change is not told of that change, so the state is
-    /// examined again when the operation's turn comes. `FinishWatcher` does not depend on observation.
+    /// These two properties have no notification except key-value observation. If an observer is registered while
+    /// another thread is between the two notifications of a change, the observer misses that change. So the state is
+    /// examined again when the queue has a permit for the operation. `FinishWatcher` does not depend on observation.
     final class LegacyObservation: Sendable {
         private let legacy: Foundation.Operation
         private let observations: Lock<[Observation]>

@@ -7,7 +7,8 @@ extension AnyTaskOperation {
     /// Makes a `Progress` that follows the operation's `progress`: in the operation's own units if it reports such and is
     /// alone, and in thousandths otherwise. Cancelling it cancels the operation.
     ///
-    /// It can be the child of another one. What can be read from which thread is as for `progress` of a queue.
+    /// It can be the child of another progress. It can be read from other threads under the same rules as the
+    /// `progress` of a queue.
     ///
     /// ```swift
     /// total.addChild(download.foundationProgress(), withPendingUnitCount: 10)
@@ -21,7 +22,7 @@ extension AnyTaskOperation {
 
 /// Follows the progress of an operation.
 private final class BridgedProgress: CountedProgress, @unchecked Sendable {
-    // `operation` is constant, and `task` is set once, before anybody else has the object.
+    // `operation` is constant, and `task` is set once, before any other code has the object.
     private let operation: AnyTaskOperation
     private var task: Task<Void, Never>?
 
@@ -62,8 +63,8 @@ private final class BridgedProgress: CountedProgress, @unchecked Sendable {
 // MARK: - From Foundation to an operation
 
 extension AnyTaskOperation {
-    /// Does something that tells a `Progress` how far it has come, and has the operation of the calling body report that.
-    /// If the calling task is cancelled, so is the progress.
+    /// Runs work that reports to a `Progress`, and reports its fraction as the progress of the operation of the calling
+    /// body. If the calling task is cancelled, so is the `Progress`.
     ///
     /// ```swift
     /// let archive = queue.addOperation {
@@ -71,16 +72,16 @@ extension AnyTaskOperation {
     /// }
     /// ```
     ///
-    /// The progress is looked at again and again, since not every Foundation tells of changes. If it does not, on
-    /// Linux, only its own counts can be read while others write them, and not what its children have come to.
+    /// The `Progress` is polled, because not every Foundation reports changes. Foundation on Linux does not. There,
+    /// only the counts of the `Progress` itself can be read while other threads write them, not those of its children.
     ///
     /// - Parameters:
-    ///   - progress: What the work reports to.
-    ///   - interval: How long it is from one look to the next; positive.
-    ///   - clock: What measures that.
-    ///   - work: What is done. After its end the progress is looked at once more.
-    /// - Returns: What `work` returns.
-    /// - Throws: What `work` throws.
+    ///   - progress: The `Progress` that the work reports to.
+    ///   - interval: The time between two readings; positive.
+    ///   - clock: The clock that measures the interval.
+    ///   - work: The work. After its end, the `Progress` is read once more.
+    /// - Returns: The value that `work` returns.
+    /// - Throws: The error that `work` throws.
     public static func reportingProgress<Value, C: Clock>(
         of progress: Progress, every interval: C.Duration = Duration.milliseconds(100), clock: C = ContinuousClock(),
         _ work: () async throws -> Value
@@ -110,7 +111,7 @@ extension AnyTaskOperation {
 
 /// Reads a progress that others write.
 private struct ProgressReader: @unchecked Sendable {
-    // Foundation documents that a progress can be used from any thread; see `report` for what is read.
+    // Foundation documents that a progress can be used from any thread. `report` lists the properties that are read.
     private let progress: Progress
 
     init(_ progress: Progress) {

@@ -2,14 +2,14 @@ public import Foundation
 public import TaskOperations
 
 extension TaskOperationQueue {
-    /// How many operations were ever added to the queue, and how many of these have ended, in whatever way. Always the
-    /// same object.
+    /// The number of operations ever added to the queue, and the number of these that have ended, with any outcome.
+    /// Always the same object.
     ///
     /// Cancelling it cancels all operations of the queue that are not finished. It can be the child of another progress.
     /// As the total grows with each operation that is added, it may seem finished before the last one is added: where
     /// the number is known, set `totalUnitCount`, which then no longer changes by itself.
     ///
-    /// It follows the queue: what waits for an operation, or for all, may go on a moment before that is counted.
+    /// The progress may lag behind the queue: waiters for an operation or for all may continue before it is counted.
     ///
     /// Its counts, `isFinished` and `isIndeterminate` can be read from any thread, and several progresses of this library
     /// can have a parent in common. Foundation without the Objective-C runtime guards nothing else: while operations are

@@ -11,8 +11,8 @@ final class BlockingWait: Sendable {
 
     /// Begins a wait.
     ///
-    /// - Parameter isUnlimited: Whether the thread will block until the wait is over. Only then the task waits in place of
-    ///   the body: otherwise it may still wait when the body has gone on, and the permit would be missing.
+    /// - Parameter isUnlimited: Whether the thread will block until the wait is over. Only then the task waits on
+    ///   behalf of the body. Otherwise it may still wait when the body has continued, and the permit would be missing.
     init(isUnlimited: Bool, _ wait: @escaping @Sendable () async throws(TaskOperationError) -> Void) {
         let body = isUnlimited ? AnyTaskOperation.awaiting : nil
         Task.detached(executorPreference: bridgeExecutor) { await self.perform(for: body, wait) }
@@ -31,7 +31,7 @@ final class BlockingWait: Sendable {
 
     /// Blocks the calling thread. Returns false if the time is up before the wait is over.
     ///
-    /// - Throws: What the wait throws.
+    /// - Throws: The error that the wait throws.
     func block(for timeout: Duration? = nil) throws(TaskOperationError) -> Bool {
         let deadline = timeout.map { DispatchTime.now() + $0 / .seconds(1) } ?? .distantFuture
         guard isOver.wait(timeout: deadline) == .success else { return false }

@@ -5,7 +5,7 @@
 ///
 /// Each queue has its own 64, so that a queue whose operations block does not delay another queue.
 final class LegacyThreads: TaskExecutor {
-    /// The threads for what belongs to no queue: handlers, and starts of cancelled operations.
+    /// The threads for work that belongs to no queue: handlers, and starts of cancelled operations.
     static let shared = LegacyThreads()
 
     /// The threads for operations of Foundation on queues, by queue. The operations keep them.

@@ -2,9 +2,8 @@ internal import Dispatch
 
 /// The events of a Dispatch source, to be iterated over once.
 ///
-/// Ending the iteration, by leaving the loop or by cancelling its task, cancels the source. What happens while
-/// nobody waits for the next event is merged into one, in the way of the source, so that nothing piles up however
-/// slow the iteration is.
+/// Ending the iteration, by leaving the loop or by cancelling its task, cancels the source. Events that occur while no
+/// task waits are merged into one, in the manner of the source. So a slow iteration does not accumulate events.
 public struct DispatchSourceEvents<Element: Sendable>: AsyncSequence, Sendable {
     private let subscription: SourceSubscription<Element>
 
@@ -14,7 +13,7 @@ public struct DispatchSourceEvents<Element: Sendable>: AsyncSequence, Sendable {
 
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(subscription) }
 
-    /// Where an iteration stands. Its end is the end of the source, also for another iteration of the same sequence.
+    /// An iteration. Its end is the end of the source, also for another iteration of the same sequence.
     public struct AsyncIterator: AsyncIteratorProtocol {
         /// Ends the subscription when the iterator is gone.
         private final class Iteration: Sendable {

@@ -1,16 +1,16 @@
-/// What a sequence of Dispatch events knows: who waits, and whether its source is resumed.
+/// The state of a sequence of Dispatch events: the waiting tasks, and whether the source is resumed.
 ///
-/// The source is resumed only while somebody waits, so that whatever happens otherwise stays with Dispatch, which
-/// merges it into one event. At most one event is held here: one that came before the first wait.
+/// The source is resumed only while a task waits. Dispatch merges all other events into one. At most one event is held
+/// here: one that occurred before the first wait.
 struct SourceState<Element, Waiter> {
-    /// What is to be done with the source.
+    /// A change of the source for the caller to perform.
     enum Command {
         case resume, suspend
     }
 
     private(set) var isFinished = false
     private(set) var isResumed: Bool
-    /// Those who wait for an event each, in the order of arrival.
+    /// The waiters for one event each, in the order of arrival.
     private var waiters: [Waiter] = []
     private var held: Element?
 
@@ -19,7 +19,7 @@ struct SourceState<Element, Waiter> {
         self.isResumed = isResumed
     }
 
-    /// What comes of a wait.
+    /// The outcome of a wait.
     enum Wait {
         /// The waiter is kept until there is an event.
         case waits(Command?)
@@ -36,7 +36,7 @@ struct SourceState<Element, Waiter> {
         return .waits(.resume)
     }
 
-    /// There is an event. Returns who gets it.
+    /// Accepts an event. Returns the waiter that gets it.
     mutating func fire(_ event: Element) -> (Waiter?, Command?) {
         if isFinished { return (nil, nil) }
         let receiver = waiters.isEmpty ? nil : waiters.removeFirst()
@@ -46,8 +46,8 @@ struct SourceState<Element, Waiter> {
         return (receiver, .suspend)
     }
 
-    /// There will be no further event; one that is held is still handed out. Returns who gets none. The source is to
-    /// be resumed where it is not: Dispatch does not get rid of a suspended one.
+    /// Ends the sequence. A held event is still delivered. Returns the waiters, which get no event. A suspended source
+    /// must be resumed, because Dispatch does not release suspended sources.
     mutating func finish() -> ([Waiter], Command?) {
         if isFinished { return ([], nil) }
         isFinished = true

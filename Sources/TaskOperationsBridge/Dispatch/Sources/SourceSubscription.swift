@@ -13,7 +13,7 @@ final class SourceSubscription<Element: Sendable>: @unchecked Sendable {
     /// Takes over a source that is not activated.
     ///
     /// - Parameters:
-    ///   - isWatched: Whether the source is resumed before anybody waits, so that it has effect from the start.
+    ///   - isWatched: Whether the source is resumed before the first wait, so that it has effect from the start.
     ///   - isSingle: Whether there is one event only.
     ///   - event: Makes an event of the source's data. Called for one after the other.
     init(
@@ -70,7 +70,8 @@ final class SourceSubscription<Element: Sendable>: @unchecked Sendable {
         receiver?.resume(returning: event)
     }
 
-    /// Done with the lock held: commands must come in the order of the decisions, and Dispatch calls nobody here.
+    /// Called with the lock held, so that commands are performed in the order of the decisions. Dispatch calls no
+    /// handler here.
     private func carryOut(_ command: State.Command?) {
         switch command {
         case .resume: source.resume()

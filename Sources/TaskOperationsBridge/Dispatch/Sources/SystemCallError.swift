@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// What the system refused to do.
+/// The error of a system call.
 public struct SystemCallError: Error, Hashable, Sendable {
     /// The function of the system.
     public let function: String

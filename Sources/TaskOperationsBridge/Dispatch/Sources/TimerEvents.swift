@@ -14,9 +14,9 @@ public struct DispatchTimerTick: Sendable, Equatable {
 }
 
 extension DispatchSource {
-    /// Ticks at a deadline, and then in regular intervals from that deadline: they do not drift, however late a
-    /// tick is taken. Deadlines that pass while nobody waits become one tick. Without an interval there is one tick,
-    /// and the sequence ends.
+    /// Ticks at a deadline, and then in regular intervals from that deadline. Ticks do not drift, even if a tick is
+    /// taken late. Deadlines that pass while no task waits become one tick. Without an interval there is one tick, and
+    /// the sequence ends.
     ///
     /// ```swift
     /// for await tick in DispatchSource.timerEvents(deadline: .now(), repeating: .seconds(1)) { … }

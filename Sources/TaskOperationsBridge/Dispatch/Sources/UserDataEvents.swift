@@ -1,8 +1,8 @@
 public import Dispatch
 
 extension DispatchSource {
-    /// A source for old code to add numbers to, and the sums for new code to iterate over. Numbers that are added
-    /// while nobody waits become one sum.
+    /// A source for old code to add numbers to, and the sums for new code to iterate over. Numbers that are added while
+    /// no task waits become one sum.
     ///
     /// ```swift
     /// let (source, sums) = DispatchSource.userDataAddEvents()
@@ -10,7 +10,7 @@ extension DispatchSource {
     /// for await bytes in sums { progress.completedUnitCount += Int64(bytes) }
     /// ```
     ///
-    /// The source is cancelled when the iteration ends. What is added to it then goes nowhere.
+    /// The source is cancelled when the iteration ends. Numbers that are added later are ignored.
     public static func userDataAddEvents() -> (
         source: any DispatchSourceUserDataAdd, events: DispatchSourceEvents<UInt>
     ) {
@@ -18,16 +18,16 @@ extension DispatchSource {
         return (source, DispatchSourceEvents(SourceSubscription(source) { $0 }))
     }
 
-    /// A source for old code to set bits in, and the bits for new code to iterate over. Bits that are set while
-    /// nobody waits come together. Otherwise as `userDataAddEvents()`.
+    /// A source for old code to set bits in, and the bits for new code to iterate over. Bits that are set while no task
+    /// waits become one event. Otherwise like `userDataAddEvents()`.
     public static func userDataOrEvents() -> (source: any DispatchSourceUserDataOr, events: DispatchSourceEvents<UInt>)
     {
         let source = makeUserDataOrSource(queue: bridgeQueue)
         return (source, DispatchSourceEvents(SourceSubscription(source) { $0 }))
     }
 
-    /// A source for old code to put numbers into, and the latest ones for new code to iterate over. Of numbers that
-    /// are put in while nobody waits, the last one comes. Otherwise as `userDataAddEvents()`.
+    /// A source for old code to put numbers into, and the latest ones for new code to iterate over. Of the numbers that
+    /// are put in while no task waits, only the last one is delivered. Otherwise like `userDataAddEvents()`.
     public static func userDataReplaceEvents() -> (
         source: any DispatchSourceUserDataReplace, events: DispatchSourceEvents<UInt>
     ) {

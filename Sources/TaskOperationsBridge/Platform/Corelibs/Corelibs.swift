@@ -3,10 +3,11 @@
     internal import Foundation
     internal import TaskOperations
 
-    // What differs if Foundation is swift-corelibs-foundation. `ObjectiveC.swift` has the same names for Apple platforms.
+    // The parts that are specific to swift-corelibs-foundation. `ObjectiveC.swift` has the same names for Apple
+    // platforms.
 
     extension Foundation.Operation {
-        /// Cuts a finished operation off from what it depended on, as a queue does.
+        /// Removes the dependencies of a finished operation, as a queue does.
         ///
         /// Foundation keeps dependents unretained: if a dependency finishes only now, it would look for one that may be
         /// gone.
@@ -14,7 +15,8 @@
             for dependency in dependencies { removeDependency(dependency) }
         }
 
-        /// A subclass that is finished on its return from `start()` may not have told anybody. Telling twice does no harm.
+        /// Reports the finish of a subclass that is finished on return from `start()` and might not have reported it. A
+        /// second report is harmless.
         func tellFinish() {
             if isFinished { didChangeValue(forKey: "isFinished") }
         }

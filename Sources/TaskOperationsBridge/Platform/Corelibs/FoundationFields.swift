@@ -47,7 +47,8 @@
         /// Whether the work items of operations can be found.
         static var knowsWorkItems: Bool { offsets.lock != nil && offsets.workItem != nil }
 
-        /// What an `OperationQueue` has Dispatch do to start an operation; nil if it has not got the operation (any more).
+        /// The work item with which an `OperationQueue` starts an operation; nil if the queue does not have the
+        /// operation (any more).
         static func workItem(of operation: Foundation.Operation) -> DispatchWorkItem? {
             withLockedField(of: operation, at: offsets.workItem) { $0.load(as: DispatchWorkItem?.self) } ?? nil
         }

@@ -5,10 +5,10 @@
 
     /// Tells when an operation may have become ready or cancelled, and starts it.
     ///
-    /// Foundation without the Objective-C runtime has no key-value observation. It tells of a change only to the
-    /// `OperationQueue` that the operation is in, which asks the other operations in it whether they are ready now. So
-    /// the operation gets a queue for itself, with a listener in it. That queue hands what is ready to a Dispatch queue
-    /// that does not run yet; the work item with which it does so is performed here when the operation is to start.
+    /// Foundation without the Objective-C runtime has no key-value observation. It reports a change only to the
+    /// `OperationQueue` of the operation. That queue then asks its other operations whether they are ready. So the
+    /// operation gets a queue for itself, with a listener in it. That queue submits ready operations to a Dispatch
+    /// queue that does not run yet. To start the operation, this class performs the submitted work item.
     final class LegacyObservation: @unchecked Sendable {
         // `workItem` is set before anything else can reach this, and its functions can be called from any thread.
 
@@ -18,7 +18,7 @@
         private let listener: Listener
         private let workItem: DispatchWorkItem?
 
-        /// Runs what is left in the gates.
+        /// Runs the work items that are left in the gates.
         private static let drain = DispatchQueue(label: "TaskOperationsBridge observations")
 
         /// Puts the operation into an `OperationQueue`, for good.

@@ -3,15 +3,15 @@
     internal import Foundation
     @_spi(Lock) internal import TaskOperations
 
-    /// Stands for an operation of a `BridgedOperationQueue` in the list of its base class.
+    /// Represents an operation of a `BridgedOperationQueue` in the list of its base class.
     ///
-    /// Without the Objective-C runtime nobody can override what `operations` and `operationCount` say: it is what was
-    /// added to the base class and has not finished. Both are declared in an extension, and read fields that only adding,
-    /// starting and finishing change. So for each operation one of these is added there. To the base class it is an
-    /// asynchronous operation that it may start at once, and that finishes when the real one does. The base class starts
-    /// on Dispatch only, and what is finished without having been started corrupts its lists.
+    /// Without the Objective-C runtime, a subclass cannot override `operations` and `operationCount`: both are declared
+    /// in an extension, and read fields that only adding, starting and finishing change. So for each operation, a
+    /// member is added to the base class. To the base class, the member is an asynchronous operation that it may start
+    /// at once, and that finishes when the real one does. The base class starts members on Dispatch only. A member that
+    /// is finished without having been started would corrupt the lists of the base class.
     final class QueueMember: OperationStandIn, @unchecked Sendable {  // All that changes is in `state`, a lock.
-        /// The operation of Foundation that it stands for; nil if it is one of ours, or a block.
+        /// The operation of Foundation that it represents; nil for an operation of this library, or a block.
         private let original: Foundation.Operation?
         /// All members of the queue that are not finished.
         private let members: AsyncGroup
@@ -36,7 +36,7 @@
         /// It is in the list.
         func wasListed() { state.withLock { $0.isListed = true } }
 
-        // MARK: What the base class does with it
+        // MARK: Calls of the base class
 
         /// Where base classes start their members, which takes no time.
         static let starter = DispatchQueue(label: "BridgedOperationQueue members")
@@ -64,7 +64,7 @@
             members.leave()
         }
 
-        // MARK: What others see of it
+        // MARK: State for other code
 
         override var isAsynchronous: Bool { true }
         override var isFinished: Bool { state.withLock { $0.isFinished } }
@@ -95,10 +95,10 @@
             do {
                 try operation.addDependency(dependency)
             } catch TaskOperationError.alreadyStarted {
-                // As in Foundation, it comes too late to have an effect.
+                // As in Foundation, the dependency is too late to have an effect.
             } catch {
-                // Foundation's function cannot throw it. An operation of ours has not got the dependency; an operation
-                // of Foundation has, and waits until it is ready.
+                // Foundation's function cannot throw the error. An operation of this library has not got the
+                // dependency. An operation of Foundation has it, and waits until it is ready.
                 MisuseReport.report("\(error)")
             }
         }

@@ -2,7 +2,7 @@
     public import Dispatch
     internal import Foundation
 
-    /// What can be done with a file descriptor, or what became of it.
+    /// The state of a file descriptor.
     public struct DescriptorEvents: OptionSet, Hashable, Sendable {
         public let rawValue: Int16
 
@@ -18,25 +18,26 @@
         public static let readable = Self(POLLIN)
         /// Writing does not block.
         public static let writable = Self(POLLOUT)
-        /// The other end was closed. What was written before can still be read.
+        /// The other end was closed. Data that was written before can still be read.
         public static let hangUp = Self(POLLHUP)
-        /// There is an error, which reading or writing will tell; or nobody reads the pipe any more.
+        /// An error is pending, which reading or writing will report; or the other end of the pipe was closed for
+        /// reading.
         public static let failed = Self(POLLERR)
     }
 
     /// The times at which something can be done with a file descriptor.
     ///
-    /// An element says how it is at the moment, not what changed: the next one comes at once as long as the descriptor is
-    /// ready, so read or write what there is before asking again, and leave the loop at the end of the file. Nothing is
-    /// kept between two elements. The descriptor is looked at only while a task waits for the next element; it stays
-    /// open, and its owner can close it as soon as no task does.
+    /// An element describes the current state, not a change. The next element is available at once while the descriptor
+    /// is ready. So read or write all available data before asking again, and leave the loop at the end of the file. No
+    /// state is kept between two elements. The descriptor is polled only while a task waits for the next element. It
+    /// stays open, and its owner can close it as soon as no task waits.
     public struct DescriptorReadiness: AsyncSequence, Sendable {
         fileprivate let fileDescriptor: Int32
         fileprivate let events: DescriptorEvents
 
         public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(sequence: self) }
 
-        /// Where an iteration stands.
+        /// An iteration.
         public struct AsyncIterator: AsyncIteratorProtocol {
             fileprivate let sequence: DescriptorReadiness
 

@@ -1,8 +1,8 @@
 #if !os(Windows)
     internal import Foundation
 
-    /// What is polled at once: each descriptor one time, however many wait for it. The system refuses to poll more than a
-    /// process may have open.
+    /// The descriptors of one `poll` call. Each descriptor is listed once, regardless of the number of waiters. The
+    /// system rejects more descriptors than a process may have open.
     struct PollSet {
         private let pipe: WakingPipe
         /// The first one is the pipe's.
@@ -34,7 +34,7 @@
             while try !pollPortions(of: limit) {}
         }
 
-        /// What came of it for a descriptor; nil if nothing did.
+        /// The result of the poll for a descriptor; nil if no event occurred.
         func outcome(
             _ fileDescriptor: Int32, _ events: DescriptorEvents
         ) -> Result<DescriptorEvents, SystemCallError>? {
@@ -64,7 +64,7 @@
     }
 
     extension pollfd {
-        /// What came of it for something that waits for events; nil if nothing did.
+        /// The result of the poll for a waiter for `events`; nil if no event occurred.
         func outcome(for events: DescriptorEvents) -> Result<DescriptorEvents, SystemCallError>? {
             if revents & Int16(POLLNVAL) != 0 { return .failure(SystemCallError("poll", code: EBADF)) }
             let relevant = events.union([.hangUp, .failed]).intersection(DescriptorEvents(rawValue: revents))

@@ -10,12 +10,12 @@
         /// for await _ in await DispatchSource.signalEvents(signal: SIGTERM) { await server.stop() }
         /// ```
         ///
-        /// A signal that comes again before it is taken is delivered once.
+        /// A signal that is raised again before it is taken is delivered once.
         ///
-        /// On Linux, Dispatch puts its own handler in place of the signal's action, and leaves it there when the
-        /// iteration is over: a signal that nobody iterates over is then ignored, and comes as the first event of the
-        /// next sequence for it. On Apple platforms the signal's action takes place too; call `signal(SIGTERM, SIG_IGN)`
-        /// first where it would end the process.
+        /// On Linux, Dispatch replaces the signal's action with its own handler, and keeps the handler after the end of
+        /// the iteration. Without an iteration, the signal is then ignored, and becomes the first event of the next
+        /// sequence for it. On Apple platforms, the signal's action is performed too. If that would end the process,
+        /// call `signal(SIGTERM, SIG_IGN)` first.
         ///
         /// - Parameter signal: The number of the signal, neither `SIGKILL` nor `SIGSTOP`.
         public static func signalEvents(signal: Int32) async -> DispatchSourceEvents<Int32> {

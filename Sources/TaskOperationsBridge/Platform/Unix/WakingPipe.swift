@@ -24,7 +24,7 @@
             _ = write(writeEnd, &byte, 1)
         }
 
-        /// Takes out what `wake()` put in.
+        /// Removes the bytes that `wake()` has written.
         func clear() {
             var bytes = [UInt8](repeating: 0, count: 64)
             while read(readEnd, &bytes, bytes.count) == bytes.count {}
