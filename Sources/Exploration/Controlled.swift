@@ -1,5 +1,5 @@
-// What takes the place of locks, atomic variables, threads and clocks in a controlled build. Outside of a schedule each of
-// them works as the plain value that it holds: only one thread may use them then.
+// Replacements of locks, atomic variables, threads and clocks in a controlled build. Outside of a schedule, each of
+// them works as the plain value that it holds. Only one thread may use it then.
 
 /// A value that only one thread at a time can reach: in place of `Mutex`.
 public final class ControlledLock<Value: ~Copyable & Sendable>: SharedObject, @unchecked Sendable {
@@ -21,13 +21,13 @@ public final class ControlledLock<Value: ~Copyable & Sendable>: SharedObject, @u
     }
 }
 
-/// What a controlled thread does, for the functions that take the place of the system's.
+/// The operations of a controlled thread, for the functions that replace the system's.
 public enum ControlledSystem {
     /// Whether the calling thread belongs to a schedule.
     public static var isControlled: Bool { ControlledThread.current != nil }
 
-    /// Does what the runtime calls while it holds a lock of its own: no other thread runs meanwhile, except for those
-    /// that hold a lock which is needed.
+    /// Performs a call that the runtime makes while it holds its own lock. Meanwhile no other thread runs, except
+    /// threads that hold a needed lock.
     public static func withoutInterruption(_ body: () -> Void) {
         guard let turnstile = ControlledThread.current?.turnstile else { return body() }
         turnstile.beginExclusive()

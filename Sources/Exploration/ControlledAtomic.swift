@@ -66,17 +66,17 @@ extension ControlledAtomic where Value: FixedWidthInteger {
 
 /// The history of an atomic variable: all stores of a schedule, in their order.
 ///
-/// In weak memory, a load may return every store except those that its thread knows to be overwritten: because it has
-/// read a later one, or has made it, or something that happened before the load has. With acquiring and releasing
-/// orderings, what a thread has seen passes from a store to the loads that return it. A sequentially consistent load
-/// returns no store older than the last sequentially consistent one. That is the memory of C++20 with two limits: a store
-/// never comes before an older one in the order of its variable, and a load never returns a store of the future.
+/// In weak memory, a load may return every store except those that its thread knows to be overwritten. A thread knows
+/// this if it has read or made a later store, or if an event before the load has. With acquiring and releasing
+/// orderings, the view of a thread passes from a store to the loads that return it. A sequentially consistent load
+/// returns no store older than the last sequentially consistent one. This is the memory of C++20 with two limits: a
+/// store is never ordered before an older one of its variable, and a load never returns a store of the future.
 final class AtomicVariable<Value>: SharedObject, @unchecked Sendable {
     // As for every `SharedObject`.
 
     private struct Store {
         let value: Value
-        /// What an acquiring load that returns the store has seen from then on.
+        /// The view that an acquiring load of the store obtains.
         let view: View
     }
 
@@ -147,7 +147,7 @@ final class AtomicVariable<Value>: SharedObject, @unchecked Sendable {
         if parts.contains(.acquire) { thread.view.join(stores[index].view) }
     }
 
-    /// An update reads the last store, and what acquires the update acquires that store, too.
+    /// An update reads the last store. If the update acquires, it acquires that store too.
     private func appendUpdate(_ thread: ControlledThread, _ order: MemoryOrder) {
         let parts = thread.turnstile.parts(of: order)
         see(stores.count - 1, thread, number(in: thread.turnstile), parts)

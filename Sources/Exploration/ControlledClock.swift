@@ -2,7 +2,7 @@ extension ControlledSystem {
     /// Virtual time since the start of the schedule; 0 outside of schedules.
     public static var time: Duration { ControlledThread.current?.turnstile.readClock() ?? .zero }
 
-    /// Sleeps until a moment of virtual time, which comes where a schedule chooses that it does.
+    /// Sleeps until a moment of virtual time. The schedule chooses when that moment is reached.
     public static func sleep(until deadline: Duration) async throws {
         let sleep = Sleep()
         await withTaskCancellationHandler {

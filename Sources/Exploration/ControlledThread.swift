@@ -14,7 +14,7 @@ internal import Dispatch
 final class ControlledThread: @unchecked Sendable {
     // Only the thread that has the turn reads or writes any of this. Passing the turn on orders memory.
 
-    /// What a thread does next, once it has the turn.
+    /// The next step of a thread, once it has the turn.
     enum Step {
         case start
         /// Reads or changes an atomic variable.

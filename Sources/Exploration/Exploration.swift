@@ -2,7 +2,7 @@
 public struct ExploredProgram: Sendable {
     /// The name, which a printed schedule begins with.
     public let name: String
-    /// What the program does, for the report of a failure.
+    /// A description of the program, for the report of a failure.
     public var details = ""
     public var memory = MemoryModel.sequential
     /// An ordering that is explored without a part of it.
@@ -21,7 +21,7 @@ public struct ExploredProgram: Sendable {
     }
 }
 
-/// What a program calls while a schedule of it runs.
+/// The calls that a program can make while a schedule of it runs.
 public struct Schedule: Sendable {
     let turnstile: Turnstile
 
@@ -45,7 +45,7 @@ public struct Schedule: Sendable {
         turnstile.fail(message)
     }
 
-    /// Adds a line to what a failing schedule prints.
+    /// Adds a line to the output of a failing schedule.
     public func note(_ text: @autoclosure () -> String) {
         turnstile.note(text())
     }
@@ -68,7 +68,7 @@ public enum ExplorationStrategy: Sendable {
     case replay(Choices)
 }
 
-/// What came of exploring a program.
+/// The result of an exploration.
 public struct ExplorationResult: Sendable, CustomStringConvertible {
     public fileprivate(set) var scheduleCount = 0
     public fileprivate(set) var stepCount = 0
@@ -199,7 +199,7 @@ private struct Explorer {
         }
     }
 
-    /// Runs a schedule that does not count, in which what the process makes only once is made.
+    /// Runs a schedule that is not counted, so that objects that exist once per process are created.
     private mutating func warmUp(_ program: ExploredProgram) {
         length = program.run(ReplayStrategy(Choices())).choices.count
     }

@@ -8,7 +8,7 @@ internal import Synchronization
     internal import Musl
 #endif
 
-/// The explorations of the process, one at a time: they share what the explored code keeps in globals.
+/// The explorations of the process. They run one at a time, because they share the globals of the explored code.
 enum Explorations {
     private static let turn = Mutex(())
     private static let count = Atomic(0)
@@ -22,7 +22,8 @@ enum Explorations {
     }
 }
 
-/// Makes a failure of a schedule of what would end the process: a trap, or an access to memory that is not there.
+/// Turns a crash of the process during a schedule, such as a trap or an invalid memory access, into a failure of the
+/// schedule.
 enum Crash {
     // Written once, under the turn of `Explorations`.
     nonisolated(unsafe) private static var isCaught = false
@@ -37,8 +38,8 @@ enum Crash {
                     raise(number)
                     return
                 }
-                // The thread itself has caused the signal, so that it is in the middle of nothing but its own code. It
-                // keeps what it has for ever.
+                // The thread itself has caused the signal, so it is interrupted only in its own code. Its references
+                // are never released.
                 thread.turnstile.crash(number)
                 while true { pause() }
             }

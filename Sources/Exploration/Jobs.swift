@@ -21,7 +21,7 @@ enum Jobs {
         return true
     }()
 
-    /// The executor of what is isolated to no actor: both of its words are 0.
+    /// The executor of jobs that are isolated to no actor. Both of its words are 0.
     private static var generic: UnownedSerialExecutor {
         unsafeBitCast((UInt(0), UInt(0)), to: UnownedSerialExecutor.self)
     }

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// What an ordering says, and where it is written.
+/// The parts of an ordering, and its place in the source.
 struct MemoryOrder {
     let parts: OrderingParts
     let site: OrderingSite
@@ -38,7 +38,7 @@ struct MemoryOrder {
     }
 }
 
-/// What an ordering is made of.
+/// The parts of an ordering.
 public struct OrderingParts: OptionSet, Hashable, Sendable, CustomStringConvertible {
     public let rawValue: UInt8
 

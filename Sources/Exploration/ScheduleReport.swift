@@ -60,7 +60,7 @@ extension Turnstile {
         }
     }
 
-    /// What each thread holds and waits for.
+    /// The locks that each thread holds, and the wait of each thread.
     var states: String {
         threads.map { thread in
             let held = thread.held.map { $0.name(in: self) }.joined(separator: ", ")

@@ -1,4 +1,4 @@
-/// A lock, an atomic variable or a condition: what threads share, and where one may be interrupted.
+/// A lock, an atomic variable or a condition: an object that threads share, and at which a thread may be interrupted.
 public class SharedObject: @unchecked Sendable {
     // Only the thread that has the turn changes an object of a schedule. Outside of explorations, objects are made and
     // released by one thread at a time.
@@ -9,9 +9,9 @@ public class SharedObject: @unchecked Sendable {
     /// The schedule that used the object last, and its number in that.
     private var schedule = 0
     private var numberInSchedule = 0
-    /// The thread that holds the lock; nil for what is no lock.
+    /// The thread that holds the lock; nil for an object that is no lock.
     var owner: ControlledThread?
-    /// What a thread has seen that takes the lock next.
+    /// The view that the next thread obtains by taking the lock.
     var view = View()
 
     init(kind: StaticString, file: StaticString, line: UInt) {

@@ -2,7 +2,7 @@ internal import Dispatch
 
 /// Which memory the atomic variables of an exploration have.
 public enum MemoryModel: Sendable {
-    /// Each load returns the last store, whatever the orderings say.
+    /// Each load returns the last store, regardless of the orderings.
     case sequential
     /// A load may return any store that the orderings allow.
     case weak
@@ -10,9 +10,10 @@ public enum MemoryModel: Sendable {
 
 /// Runs the threads of one schedule, one at a time.
 ///
-/// A thread stops before each step that others could notice: the taking of a lock, an access to an atomic variable, a wait.
-/// There the strategy says which thread takes its step next. The release of a lock is no such point: whatever another
-/// thread could do between the release and the next step of this one, it can do after that step was announced.
+/// A thread stops before each step that other threads could notice: the taking of a lock, an access to an atomic
+/// variable, a wait. Then the strategy chooses the thread that takes the next step. The release of a lock is no such
+/// point: any step of another thread between the release and the next step of this thread is also possible after that
+/// step was announced.
 final class Turnstile: @unchecked Sendable {
     // Only the thread that has the turn uses any of this; the thread that explores, before the start and after the end.
 
@@ -31,9 +32,9 @@ final class Turnstile: @unchecked Sendable {
     private var exclusive: [ControlledThread] = []
     private var options: [ControlledThread] = []
     private var numbers: [Int] = []
-    /// What the threads had seen that have ended.
+    /// The views of the ended threads.
     private var ended = View()
-    /// What each task had seen when it was suspended, by its address.
+    /// The view of each task at its suspension, by its address.
     private var suspended: [UInt: View] = [:]
     /// Virtual time since the start of the schedule.
     private(set) var now = Duration.zero
@@ -220,7 +221,7 @@ extension Turnstile {
         completed.signal()
     }
 
-    /// The thread that runs alone; or the one that holds what it needs.
+    /// The thread that runs alone, or the thread that holds the lock it needs.
     private func holder(neededBy alone: ControlledThread) -> ControlledThread {
         var thread = alone
         while case .acquire(let lock) = thread.step, let owner = owner(of: lock) { thread = owner }
@@ -276,7 +277,7 @@ extension Turnstile {
         }
     }
 
-    /// Chooses a number below a bound; 0 is what happens if nothing unusual does.
+    /// Chooses a number below a bound. 0 is the ordinary case.
     func pickValue(below count: Int) -> Int {
         if count <= 1 { return 0 }
         let value = strategy.pickValue(below: count)
@@ -311,14 +312,14 @@ extension Turnstile {
         if case .fire = timer.step, timer.host == nil { threads.removeAll { $0 === timer } }
     }
 
-    /// What an ordering is made of, after it was weakened.
+    /// The parts of an ordering, after it was weakened.
     func parts(of order: MemoryOrder) -> OrderingParts {
         orderings[order.site] = order.parts
         guard let weakened, weakened.site == order.site else { return order.parts }
         return order.parts.subtracting(weakened.without)
     }
 
-    /// A little time passes with each look at the clock, so that what measures time sees an end of it.
+    /// Each reading of the clock advances it a little, so that code that measures time terminates.
     func readClock() -> Duration {
         now += .microseconds(200)
         return now

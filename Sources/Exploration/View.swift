@@ -1,5 +1,5 @@
-/// What a thread has seen of the memory: how many events of each thread happened before now, and from which store on each
-/// atomic variable may be read.
+/// The view of the memory that a thread has: the number of earlier events of each thread, and the oldest store of each
+/// atomic variable that it may still read.
 struct View {
     /// By the numbers of threads: how many of their events happened before.
     private(set) var events: [Int] = []

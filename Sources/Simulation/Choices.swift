@@ -1,6 +1,6 @@
 public import TaskOperationsTesting
 
-/// Where a random program comes from: a seed, or the bytes that a fuzzer makes up.
+/// The source of a random program: a seed, or the bytes of a fuzzer.
 public protocol Choices {
     /// A number from 0 to `bound - 1`.
     mutating func number(below bound: Int) -> Int

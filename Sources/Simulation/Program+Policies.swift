@@ -88,8 +88,8 @@ extension Program {
 
     /// Has the program add most operations waiting for room.
     ///
-    /// Whether such an addition closes a cycle is found only when there is room. So nothing awaits queues or stands
-    /// behind a barrier then, and scopes do not count.
+    /// A cycle through such an addition is detected only when the queue has room. So in this case no step awaits queues
+    /// or adds barriers, and scopes do not count.
     private mutating func waitForRoom(from choices: inout some Choices) {
         removeWaitsForQueues()
         for index in steps.indices {
@@ -101,7 +101,7 @@ extension Program {
         if choices.picks(percent: 50) { addAtTheSameTime() }
     }
 
-    /// Has several tasks add what is added waiting for room.
+    /// Makes several tasks perform the additions that wait for room.
     private mutating func addAtTheSameTime() {
         guard let first = steps.firstIndex(where: \.isAddWaiting) else { return }
         var lists: [[Step]] = [[], [], []]
@@ -123,7 +123,7 @@ extension Step {
         if case .addWaiting = self { true } else { false }
     }
 
-    /// The step, or what stands for it if operations of a queue would wait for others of it, or something for all.
+    /// The step, or a replacement if operations of a queue would wait for others of it, or a step would wait for all.
     fileprivate var withoutWaitForQueue: Step {
         switch self {
         case .call(.addBarrier(let number, let queue)): .call(.add([number], to: queue))

@@ -18,7 +18,8 @@ extension Program {
         }
         steps = maker.main(from: &choices)
         schedule = UInt64(choices.number(below: 1 << 16))
-        // Last, so that the bytes that once made a program still make it; what follows them is 0, which is no policy.
+        // Policies are chosen last, so that the bytes of an older program still make it. The bytes after them are 0,
+        // which means no policy.
         if choices.number(below: 2) > 0 { addPolicies(from: &choices) }
     }
 }

@@ -1,10 +1,9 @@
 public import TaskOperations
 
-/// A small program on queues and operations, as a value: what the simulation runs, prints and shrinks.
+/// A small program on queues and operations, as a value that the simulation runs, prints and shrinks.
 ///
-/// Operations and queues are numbers. All operations are made first, in order, and have dependencies of a lower number;
-/// what does not happen by itself (an operation that nobody adds, a queue that nobody resumes) is brought about when
-/// nothing else is left to run.
+/// Operations and queues are numbers. All operations are made first, in order, and have dependencies of a lower number.
+/// When no job is left, the simulation adds operations that were not added, resumes suspended queues, and so on.
 public struct Program: Hashable, Sendable {
     public struct Queue: Hashable, Sendable {
         public var width = 1
@@ -14,7 +13,7 @@ public struct Program: Hashable, Sendable {
         public var pendingLimit = Int.max
         public var overflow = QueueOverflow.reject
         public var rate: Rate?
-        /// After how many seconds an operation comes one level higher.
+        /// The seconds after which ageing raises an operation by one level.
         public var ageing: Int?
         /// It is made by a step `.scope`, and gone at the end of that.
         public var isScope = false
@@ -43,13 +42,13 @@ public struct Program: Hashable, Sendable {
     public var operations: [Operation] = []
     /// How many permits each semaphore has that operations share.
     public var semaphores: [Int] = []
-    /// What the program does outside of bodies.
+    /// The steps of the program outside of bodies.
     public var steps: [Step] = []
     /// The seed of the executor.
     public var schedule: UInt64 = 0
 }
 
-/// What a body, or the program itself, does next.
+/// A step of a body, or of the program itself.
 public indirect enum Step: Hashable, Sendable {
     case yield
     case call(Call)
@@ -68,7 +67,7 @@ public indirect enum Step: Hashable, Sendable {
     case fail
 }
 
-/// What is called from synchronous code.
+/// A call from synchronous code.
 public enum Call: Hashable, Sendable {
     case add([Int], to: Int)
     case addBarrier(Int, to: Int)

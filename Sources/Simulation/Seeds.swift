@@ -1,9 +1,9 @@
-/// What came of many seeds.
+/// The sums over many seeds.
 public struct SeedTally: Sendable, CustomStringConvertible {
     public var seeds = 0
     /// Operations of all programs.
     public var operations = 0
-    /// What was done and what happened.
+    /// The calls and events of all programs.
     public var events = 0
 
     public init() {}

@@ -1,6 +1,6 @@
 import TaskOperations
 
-// What happens by itself, and whether it may.
+// Events that the program does not call, and the checks that they may happen.
 
 extension Model {
     /// A body begins.
@@ -44,7 +44,7 @@ extension Model {
             .min { precedes($0, $1, levels) }
     }
 
-    /// Whether one operation of a queue comes before another.
+    /// Whether one operation of a queue precedes another.
     private func precedes(_ left: Int, _ right: Int, _ levels: [Int]) -> Bool {
         let (leftLevel, rightLevel) = (agedLevel(left, levels), agedLevel(right, levels))
         if leftLevel != rightLevel { return leftLevel > rightLevel }
@@ -55,7 +55,8 @@ extension Model {
         }
     }
 
-    /// What executes has no more permits than there are, or is one that is too heavy and executes alone.
+    /// Checks that executing operations have no more permits than exist, except for a single operation that is too
+    /// heavy and executes alone.
     private func checkPermits(of queue: Int, width: Int) {
         let holders = holders(in: queue)
         let weight = weight(of: holders)
@@ -133,7 +134,7 @@ extension Model {
         return waits
     }
 
-    /// A task of a body goes on after a wait.
+    /// A task of a body continues after a wait.
     mutating func endWait(_ wait: Int, of number: Int) {
         guard let index = operations[number].waits.firstIndex(where: { $0.number == wait }) else { return }
         let ended = operations[number].waits.remove(at: index)
@@ -147,7 +148,7 @@ extension Model {
         checkPermits(of: queue, width: max(1, width ?? 0))
     }
 
-    /// What began as a wait was refused.
+    /// A wait that had begun was rejected.
     mutating func endRefusedWait(_ wait: Int, of number: Int) {
         operations[number].waits.removeAll { $0.number == wait }
     }

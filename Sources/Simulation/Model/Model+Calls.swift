@@ -1,4 +1,4 @@
-// What is called, and takes effect before the call returns.
+// Calls that take effect before they return.
 
 extension Model {
     mutating func add(_ numbers: [Int], to queue: Int, isBarrier: Bool) {
@@ -106,7 +106,7 @@ extension Model {
         for number in operations.indices { operations[number].isPerhapsUntold = false }
     }
 
-    /// Whether what is waited for has come. A scope that is open waits on, empty or not.
+    /// Whether the target of a wait has been reached. An open scope waits on, empty or not.
     private func isOver(_ wait: Wait) -> Bool {
         switch wait.target {
         case .operation(let other): operations[other].phase == .finished

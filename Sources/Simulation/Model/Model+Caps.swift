@@ -1,4 +1,4 @@
-// Limits of what operations of one priority take.
+// Limits for the operations of one priority.
 
 extension Model {
     mutating func setCap(_ queue: Int, _ level: Int, _ count: Int) {
@@ -14,7 +14,8 @@ extension Model {
             }
     }
 
-    /// What executes at a level, as something of it has just begun, has no more permits than it may, or is alone.
+    /// Checks, after an operation of a level has begun, that the operations of that level have no more permits than its
+    /// limit, or that only one executes.
     func checkCap(of queue: Int, _ level: Int, _ levels: [Int]) {
         guard let cap = queues[queue].caps[level] else { return }
         let holders = holders(in: queue).filter { levels[$0] == level }

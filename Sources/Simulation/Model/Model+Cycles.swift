@@ -17,7 +17,7 @@ enum Refusal: Hashable {
     case waitCycle
 }
 
-// Who waits for whom.
+// The wait graph.
 
 extension Model {
     /// A node of the wait graph.
@@ -99,11 +99,11 @@ extension Model {
         case .refused, .refusedAny: return claiming
         case .accepted, .perhapsRefused: break
         }
-        // What comes too late ends at once, and waits for nothing.
+        // An operation that is added too late ends at once, and waits for nothing.
         if queues[queue].intake == .shut || queues[queue].cancelsAdded { return claiming }
         let alive = numbers.filter { operations[$0].phase != .finished }
         let before = heldBack(by: queue, before: .max, isBarrier: isBarrier).map(Node.operation)
-        // What finds no room ends at once too; but it may be refused before that is seen.
+        // An operation that finds no room ends at once too, but it may be rejected before that is detected.
         let finds = !isFull(queue) || queues[queue].overflow != .reject
         let dependencies = alive.flatMap { unfinishedDependencies(of: $0) }.map(Node.operation)
         let limits = alive.flatMap { operations[$0].limits }.map(Node.limit)

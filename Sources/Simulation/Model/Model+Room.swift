@@ -16,7 +16,7 @@ extension Model {
         return queues[queue].isSuspended ? 0 : max(0, queues[queue].width - executing)
     }
 
-    /// The operation of a full queue that gives way to a new one; nil if none does.
+    /// The operation of a full queue that is dropped for a new one; nil if none is.
     func nextDropped(of queue: Int) -> Int? {
         switch queues[queue].overflow {
         case .reject: nil

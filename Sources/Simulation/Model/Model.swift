@@ -1,9 +1,10 @@
 import TaskOperations
 
-/// What the library has to do, told as simply as can be: every list is searched from its start, and nothing is cached.
+/// The required behaviour of the library in its simplest form: every list is searched from its start, and nothing is
+/// cached.
 ///
-/// Everything in it happens as it is told. What it does not know is which ready operation starts when, and when a body
-/// goes on whose wait is over: it is told these too, and checks that they may happen.
+/// The model changes only through calls. It does not know which ready operation starts when, or when a body continues
+/// after a wait. It is told of these events, and checks that they may happen.
 struct Model {
     enum Phase: Int, Comparable {
         case created
@@ -16,7 +17,7 @@ struct Model {
 
     enum Outcome: Hashable {
         case value
-        /// The body threw what a step throws.
+        /// The body threw the error of a step.
         case failure
         case cancelled
         case dependencyFailed
@@ -42,7 +43,7 @@ struct Model {
         let target: Target
         /// It lends the permit out; a scope that is open does not.
         let isLending: Bool
-        /// What it waits for has come; the task that waits has not gone on yet, as far as can be seen.
+        /// The target has been reached, but the waiting task has not visibly continued yet.
         var isOver = false
     }
 
@@ -62,7 +63,7 @@ struct Model {
         var isCancelled = false
         var outcome: Outcome?
         var bodies = 0
-        /// It has a handler that was not called. Dependents go on after that.
+        /// The operation has a handler that was not called. Dependents continue after the call.
         var awaitsHandler = false
         /// A dependency has finished, and the queue may not know of it yet.
         var isPerhapsUntold = false
@@ -92,7 +93,7 @@ struct Model {
         /// Operations that are added as soon as there is room, in this order.
         var waitingForRoom: [Int] = []
         var intake = Intake.open
-        /// What is added is cancelled at once.
+        /// Operations are cancelled at once when they are added.
         var cancelsAdded = false
         /// The scope whose queue it is waits for its end, which nothing may hold up.
         var isClosing = false
@@ -131,7 +132,7 @@ struct Model {
         queues = program.queues.map { Queue($0) }
     }
 
-    /// What ought to have been otherwise, in words.
+    /// The differences from the expected behaviour, in words.
     var violations: [String] { complaints.all }
 
     func check(_ holds: Bool, _ message: @autoclosure () -> String) {
@@ -163,7 +164,7 @@ extension Model {
         return operations[number].dependencies.filter { operations[$0].phase != .finished }
     }
 
-    /// What tasks of a body wait for that has not come.
+    /// The targets of the waits of a body's tasks that have not been reached.
     func certainWaits(of number: Int) -> [Target] {
         if operations[number].phase == .finished { return [] }
         return operations[number].waits.filter { !$0.isOver }.map(\.target)
@@ -185,7 +186,7 @@ extension Model {
         operations[number].input.map { operations[$0].outcome != .value } ?? false
     }
 
-    /// What barriers make an operation of a queue wait for.
+    /// The operations that an operation of a queue waits for because of barriers.
     func heldBack(by queue: Int, before arrival: Int, isBarrier: Bool) -> [Int] {
         operations.indices.filter { other in
             let other = operations[other]

@@ -4,7 +4,7 @@ import TaskOperations
 final class EventCheck: TaskOperationObserver, @unchecked Sendable {
     // Reached on the one thread of the executor only.
 
-    /// Where an operation stands, as events tell it.
+    /// The state of an operation according to its events.
     enum Place: Equatable {
         case unknown, added, ready, executing, lent
         case finished(Model.Outcome)
@@ -36,7 +36,7 @@ final class EventCheck: TaskOperationObserver, @unchecked Sendable {
         }
     }
 
-    /// Compares what events told of an operation with where it stands.
+    /// Compares the state of an operation according to its events with its actual state.
     ///
     /// - Parameter waitsForRoom: Whether it is on a queue that has no room for it yet.
     func check(_ number: Int, _ operation: AnyTaskOperation, waitsForRoom: Bool) -> String? {

@@ -1,7 +1,7 @@
 import TaskOperations
 import TaskOperationsTesting
 
-/// What came of running a program.
+/// The result of running a program.
 public struct Report: Sendable, CustomStringConvertible {
     public let program: Program
     /// Where the library and the model differ, in words; empty where all is well.
@@ -11,7 +11,7 @@ public struct Report: Sendable, CustomStringConvertible {
     /// These things, where they were asked for.
     public let trace: [String]
 
-    /// The program, what happened, and what is wrong.
+    /// The program, the trace and the violations.
     public var description: String {
         (["\(program)", "happened:"] + trace.map { "  \($0)" } + ["wrong:"] + violations.map { "  \($0)" })
             .joined(separator: "\n")
@@ -23,8 +23,8 @@ extension Program {
     ///
     /// - Parameters:
     ///   - keepsTrace: Whether the report says all that happened.
-    ///   - eventsBetweenLooks: After how many events the library is compared with the model, beside what comes of each.
-    ///     It is part of the schedule: to look at a queue has it take in what was added.
+    ///   - eventsBetweenLooks: The number of events after which the library is compared with the model, in addition to
+    ///     the check of each result. It is part of the schedule, because reading a queue makes it process additions.
     public func run(keepsTrace: Bool = false, eventsBetweenLooks: Int = 1) -> Report {
         let executor = SeededExecutor(seed: schedule)
         let world = World(self, executor: executor, keepsTrace: keepsTrace, eventsBetweenLooks: eventsBetweenLooks)
@@ -45,7 +45,7 @@ extension World {
         for queue in queues.compactMap({ $0 }) { await queue.suspendUntilEnd() }
     }
 
-    /// The end of all: every outcome is what it has to be.
+    /// Checks at the end that every outcome is as expected.
     fileprivate func compareOutcomes() {
         note("all has ended")
         compare()
@@ -90,7 +90,8 @@ private struct Weak {
 }
 
 extension AnyTaskOperation {
-    /// Nobody refuses that to a task that is not within an operation. It ends early if the program is stuck.
+    /// Suspends until the end of the operation. The wait is never rejected, because the task is not within an
+    /// operation. It ends early if the program is stuck.
     fileprivate func suspendUntilEnd() async {
         do { try await waitUntilFinished() } catch { precondition(error is CancellationError, "\(error)") }
     }

@@ -1,6 +1,6 @@
 import TaskOperations
 
-// What is called from synchronous code, by bodies and by the program itself.
+// Calls from synchronous code, by bodies and by the program itself.
 
 extension World {
     func perform(_ call: Call) {
@@ -114,7 +114,7 @@ extension World {
         }
     }
 
-    /// Checks what came of a call. Returns whether it was accepted.
+    /// Checks the result of a call. Returns whether the call was accepted.
     func meets(_ prediction: Prediction, _ error: TaskOperationError?, _ call: String) -> Bool {
         let refusal = error.flatMap { Refusal($0) }
         let isMet =
@@ -146,7 +146,8 @@ extension Refusal {
 // MARK: - When nothing is left to run
 
 extension World {
-    /// Brings about what does not come by itself. Returns whether there was anything.
+    /// Advances the clock to the next deadline. Without a deadline, removes all blocks: resumes queues, raises limits
+    /// of 0, and adds or cancels remaining operations. Returns false if the program was not blocked.
     func unblock() -> Bool {
         note("nothing is left to run")
         for queue in queues.indices where queues[queue] != nil { model.checkIdle(queue, levels: orderLevels) }

@@ -31,7 +31,7 @@ extension World {
         }
     }
 
-    /// The last thing in the body of a scope. The wait for what is left lends the permit.
+    /// The last step in the body of a scope. The wait for the remaining operations lends the permit.
     private func close(_ queue: Int, in number: Int?) {
         note("\(number.map { "\($0)" } ?? "main") closes queue \(queue)")
         model.closeScope(queue)

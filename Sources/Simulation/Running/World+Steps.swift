@@ -1,8 +1,8 @@
 import TaskOperations
 
-// What bodies do, and the program outside of them.
+// The steps of bodies, and of the program outside of them.
 
-/// What a step that fails throws.
+/// The error of a failing step.
 struct StepFailure: Error {}
 
 extension World {

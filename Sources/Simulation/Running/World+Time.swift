@@ -9,7 +9,7 @@ extension World {
         clock.advance(by: .seconds(seconds))
     }
 
-    /// Goes on to the next moment that anything waits for. Returns whether there is one.
+    /// Advances the clock to the next deadline. Returns whether a deadline was left.
     func goOnInTime() -> Bool {
         guard let deadline = clock.nextDeadline else { return false }
         let left = clock.now.duration(to: deadline)
@@ -27,7 +27,7 @@ extension World {
         }
     }
 
-    /// Ends what still sleeps; if the program is stuck, as far as that goes.
+    /// Ends the remaining sleeps. If the program is stuck, some may remain.
     func endTime() {
         for _ in 0..<1000 {
             guard let deadline = clock.nextDeadline else { return }

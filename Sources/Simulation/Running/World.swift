@@ -3,8 +3,8 @@ import TaskOperationsTesting
 
 /// The real queues and operations of a program beside their model.
 ///
-/// Whatever the program does is done to both, and whatever the library does is told to the model. Nothing runs between
-/// a call and the look at what came of it, as all is on one thread.
+/// Every step of the program is applied to both, and every event of the library is reported to the model. No job runs
+/// between a call and the check of its result, because all jobs run on one thread.
 final class World: @unchecked Sendable {
     // All that changes is reached on the one thread of the executor only.
 
@@ -15,9 +15,9 @@ final class World: @unchecked Sendable {
     let semaphores: [AsyncSemaphore]
     let clock: ManualClock
     var model: Model
-    /// The waits for what is left in the queues of scopes.
+    /// The waits for the remaining operations in the queues of scopes.
     var closing: [Int: Int] = [:]
-    /// What was done and what happened, in order.
+    /// The calls and events, in order.
     private(set) var events = 0
     private(set) var trace: [String] = []
     private let keepsTrace: Bool
@@ -82,7 +82,7 @@ final class World: @unchecked Sendable {
     /// The priorities that order operations, as the library has them.
     var orderLevels: [Int] { operations.map { Int($0.orderPriority.rawValue) } }
 
-    /// Takes down what the program left, so that nothing keeps anything.
+    /// Releases the queues and operations of the program, so that no cycle of references remains.
     func dismantle() {
         queues = []
         operations = []
@@ -120,14 +120,14 @@ extension World {
         comparePriorities()
     }
 
-    /// The library and the model agree on where everything stands, if it is time for another look.
+    /// Checks that the library and the model agree on all states, if the next check is due.
     func lookAtOperations() {
         if isTimeToLook { compare() }
     }
 
     private var isTimeToLook: Bool { events.isMultiple(of: eventsBetweenLooks) }
 
-    /// The library and the model agree on where everything stands.
+    /// Checks that the library and the model agree on all states.
     func compare() {
         for number in operations.indices {
             let (real, expected) = (operations[number], model.operations[number])
@@ -146,7 +146,7 @@ extension World {
         for complaint in eventCheck?.complaints ?? [] { model.check(false, complaint) }
     }
 
-    /// What the library keeps of the queues is what the model has.
+    /// Checks that the contents of the library's queues are those of the model.
     func compareQueues() {
         for (number, queue) in queues.enumerated() {
             guard let queue else { continue }
@@ -157,7 +157,7 @@ extension World {
         }
     }
 
-    /// What waits for something has handed its priority on.
+    /// Checks that waiting operations have passed their priority on.
     func comparePriorities() {
         let levels = operations.map(\.effectivePriority.rawValue)
         for number in operations.indices where model.operations[number].queue != nil {

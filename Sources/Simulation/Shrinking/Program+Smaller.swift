@@ -1,6 +1,6 @@
 import TaskOperations
 
-// What a program can be without one thing or another.
+// Programs that lack one part of this program.
 
 extension Program {
     /// Programs that are this one without something, much first.
@@ -47,7 +47,7 @@ extension Program {
         }
     }
 
-    /// Has the program itself do what a body does, whose operation may then be left out.
+    /// Moves the steps of a body to the program itself, so that the operation can be removed.
     private mutating func hoistSteps(of number: Int) {
         steps += operations[number].steps
         operations[number].steps = []
@@ -107,7 +107,7 @@ extension Step {
         return smaller
     }
 
-    /// What can stand for the step.
+    /// The possible replacements of the step.
     private var smaller: [[Step]] {
         switch self {
         case .children(let lists):
@@ -134,7 +134,7 @@ extension Step {
     }
 }
 
-/// What numbers are when one of them is gone.
+/// The numbers of operations and queues after the removal of one of them.
 private struct Renumbering {
     var removed = Int.max
     var removedQueue = Int.max

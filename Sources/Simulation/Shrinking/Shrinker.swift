@@ -1,4 +1,4 @@
-/// Makes a program that fails smaller, as long as it fails: what is left is what matters.
+/// Makes a failing program smaller for as long as it fails, so that only the relevant part remains.
 public struct Shrinker {
     /// How many programs may be tried.
     public var limit = 3000
@@ -19,7 +19,7 @@ public struct Shrinker {
         var hasShrunk = true
         while hasShrunk {
             hasShrunk = false
-            // From the end of the list each time: what did not help before seldom does now.
+            // After each success, continues with the candidates of the smaller program.
             for candidate in smallest.smaller where tried < limit {
                 guard let failing = failing(candidate) else { continue }
                 smallest = failing
