@@ -1,4 +1,5 @@
-/// What libraries after session 226 of WWDC 2015 have: operations with conditions, observers, groups and retries.
+/// Features of libraries that follow session 226 of WWDC 2015: operations with conditions, observers, groups and
+/// retries.
 extension FileMatcher {
     mutating func analyzeAdvanced() {
         let variables = Dictionary(grouping: declarations.variables, by: \.scope)

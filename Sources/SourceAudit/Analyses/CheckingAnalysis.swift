@@ -1,5 +1,5 @@
 extension FileMatcher {
-    /// What strict checking will ask of a type.
+    /// Adds the findings of strict checking for a type.
     mutating func addChecking(_ type: TypeDeclaration, _ facts: ClassFacts) {
         guard type.kind == .class, !isChecked, !codeBase.isIsolated(type.name) else { return }
         if type.isOpen, let variable = facts.variables.first { add("checking-open-class", variable, .likely) }
@@ -27,7 +27,7 @@ extension FileMatcher {
         }
     }
 
-    /// Variables that belong to nobody, and what the compiler is told not to check.
+    /// Finds global and static variables, and code for which the compiler's checks are disabled.
     mutating func analyzeChecking() {
         guard file.language == .swift else { return }
         for index in file.tokens.indices where file.isWord(index) {

@@ -1,7 +1,7 @@
-/// What the body of a class shows, from one pass over its file.
+/// The facts about the body of a class, from one pass over its file.
 struct ClassFacts {
     var overrides: Set<Word> = []
-    /// The tokens of what is overridden.
+    /// The tokens of the overridden members.
     var overrideTokens: [Word: Int] = [:]
     var announcesChanges = false
     var hasState = false

@@ -37,7 +37,8 @@ extension FileMatcher {
         addHandOvers()
     }
 
-    /// The two variables of `a.addDependency(b)`. What a loop declares is another one in each of its rounds.
+    /// The two variables of `a.addDependency(b)`. Nil if a loop declares one of them, because it is a new variable in
+    /// each round.
     private func edge(_ token: Int) -> DependencyEdge? {
         guard file[token] == .addDependency, let from = identity(ofMember: token), file.isWord(token + 2),
             file[token + 3] == .closeParen, let to = identity(ofVariable: token + 2)

@@ -52,7 +52,7 @@ extension FileMatcher {
         }
     }
 
-    /// Whether no expression goes on behind a token.
+    /// Whether an expression ends at a token.
     private func isEndOfExpression(_ index: Int) -> Bool {
         guard file.isWord(index) || file.isString(index) else { return false }
         switch file[index] {

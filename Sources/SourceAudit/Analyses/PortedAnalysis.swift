@@ -1,5 +1,5 @@
 extension FileMatcher {
-    /// What goes wrong in code that has moved.
+    /// Finds mistakes in code that has moved.
     mutating func analyzePorted() {
         addBlockingBodies()
         addAwaits()
@@ -49,7 +49,7 @@ extension FileMatcher {
             guard isWait else { continue }
             let isInBody = methodsAround(index).contains { method in
                 guard file[method] == .addOperation || file[method] == .run else { return false }
-                // What it depends on has ended before the body begins.
+                // A dependency has ended before the body begins.
                 let awaited = (index + 1..<index + 4).map { file.word($0) }
                 if arguments(method).contains(where: { awaited.contains(file.word($0)) && file.isWord($0) }) {
                     return false

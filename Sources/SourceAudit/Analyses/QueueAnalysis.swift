@@ -1,5 +1,5 @@
 extension FileMatcher {
-    /// What a Dispatch queue is for, by what is done with it.
+    /// Determines the purpose of each Dispatch queue from its uses.
     mutating func analyzeDispatchQueues() {
         let sitesByIdentity = Dictionary(grouping: sites.filter { $0.type == .dispatchQueue }, by: \.identity)
         let made = findings.filter { ["dispatch-queue-serial", "dispatch-queue-concurrent"].contains($0.pattern.id) }
@@ -43,7 +43,7 @@ extension FileMatcher {
         }
     }
 
-    /// What a queue is for: a lock is used by `sync` and for nothing else, and stays where it is.
+    /// The purpose of a queue. A queue that is used only by `sync` is a lock, and stays in its file.
     private func role(_ finding: Finding, _ uses: QueueUses, _ sites: [Site]) -> String? {
         if finding.pattern.id == "dispatch-queue-concurrent" {
             return hasWriters(sites) ? "dispatch-queue-readers" : nil
@@ -53,7 +53,7 @@ extension FileMatcher {
         return uses.members == [Word(.sync)] && !uses.isPassedOn && !uses.isGivenToSystem ? "dispatch-queue-lock" : nil
     }
 
-    /// Says of a `sync` what its queue is for.
+    /// Names the purpose of the queue in the finding of a `sync`.
     private mutating func rename(_ token: Int, to pattern: String) {
         guard let old = findings(at: token).first(where: { $0.pattern.id == "dispatch-sync" }) else { return }
         remove({ $0.id == "dispatch-sync" }, at: token)

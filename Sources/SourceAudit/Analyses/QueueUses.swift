@@ -7,7 +7,7 @@ struct QueueUses {
 }
 
 extension FileMatcher {
-    /// The uses of variables, by what their names mean at each place of the file.
+    /// The uses of variables, by the meaning of their names at each place of the file.
     func queueUses(of identities: Set<Identity>) -> [Identity: QueueUses] {
         let names = Set(identities.map(\.name))
         var uses: [Identity: QueueUses] = [:]
@@ -102,7 +102,7 @@ extension FileMatcher {
         return names.isEmpty || names.contains(name) ? .certain : nil
     }
 
-    /// What a queue is asked for by, at a value that names or makes it.
+    /// Whether a system API requires the queue that a value names or makes.
     func requirement(ofValue index: Int) -> Finding.Certainty? {
         var start = index
         while file[start - 1] == .dot, file.isWord(start - 2) { start -= 2 }
@@ -174,9 +174,9 @@ enum SystemQueues {
     /// Properties of the system's objects that have one.
     static let properties: Set = ["delegateQueue", "operationQueue", "presentedItemOperationQueue"]
 
-    /// What names a queue.
+    /// The patterns that name a queue.
     static let parts: Set = ["dispatch-main-queue", "dispatch-global-queue", "queue-main", "run-loop-named"]
-    /// What makes one.
+    /// The patterns that make a queue.
     static let made: Set = [
         "dispatch-queue-serial", "dispatch-queue-concurrent", "dispatch-queue-lock", "dispatch-queue-value",
         "queue-made",

@@ -1,13 +1,13 @@
 extension FileMatcher {
-    /// What something is for, as far as its surroundings show it.
+    /// Determines purposes from the surrounding code.
     mutating func analyzeRoles() {
         addLastOperations()
         addConditions()
         addCallbacks()
     }
 
-    /// An operation that depends on others and stands for the end of them: it is waited for, or told of, and nothing
-    /// depends on it; or it depends on each operation of a list.
+    /// Finds operations that depend on others and represent their end. Such an operation is awaited, or has a
+    /// completion block, and has no dependents; or it depends on each operation of a list.
     private mutating func addLastOperations() {
         var dependents: [Identity: Int] = [:]
         var dependencies: Set<Identity> = []

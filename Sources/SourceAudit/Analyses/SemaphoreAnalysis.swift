@@ -57,14 +57,14 @@ extension FileMatcher {
         return 0
     }
 
-    /// What is said of a wait or a signal is what its semaphore is for.
+    /// Names the purpose of the semaphore in the finding of a wait or a signal.
     private mutating func rename(_ site: Site, to pattern: String) {
         guard let old = findings(at: site.token).first(where: { $0.pattern.family == .semaphores }) else { return }
         remove({ $0.family == .semaphores }, at: site.token)
         add(pattern, site.token, old.certainty)
     }
 
-    /// Whether one function waits for a limit again and again, and others signal it: what they do is handed to them.
+    /// Whether one function waits for a limit repeatedly, and others signal it: the function hands work to the others.
     private func isOfProducer(_ site: Site, _ role: Role, _ uses: [Identity: SemaphoreUse]) -> Bool {
         guard role == .limit, site.member == Word(.wait), isInLoop(site.token), let use = uses[site.identity] else {
             return false

@@ -1,5 +1,5 @@
 extension FileMatcher {
-    /// Classes that inherit from `Operation`, `OperationQueue` and `Thread`, told apart by what they override.
+    /// Finds classes that inherit from `Operation`, `OperationQueue` and `Thread`, distinguished by their overrides.
     mutating func analyzeSubclasses() {
         let facts = classFacts()
         for type in declarations.types where isWrittenHere(type) {

@@ -1,5 +1,5 @@
 extension FileMatcher {
-    /// System types that stand where a type stands, but for those that are found by what is made or inherited there.
+    /// Finds system types in type positions, except those that are already found as made or inherited there.
     mutating func addNamedTypes() {
         var heads: Set<Int> = []
         for type in declarations.types where type.kind == .class && file.language == .swift {

@@ -1,4 +1,4 @@
-/// What the audit is asked to do.
+/// The parsed arguments of the audit.
 struct Arguments {
     enum Output: String {
         case table, json, sarif, xcode, github

@@ -2,7 +2,7 @@ import Foundation
 
 /// The command line of the audit.
 public struct AuditCommand {
-    /// What the process exits with. The numbers are documented, and do not change.
+    /// The exit status. The numbers are documented, and do not change.
     public enum Status: Int32, Sendable {
         case success = 0
         /// Something is left, or new.
@@ -12,7 +12,7 @@ public struct AuditCommand {
         case failure = 3
     }
 
-    /// Takes what is written to the standard output, and to the standard error.
+    /// Writes a text to the standard output; `writeError` writes one to the standard error.
     private let write: (String) throws -> Void
     private let writeError: (String) -> Void
     private let isTerminal: Bool
@@ -98,7 +98,7 @@ public struct AuditCommand {
         writeError("audit: warning: the old report and the new one have no path in common\n")
     }
 
-    /// Writes the changes as a diff, or applies them, and names what is left.
+    /// Writes the changes as a diff, or applies them, and lists the remaining findings.
     private func fix(_ arguments: Arguments) throws -> Status {
         let fixes = withAuditor(arguments) { $0.fixes() }
         if arguments.writesFixes {
@@ -167,7 +167,7 @@ public struct AuditCommand {
 extension Report {
     func json() throws -> String { try JSONText.of(self) }
 
-    /// What an earlier report does not have, without what comments allow.
+    /// The entries that an earlier report does not have, except those that comments allow.
     func entries(notIn old: Report) -> [Entry] {
         let known = Set(old.findings.map(\.fingerprint))
         return findings.filter { $0.allowance == nil && !known.contains($0.fingerprint) }

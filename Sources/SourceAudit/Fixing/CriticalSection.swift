@@ -28,7 +28,7 @@ struct CriticalSection {
         }
     }
 
-    /// What is between `lock()` and `unlock()`.
+    /// The section between `lock()` and `unlock()`.
     init(_ rewriter: MutexRewriter, _ use: Int, upTo release: Int) throws(Refusal) {
         (self.rewriter, self.use, self.release) = (rewriter, use, release)
         let file = rewriter.file

@@ -69,7 +69,7 @@ extension SourceFile {
             + text(tokens.upperBound).utf8.count
     }
 
-    /// The texts of tokens, without what is between them.
+    /// The texts of tokens, without the text between them.
     func joined(_ tokens: Range<Int>) -> String { tokens.map { text($0) }.joined() }
 
     func lineStart(_ line: Int) -> Int { Int(lineStarts[line - 1]) }

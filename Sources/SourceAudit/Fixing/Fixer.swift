@@ -1,6 +1,6 @@
 import Foundation
 
-/// The changes that `--fix` makes, and what it leaves.
+/// The changes that `--fix` makes, and the findings that it leaves.
 struct Fixes {
     struct Left {
         let finding: Finding
@@ -29,7 +29,7 @@ struct Fixes {
 }
 
 extension Auditor {
-    /// Finds what can be rewritten, and rewrites it in memory.
+    /// Finds the sites that can be rewritten, and rewrites them in memory.
     func fixes() -> Fixes {
         var facts = CodeBaseFacts()
         var candidates: [Int: [Finding]] = [:]
@@ -139,7 +139,7 @@ struct Fixer {
         return try Self.rewrite(for: finding)!.change(finding, context)
     }
 
-    /// Leaves what another file may use by its name.
+    /// Leaves findings whose names another file may use.
     private mutating func leaveUsedElsewhere(_ visible: [Word: [Finding]], _ accepted: inout [Int: [Finding]]) {
         guard !visible.isEmpty else { return }
         for number in paths.indices {
@@ -147,7 +147,8 @@ struct Fixer {
             let file = SourceFile(path: paths[number], number: number, bytes: bytes, vocabulary: codeBase.vocabulary)
             for index in file.tokens.indices where file.isWord(index) && file[index + 1] != .openParen {
                 guard let findings = visible[file.word(index)] else { continue }
-                // A declaration of that name, its label, and what `self` or nothing is before means another one.
+                // Not a use of the variable: a declaration of the same name, a label, and a name after `self` or alone
+                // in an unrelated type.
                 let isMember = file[index - 1] == .dot && file[index - 2] != .selfValue
                 let isInherited = file[index - 1] != .dot || file[index - 2] == .selfValue
                 for finding in findings where finding.file != number {

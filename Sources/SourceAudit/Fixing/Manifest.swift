@@ -32,7 +32,7 @@ struct Manifest {
                 throw Refusal("\(name) cannot be read")
             }
             let manifest = try Manifest(folder: folder.path, name: name, bytes: [UInt8](data))
-            // A compiler of those versions builds nothing of what a rewrite needs.
+            // Manifests of older versions are skipped: their compilers cannot build the modules that a rewrite needs.
             if manifest.toolsVersion.major >= 5 || name == "Package.swift" { manifests.append(manifest) }
         }
         return manifests
@@ -178,7 +178,7 @@ struct Manifest {
         return Edit(range: end..<end, text: "\n\(indentation)\(entry),")
     }
 
-    /// Inserts an argument of `Package(…)` before the first of some others that is there.
+    /// Inserts an argument of `Package(…)` before the first existing argument of a list.
     private func insertion(ofArgument argument: String, before labels: [String]) throws(Refusal) -> Edit {
         guard let label = labels.compactMap({ self.labels[$0] }).min() else {
             throw Refusal("\(name) has no plain list of targets")

@@ -139,7 +139,7 @@ struct MutexRewriter {
     /// The first token of the expression that names the lock: `self` of `self.lock`.
     func start(of use: Int) -> Int { file[use - 1] == .dot ? use - 2 : use }
 
-    /// `lock.lock()`, and what gives it back: a `defer` behind it, or an `unlock()` in the same scope.
+    /// Rewrites `lock.lock()` and its release: a `defer` after it, or an `unlock()` in the same scope.
     private func section(from use: Int, _ uses: [Int], _ released: inout Set<Int>) throws(Refusal) -> [Edit] {
         let line = file.line(use)
         guard file.isFirstOnLine(start(of: use)) else { throw Refusal("line \(line) has more than its lock()") }

@@ -1,9 +1,9 @@
-/// What a call or a function gives back, as far as names tell.
+/// The result type of a call or a function, as far as names show it.
 struct ResultType {
     /// The tokens of the type, nil if there is none or it is not known.
     let tokens: Range<Int>?
     let isVoid: Bool
-    /// Whether a call is a statement of its own, whatever it gives back.
+    /// Whether a call is a statement of its own, whose result is discarded.
     private(set) var isDiscarded = false
 
     /// The result of the function or accessor whose body is a scope.
@@ -23,8 +23,7 @@ struct ResultType {
         self.tokens = isVoid ? nil : tokens
     }
 
-    /// The result of a call, by the place where it stands: alone as the body of a function, behind `return`, or alone
-    /// on its line.
+    /// The result of a call, by its place: alone as the body of a function, after `return`, or alone on its line.
     init(ofCallFrom start: Int, to end: Int, in file: SourceFile) throws(Refusal) {
         let place = file.outline.scope(of: start)
         let scope = file.outline.scopes[place]

@@ -1,5 +1,6 @@
 extension Rewrite {
-    /// `OperationQueue()` becomes `BridgedOperationQueue()`, unless the code base uses what differs between the two.
+    /// `OperationQueue()` becomes `BridgedOperationQueue()`, unless the code base uses a feature that differs between
+    /// the two.
     static let operationQueue = Rewrite(patterns: ["queue-made"], module: "TaskOperationsBridge") {
         finding, context throws(Refusal) in
         let file = context.file

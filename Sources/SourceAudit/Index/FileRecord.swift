@@ -1,4 +1,4 @@
-/// What the compiler's index says of the names in one file.
+/// The entries of the compiler's index for the names in one file.
 struct FileRecord {
     enum Owner {
         /// A member of a system type.
@@ -16,7 +16,7 @@ struct FileRecord {
 
     struct Symbol {
         let name: String
-        /// The type that it is a member of or makes, nil for what is none of the system's.
+        /// The type that declares it, or that it makes; nil if that is no system type.
         let owner: SystemType?
         /// Whether it is a type itself, not a member of one.
         let isType: Bool

@@ -26,7 +26,7 @@ struct ForeignBases {
         for (name, type) in types { codeBase.addForeign(name, type) }
     }
 
-    /// What a record says is kept by its callback.
+    /// The inheritances of a record, collected by its callback.
     private final class Collected {
         var inheritances: [IndexStore.Inheritance] = []
     }

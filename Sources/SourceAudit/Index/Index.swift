@@ -1,6 +1,6 @@
 import Foundation
 
-/// What an index says of the files that are audited.
+/// The information of an index about the audited files.
 struct Index {
     /// The records by the number of the file.
     private(set) var records: [Int: FileRecord] = [:]
@@ -11,7 +11,7 @@ struct Index {
     /// The path of the store.
     let path: String
 
-    /// Reads what the store says of the files, given by their absolute paths.
+    /// Reads the store's information about the files, given by their absolute paths.
     init(path: String, library: String?, files: [String: Int], codeBase: CodeBase, members: Set<String>) throws {
         self.path = path
         let store = try IndexStore(path: path, library: library)
@@ -55,7 +55,7 @@ struct Index {
         }
     }
 
-    /// What the callbacks of the library bring.
+    /// The records and occurrences, collected by the callbacks of the library.
     private final class Collected {
         var records: [(String, String, Date?)] = []
         var occurrences: [IndexStore.Occurrence] = []

@@ -8,7 +8,7 @@ extension IndexStore {
         let baseName: String
     }
 
-    /// Calls `body` for each name in a record that stands in the list of what a type inherits from.
+    /// Calls `body` for each name in a record that is in the inheritance list of a type.
     func forEachInheritance(inRecord name: String, _ body: @escaping (Inheritance) -> Void) {
         withRecord(name) { record, functions in
             let visitor = Box((functions, body))
@@ -34,7 +34,7 @@ extension IndexStore {
 /// The role of a name that something inherits from, and of its relation to that.
 private let isBase: UInt64 = 1 << 10
 
-/// The types that inherit from what an occurrence names, by their symbols.
+/// The symbols of the types that inherit from the symbol of an occurrence.
 private func derivedTypes(_ occurrence: IndexReference?, _ functions: IndexFunctions) -> [String] {
     let visitor = Box((functions, [String]()))
     withExtendedLifetime(visitor) {

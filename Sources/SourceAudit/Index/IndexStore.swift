@@ -115,7 +115,7 @@ final class IndexStore {
         }
     }
 
-    /// Opens a record, if it is there, while a function looks at it.
+    /// Opens a record, if it exists, for the duration of a call.
     func withRecord(_ name: String, _ look: (IndexReference, IndexFunctions) -> Void) {
         var error: IndexReference?
         guard let record = functions.record_create(store, name, &error) else { return }

@@ -1,5 +1,5 @@
-/// What several stores say of the files that are audited: a package that was built by both build systems, or in several
-/// configurations, has more than one.
+/// The combined information of several stores about the audited files. A package has more than one store if it was
+/// built by both build systems, or in several configurations.
 struct Indexes {
     private(set) var records: [Int: FileRecord] = [:]
     private(set) var uses: [Int: [Int: Int]] = [:]
@@ -10,7 +10,7 @@ struct Indexes {
     /// Those that could not, and why.
     private(set) var failures: [(store: String, message: String)] = []
 
-    /// Reads what the stores say of the files, given by their absolute paths.
+    /// Reads the stores' information about the files, given by their absolute paths.
     init(stores: [String], library: String?, files: [String: Int], codeBase: CodeBase, members: Set<String>) {
         var old: Set<Int> = []
         for store in stores {

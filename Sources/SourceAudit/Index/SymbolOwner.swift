@@ -59,7 +59,8 @@ struct SymbolOwner {
     ) -> (owner: SystemType?, isType: Bool) {
         var text = name[...]
         if text.hasPrefix("static ") { text.removeFirst(7) }
-        // What a code base adds to a system type is a member of it, too: it moves with the type.
+        // A member that a code base adds to a system type counts as a member of that type, because it moves with the
+        // type.
         if text.hasPrefix("(extension in "), let end = text.firstIndex(of: ":") {
             text = text[text.index(after: end)...]
         }

@@ -54,7 +54,7 @@ extension Lexer {
         while Byte.isWord(peek()) { position += 1 }
         let word = name == start + hashes ? vocabulary.word(bytes, start, position) : spacedDirective(name)
         add(.directive, from: start, word)
-        // What follows is no code: an apostrophe in it would begin a character.
+        // The rest of the line is no code: an apostrophe in it would begin a character.
         switch Term(word) {
         case .pragmaDirective, .errorDirective, .warningDirective: if language == .objectiveC { skipLine() }
         default: break

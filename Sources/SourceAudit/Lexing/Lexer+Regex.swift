@@ -67,7 +67,7 @@ extension Lexer {
         guard position >= regexFreeUntil else { return false }
         let (end, isRegex) = bareRegexEnd()
         guard isRegex else {
-            // What was looked through for nothing is not looked through again, or a line of slashes would cost its square.
+            // The searched bytes are not searched again. Otherwise a line of slashes would take quadratic time.
             if end - position > 256 { regexFreeUntil = end }
             return false
         }
@@ -77,7 +77,7 @@ extension Lexer {
         return true
     }
 
-    /// The end of a regular expression at the position, or of what had to be looked through to see that it is none.
+    /// The end of a regular expression at the position, or the end of the bytes that were searched without finding one.
     private func bareRegexEnd() -> (end: Int, isRegex: Bool) {
         var index = position + 1
         var isInSet = false

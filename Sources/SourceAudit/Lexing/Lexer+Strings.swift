@@ -56,7 +56,7 @@ extension Lexer {
         return true
     }
 
-    /// Goes on within the innermost string, to its end or to the next interpolation.
+    /// Continues within the innermost string, to its end or to the next interpolation.
     mutating func continueString() {
         guard let string = strings.last else { return }
         while !isAtEnd {
@@ -89,7 +89,7 @@ extension Lexer {
             position += 1
             return true
         }
-        // What is escaped is skipped, but for a line break, which is counted.
+        // An escaped character is skipped, except for a line break, which is counted.
         if !isAtEnd && !Byte.isNewline(bytes[position]) {
             position += 1
         } else if !isAtEnd && !string.isMultiline && language == .objectiveC {

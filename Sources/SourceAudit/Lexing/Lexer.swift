@@ -1,4 +1,4 @@
-/// Cuts a source into tokens, in one pass and in time linear in its bytes. Any bytes will do: what is not closed ends
+/// Cuts a source into tokens, in one pass and in time linear in its bytes. Any bytes are accepted: unclosed tokens end
 /// with the file, and nesting is kept in arrays, not on the stack.
 struct Lexer {
     enum Language {

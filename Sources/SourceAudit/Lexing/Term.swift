@@ -65,7 +65,7 @@ enum Term: String, CaseIterable {
     case blockMark = "__block"
     case strongMark = "__strong"
     case weakMark = "__weak"
-    // Containers, for what is in them.
+    // Containers, for their elements.
     case array = "Array"
     case contiguousArray = "ContiguousArray"
     case setType = "Set"

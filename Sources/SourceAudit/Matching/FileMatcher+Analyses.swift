@@ -1,5 +1,5 @@
 extension FileMatcher {
-    /// Looks for what more than one place shows.
+    /// Looks for patterns that span several places.
     mutating func analyze() {
         analyzeSubclasses()
         analyzeExtensionsAndCasts()

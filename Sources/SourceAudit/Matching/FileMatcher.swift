@@ -5,7 +5,7 @@ struct FileMatcher {
     let codeBase: CodeBase
     let rules: Rules
     let typer: Typer
-    /// What the compiler's index says of the file, nil if it has no record of it, or an old one.
+    /// The compiler's index of the file; nil if it has no record of it, or an old one.
     let record: FileRecord?
     private(set) var findings: [Finding] = []
     /// The places of findings by their token.
@@ -136,7 +136,7 @@ struct FileMatcher {
         return (type, .likely)
     }
 
-    /// The type of what `map` made of an optional, which was taken for a list, if it is used as one value.
+    /// The element type of a result of `map` on an optional, which was taken for a list, if it is used as one value.
     private func optionalType(
         _ result: Typer.Result, _ index: Int, _ fits: (SystemType) -> Bool
     ) -> (SystemType, Finding.Certainty)? {
@@ -146,7 +146,7 @@ struct FileMatcher {
         return (type, .likely)
     }
 
-    /// The type of what inherits from a class that is not to be seen, if only the system's has the member.
+    /// The type of a value that inherits from an unknown class, if only the system's class has the member.
     private func foreignType(
         _ result: Typer.Result, _ index: Int, _ rules: [Rules.Rule]
     ) -> (SystemType, Finding.Certainty)? {
@@ -184,7 +184,7 @@ struct FileMatcher {
         }
     }
 
-    /// What `dispatchPrecondition` asks.
+    /// The conditions of `dispatchPrecondition`.
     static let queueConditions: Set<String> = ["onQueue", "notOnQueue", "onQueueAsBarrier"]
 
     /// The type of a parameter: of the file's own function if it has one of that name, or of the code base's.
@@ -208,13 +208,13 @@ struct FileMatcher {
         return nil
     }
 
-    /// What a value is by its name, or by that of its member, if nothing else is known of it.
+    /// The type of a value by its name, or by that of its member, if no other information is known.
     private func guess(_ index: Int, _ rules: [Rules.Rule]) -> SystemType? {
         let word = file.word(index)
-        // There the same names are those of our own types, too.
+        // In such a file, types of this library have the same names.
         if declarations.imports.contains(Word(.taskOperations)) { return nil }
         if self.rules.telling.contains(word) { return codeBase.functions.contains(word) ? nil : rules[0].types[0] }
-        // Nothing but a queue of Dispatch takes work by these labels.
+        // Only a queue of Dispatch takes work with these labels.
         if word == Word(.async) || word == Word(.sync),
             labels(index).contains(where: { file[$0] == .execute || file[$0] == .flags })
         {
@@ -228,7 +228,7 @@ struct FileMatcher {
         }
     }
 
-    /// The last name of what stands before a member, whether it is called or not.
+    /// The last name of the expression before a member, whether it is called or not.
     func receiverName(_ index: Int) -> String {
         guard file[index - 1] == .dot else { return "" }
         var position = index - 2
@@ -283,7 +283,7 @@ struct FileMatcher {
             && !name.contains("Queue")
     }
 
-    /// The system type that a name stands for: as the index says, or as its declarations do.
+    /// The system type that a name denotes, according to the index or to its declarations.
     private func madeType(_ index: Int) -> SystemType? {
         let type = codeBase.systemType(file.word(index))
         guard let record, type != nil || file.beginsUpper(index) else { return type }
@@ -359,12 +359,12 @@ struct FileMatcher {
                 allowance: nil, file: file.number, token: index))
     }
 
-    /// What was found at a token so far.
+    /// The findings at a token so far.
     func findings(at token: Int) -> [Finding] {
         (places[token] ?? []).lazy.filter { !removed.contains($0) }.map { findings[$0] }
     }
 
-    /// Takes back what was found at a token, as another pattern says more of it.
+    /// Removes findings at a token, for which another pattern is more specific.
     mutating func remove(_ isWrong: (Pattern) -> Bool, at token: Int) {
         for place in places[token] ?? [] where isWrong(findings[place].pattern) { removed.insert(place) }
     }

@@ -23,7 +23,7 @@ struct Rules {
     let typeNames: [Word: SystemType]
     /// Members whose names alone tell: no other library has them.
     let telling: Set<Word>
-    /// What the name of a value of a type contains.
+    /// Strings that the name of a value of a type contains.
     static let hints: [SystemType: String] = [
         .dispatchQueue: "queue", .group: "group", .semaphore: "sem", .lock: "lock",
         .operation: "operation",

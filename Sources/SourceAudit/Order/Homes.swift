@@ -1,10 +1,10 @@
-/// Which file declares a type, for saying who uses whom by names.
+/// The files that declare types, to determine uses between files by names.
 struct Homes {
     private var files: [Word: Int] = [:]
 
     init(_ codeBase: CodeBase) {
         for (name, declarations) in codeBase.types {
-            // A name that two files declare tells nothing, and one that is private is nobody else's.
+            // A name that two files declare is ambiguous. A private name is not used by other files.
             let homes = Set(declarations.lazy.filter { $0.isDeclaration && !$0.isPrivate }.map(\.file))
             if homes.count == 1 { files[name] = homes.first! }
         }
@@ -29,7 +29,7 @@ struct Homes {
         return (uses, types)
     }
 
-    /// The file that declares a type, and whether a move changes what others see of it.
+    /// The uses of other files whose interfaces change in a move: for each such file, the number of uses of its types.
     func edges(_ uses: [Word: Int], changing: [Int: Set<Word>]) -> [Int: Int] {
         var edges: [Int: Int] = [:]
         for (type, count) in uses {

@@ -1,11 +1,11 @@
-/// The types of which a move changes what other files see: a class becomes a body, a function becomes async.
+/// The types whose interfaces change in a move: a class becomes a body, a function becomes async.
 struct SignatureChanges {
     /// The types by the file that declares them.
     private(set) var types: [Int: Set<Word>] = [:]
 
     init(_ findings: [Finding], _ vocabulary: Vocabulary) {
         for finding in findings where finding.allowance == nil && Self.changes(finding) {
-            // The context of a class is where it is declared: its own name stands in its line.
+            // The context of a class is the scope of its declaration; its own name is in its line.
             types[finding.file, default: []].insert(vocabulary[String(finding.context.prefix { $0 != "." })])
             guard finding.pattern.id.contains("subclass") || finding.pattern.id == "operation-state-machine" else {
                 continue

@@ -1,4 +1,4 @@
-/// Puts what uses each other into an order, in time linear in the number of edges.
+/// Orders the nodes of a graph of uses, in time linear in the number of edges.
 struct Waves {
     struct Edge: Equatable {
         let from: Int
@@ -7,21 +7,21 @@ struct Waves {
         let count: Int
     }
 
-    /// The parts of the graph that can be reached from each other, what they use before them.
+    /// The strongly connected components of the graph, each after the components that it uses.
     private(set) var components: [[Int]] = []
     private var componentOf: [Int]
-    /// For each node its wave, from 1; 0 for what does not count. Nothing of a later wave is used by an earlier one:
-    /// the first wave is what nothing else uses.
+    /// The wave of each node, from 1; 0 for a node that does not count. No earlier wave uses a node of a later one: the
+    /// nodes of the first wave are used by no other.
     private(set) var wave: [Int]
-    /// For each node its layer, from 1: the first layer is what uses nothing else.
+    /// The layer of each node, from 1: the nodes of the first layer use no others.
     private(set) var layer: [Int]
 
     private let edges: [[Int: Int]]
     private let counts: [Bool]
 
     /// - Parameters:
-    ///   - edges: For each node what it uses, and how often.
-    ///   - counts: Which nodes have something to move. The others only pass on who uses whom.
+    ///   - edges: For each node, the nodes that it uses, and the number of uses.
+    ///   - counts: Whether a node has something to move. The other nodes only pass uses on.
     init(edges: [[Int: Int]], counts: [Bool]) {
         self.edges = edges
         self.counts = counts
@@ -130,7 +130,7 @@ struct Waves {
         }
     }
 
-    /// Components come with what they use before them: forwards for layers, backwards for waves.
+    /// Components are ordered after the components that they use. Layers are found forwards, waves backwards.
     private mutating func findLevels() {
         var layers = [Int](repeating: 0, count: components.count)
         var waves = [Int](repeating: 0, count: components.count)

@@ -50,7 +50,7 @@ struct Outline {
         return nil
     }
 
-    /// The condition that a token stands under, 0 for none.
+    /// The condition of `#if` around a token, 0 for none.
     func condition(of index: Int) -> Int {
         var (low, high) = (0, conditionChanges.count)
         while high - low > 1 {
@@ -60,8 +60,8 @@ struct Outline {
         return conditionChanges[low].condition
     }
 
-    /// Pairs brackets. One that does not fit the innermost open one is taken to close what it can, as a brace closes
-    /// parentheses that were forgotten.
+    /// Pairs brackets. A closing bracket that does not fit the innermost open one closes as many as it can. For
+    /// example, a brace closes forgotten parentheses.
     private static func partners(of tokens: [Token]) -> [Int32] {
         var partners = [Int32](repeating: -1, count: tokens.count)
         var open: [(index: Int, closing: Term)] = []
@@ -89,12 +89,12 @@ struct Outline {
     private mutating func findConditions(_ tokens: [Token], _ lineStarts: [UInt32]) {
         var open: [Int] = []
         var line = 0
-        // A branch comes after those that it excludes, of which only the last is not negated yet.
+        // A branch follows those that it excludes, of which only the last is not negated yet.
         func opposite(of parts: [ConditionPart]) -> [ConditionPart] {
             guard let last = parts.last else { return [] }
             return parts.dropLast().suffix(7) + [(last.range, !last.isNegated)]
         }
-        // Conditions come in the order of lines, so that none is looked at twice.
+        // Conditions are in the order of lines, so that none is visited twice.
         func endOfLine(_ index: Int) -> Int {
             while line < lineStarts.count, lineStarts[line] <= tokens[index].start { line += 1 }
             guard line < lineStarts.count else { return tokens.count }

@@ -1,4 +1,4 @@
-/// What a pair of braces, or an Objective-C declaration, encloses.
+/// The contents of a pair of braces, or of an Objective-C declaration.
 struct Scope {
     enum Kind {
         case file
@@ -18,7 +18,7 @@ struct Scope {
     let name: Word
     /// The scope around it.
     let parent: Int
-    /// The first token of what declares it, and its opening brace.
+    /// The first token of its declaration, and its opening brace.
     let head: Int
     let open: Int
     /// Its closing brace.

@@ -1,4 +1,4 @@
-/// Goes over the tokens of a file once, and says for each brace what it opens.
+/// Determines the kind of scope that each brace opens, in one pass over the tokens of a file.
 struct ScopeBuilder {
     /// A declaration or statement whose brace is to come.
     private struct Head {

@@ -1,4 +1,4 @@
-/// What has changed between two reports.
+/// The differences between two reports.
 struct Comparison: Codable {
     struct Family: Codable {
         let name: String

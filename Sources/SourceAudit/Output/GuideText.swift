@@ -47,7 +47,7 @@ enum GuideText {
         return section(of: text, parts.count == 2 ? String(parts[1]) : nil)
     }
 
-    /// What stands below a heading up to the next one, or below the first one of a text.
+    /// The text from a heading up to the next one, or below the first heading of a text.
     static func section(of text: String, _ anchor: String?) -> String? {
         var lines: [Substring]?
         var isCode = false
@@ -63,7 +63,7 @@ enum GuideText {
         return lines?.joined(separator: "\n")
     }
 
-    /// What a link to a heading is called: in lower case, without punctuation, with hyphens for spaces.
+    /// The anchor of a heading: in lower case, without punctuation, with hyphens for spaces.
     static func anchor(of heading: Substring) -> String {
         let title = heading.drop { $0 == "#" || $0 == " " }.lowercased()
         return String(title.filter { $0.isLetter || $0.isNumber || " -_".contains($0) }.map { $0 == " " ? "-" : $0 })

@@ -1,5 +1,5 @@
 extension HTMLPage {
-    /// Lists what was found, and shows what is chosen. Texts go into the page as texts, never as markup.
+    /// Lists the findings, and shows the chosen one. Texts are inserted into the page as texts, never as markup.
     static let script = #"""
         "use strict";
         const { report, recipes, tests, folder } = JSON.parse(document.getElementById("data").textContent);

@@ -1,13 +1,13 @@
-/// What an auditor hands on.
+/// The result of an auditor.
 struct AuditResult {
     var files: Int
     var lines: Int
     var index: Report.IndexUse?
     var findings: [Finding]
-    /// The paths of all files by number, and for each what it uses and how often.
+    /// The paths of all files by number, and for each file the files that it uses, with the number of uses.
     var paths: [String]
     var uses: [[Int: Int]]
-    /// For each file with several types what these use of each other.
+    /// For each file with several types, the uses between these types.
     var typeUses: [Int: [String: Set<String>]]
     var notes: [Note]
 }
@@ -28,8 +28,8 @@ private struct ReportBuilder {
     private let result: AuditResult
     private let left: [Finding]
     private let byFile: [Int: [Finding]]
-    /// The order in which files move. What strict checking asks for, and what is left of the bridge, holds no file up:
-    /// these steps come after all moves.
+    /// The order in which files move. Findings of strict checking and remains of the bridge do not delay a file: these
+    /// steps follow all moves.
     private let order: Waves
     /// The order of all files that have something left.
     private let all: Waves
@@ -51,7 +51,7 @@ private struct ReportBuilder {
             for used in uses.keys where files[used] != nil { users[used].append(number) }
         }
         self.users = users
-        // A test is used by nothing, and uses everything: it moves with what it tests, and holds nothing up.
+        // No other file uses a test. It moves with the tested files, and delays none.
         let edges = result.uses.enumerated().map { number, uses in
             Place.isTest(result.paths[number]) ? [:] : uses
         }
@@ -69,7 +69,7 @@ private struct ReportBuilder {
         var summary = Report.Summary()
         var left = left
         summary.allowed = result.findings.count - left.count
-        // Until everything has moved, what strict checking asks for is listed and not counted.
+        // Until all moves are done, findings of strict checking are listed and not counted.
         if left.contains(where: { !$0.pattern.step.isAfterMoves }) { left.removeAll { $0.pattern.family == .checking } }
         summary.sites = left.count
         summary.certain = left.filter { $0.certainty == .certain }.count
@@ -183,7 +183,7 @@ private struct ReportBuilder {
     }
 }
 
-/// A short text that stands for a longer one, the same on every machine: FNV-1a (Fowler, Noll, Vo) of 64 bits.
+/// A short hash of a text, the same on every machine: FNV-1a (Fowler, Noll, Vo) of 64 bits.
 enum Fingerprint {
     static func of(_ text: String) -> String {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325

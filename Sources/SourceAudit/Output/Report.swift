@@ -1,22 +1,22 @@
-/// What an audit has found, as it is written to JSON. The schema's number changes with its meaning; members are only
-/// added to it.
+/// The findings of an audit, as written to JSON. The number of the schema changes with its meaning; members are only
+/// added.
 public struct Report: Codable, Sendable {
     public static let schema = 1
 
     public var schema = Report.schema
     public var files: Int
     public var lines: Int
-    /// What the compiler's index contributed, nil if there was none.
+    /// The contribution of the compiler's index; nil if there was none.
     public var index: IndexUse?
     public var summary: Summary
     /// The patterns that were found, the most frequent first.
     public var patterns: [PatternRow]
-    /// What was found, by file and line.
+    /// The findings, by file and line.
     public var findings: [Entry]
     /// The files with findings, by wave.
     public var waves: [Wave]
     public var rings: [Ring]
-    /// What could not be read, and what is wrong with comments that speak to the audit.
+    /// Files that could not be read, and mistakes in comments for the audit.
     public var notes: [Note]
     /// Where to begin, and counts by target or folder. Reports of older versions have none.
     public var start: Start?
@@ -31,7 +31,7 @@ public struct Report: Codable, Sendable {
     }
 
     public struct Summary: Codable, Sendable {
-        /// What is left to move: findings without those that a comment allows.
+        /// The number of remaining sites: findings without those that a comment allows.
         public var sites = 0
         public var allowed = 0
         public var certain = 0
@@ -67,7 +67,7 @@ public struct Report: Codable, Sendable {
         public var line: Int
         public var column: Int
         public var certainty: String
-        /// The condition of `#if` that it stands under.
+        /// The condition of `#if` around it.
         public var condition: String?
         /// The type and function that it is in.
         public var context: String?
@@ -91,7 +91,8 @@ public struct Report: Codable, Sendable {
         public var effort: Int
         /// From 1: nothing that is left to move in a later wave is used by an earlier one; nothing else uses wave 1.
         public var wave: Int
-        /// From 1: a layer uses only what is in layers before it; layer 1 uses nothing that is left to move.
+        /// The layer, from 1: a layer uses only files of earlier layers; layer 1 uses no file that has something left
+        /// to move.
         public var layer: Int
         /// The files with findings that it uses, and that use it.
         public var uses: [String]

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The paths of files from the root of their repository, which are the same from whatever folder the audit is run.
+/// The paths of files from the root of their repository. They do not depend on the current folder of the audit.
 ///
 /// The root is the nearest folder with `.git`, otherwise that of the manifest. A file below neither keeps its path.
 struct RepositoryPaths {

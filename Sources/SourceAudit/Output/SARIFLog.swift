@@ -5,7 +5,7 @@ struct SARIFLog {
     private let report: Report
     private let new: Set<String>?
 
-    /// - Parameter new: What a baseline does not have, nil without one.
+    /// - Parameter new: The entries that a baseline does not have; nil without a baseline.
     init(_ report: Report, new: [Report.Entry]?) {
         self.report = report
         self.new = new.map { Set($0.map(\.fingerprint)) }

@@ -1,4 +1,4 @@
-/// Where to begin: what a move is for, and what can be done at once.
+/// Suggestions for the start: the main gains of a move, and the parts that can be done at once.
 extension Report {
     public struct Start: Codable, Sendable {
         public var hotSpots: [HotSpots]
@@ -31,7 +31,8 @@ extension Report {
         public var sites: Int
     }
 
-    /// A target or folder: the folder below `Sources` or `Tests`, or the first below what all files share.
+    /// A target or folder: the folder below `Sources` or `Tests`, or the first folder below the common one of all
+    /// files.
     public struct FolderRow: Codable, Sendable {
         public var path: String
         public var isTest: Bool
@@ -137,7 +138,7 @@ extension Pattern.Effort {
     /// The hours that a site is estimated at.
     var hours: Double { Double(weight) / 4 }
 
-    /// What hours rest on, for reports.
+    /// The basis of the hours, for reports.
     static let measure =
         "estimated for each site: 0.25 h by rote, 0.75 h where callers change, 2 h where it has to be thought about"
 }

@@ -22,7 +22,7 @@ struct Table {
             parts.append(
                 new.isEmpty ? "Nothing is new since the baseline.\n" : "New since the baseline:\n" + files(new))
         } else if !isSummary {
-            // What is not counted yet is not listed here either.
+            // Findings that are not counted yet are not listed here either.
             let isCounted = report.summary.families[Pattern.Family.checking.rawValue] != nil
             parts.append(
                 files(report.findings.filter { isCounted || Patterns.byID[$0.pattern]?.family != .checking }))
@@ -154,7 +154,8 @@ struct Table {
         }.joined(separator: "\n")
     }
 
-    /// The entries, and what stands for those that are left out: a long row of the same pattern is one line.
+    /// The entries, without long rows of the same pattern: such a row is shown as one line, with the number of the
+    /// others.
     private static func runs(_ entries: [Report.Entry]) -> [(entry: Report.Entry, more: String)] {
         var runs: [[Report.Entry]] = []
         for entry in entries {

@@ -15,7 +15,7 @@ public struct Finding: Sendable {
     public let line: Int
     public let column: Int
     public var certainty: Certainty
-    /// The condition of `#if` that it stands under, empty if there is none.
+    /// The condition of `#if` around it, empty if there is none.
     public let condition: String
     /// Its line, without the blanks around it.
     public let source: String

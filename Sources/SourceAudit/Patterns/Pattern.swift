@@ -1,4 +1,4 @@
-/// Something that a code base has and a port replaces, as data: how it is recognised, and what to make of it.
+/// A construct of a code base that a port replaces, as data: its recognition and its replacement.
 public struct Pattern: Sendable {
     /// How much thought a site takes.
     public enum Effort: Int, Sendable, CaseIterable {
@@ -13,7 +13,7 @@ public struct Pattern: Sendable {
         /// The file is wrapped or translated first.
         case translation = 4
 
-        /// What a site counts for in sums: about the hours that it takes, in quarters.
+        /// The weight of a site in sums: about the hours that it takes, in quarters.
         public var weight: Int {
             switch self {
             case .kept: 0
@@ -66,22 +66,22 @@ public struct Pattern: Sendable {
         case function([String], when: [Condition] = [])
         /// A message of Objective-C by the first part of its selector.
         case message([String], when: [Condition] = [])
-        /// The name of one of the types where a type stands: of a property, a parameter, a result, a generic argument.
+        /// The name of one of the types in a type position: of a property, a parameter, a result, a generic argument.
         case named([SystemType])
         /// By code that looks at more than one place.
         case analysis
     }
 
-    /// The name that stands in reports, baselines and comments: it does not change.
+    /// The name in reports, baselines and comments. It does not change.
     public let id: String
     public let family: Family
-    /// What was found, as the old API calls it.
+    /// The name of the construct in the old API.
     public let title: String
     /// The page that tells how to port it, as `Dispatch/concurrentPerform`, nil if there is no recipe.
     public let recipe: String?
     public let effort: Effort
     public let step: Step
-    /// What it means for the port, in a sentence.
+    /// The meaning for the port, in a sentence.
     public let meaning: String
     let shapes: [Shape]
 
@@ -114,9 +114,9 @@ extension Pattern {
     }
 }
 
-/// What has to hold around a name.
+/// A condition on the code around a name.
 indirect enum Condition: Sendable {
-    /// A word stands in the arguments.
+    /// The arguments contain a word.
     case mentions(String)
     /// An argument has the label.
     case label(String)

@@ -1,5 +1,5 @@
 extension Patterns {
-    /// What libraries of operations with conditions, observers and groups have.
+    /// Features of libraries that have operations with conditions, observers and groups.
     static let advanced: [Pattern] = [
         Pattern(
             "advanced-condition", .operations, "Condition of operations", recipe: "Advanced/ConditionEvaluation",

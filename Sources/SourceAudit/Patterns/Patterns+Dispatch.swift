@@ -1,5 +1,5 @@
 extension Patterns {
-    /// Dispatch queues and what is submitted to them.
+    /// Dispatch queues and the work that is submitted to them.
     static let dispatch: [Pattern] = [
         Pattern(
             "dispatch-queue-target", .dispatch, "Queue with a target queue", recipe: "Dispatch/setTarget", .thought,

@@ -1,5 +1,5 @@
 extension Patterns {
-    /// Locks of every kind, and what they guard.
+    /// Locks of every kind, and the state that they guard.
     static let locks: [Pattern] = [
         Pattern(
             "lock-two-sections", .locks, "A check and an action in two critical sections",
@@ -90,7 +90,7 @@ extension Patterns {
             + ["OSAtomicTestAndSet", "OSMemoryBarrier", "atomic_init", "atomic_thread_fence"]
     }()
 
-    /// What several patterns together are.
+    /// Systems that consist of several patterns.
     static let systems: [Pattern] = [
         Pattern(
             "system-downloader", .systems, "A table of the operations that run", recipe: "Systems/ImageDownloader",
@@ -106,7 +106,7 @@ extension Patterns {
             recipe: "Threads/ThreadWithList", .thought, .queues, "A TaskOperationQueue takes its place.", .analysis),
     ]
 
-    /// What strict checking will ask for.
+    /// Findings of strict checking.
     static let checking: [Pattern] = [
         Pattern(
             "checking-result", .checking, "Result of an operation that is not Sendable",
@@ -138,7 +138,7 @@ extension Patterns {
             .analysis),
     ]
 
-    /// What is left over, or went wrong, in code that has moved.
+    /// Remains and mistakes in code that has moved.
     static let ported: [Pattern] = [
         Pattern(
             "ported-await-on-width-1", .ported, "await of an operation in a body of a queue of width 1",

@@ -1,5 +1,5 @@
 extension Patterns {
-    /// `DispatchSemaphore`, told apart by what it is for.
+    /// `DispatchSemaphore`, distinguished by its purpose.
     static let semaphores: [Pattern] = [
         Pattern(
             "semaphore-lock", .semaphores, "Semaphore in place of a lock", recipe: "Dispatch/DispatchSemaphore.lock",

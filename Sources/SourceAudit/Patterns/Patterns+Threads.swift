@@ -1,5 +1,5 @@
 extension Patterns {
-    /// Threads, what is performed on them, and values that belong to one.
+    /// Threads, calls that are performed on them, and values that belong to one.
     static let threads: [Pattern] = [
         Pattern(
             "thread-subclass", .threads, "Thread subclass", recipe: "Threads/Thread.start", .thought, .leaves,

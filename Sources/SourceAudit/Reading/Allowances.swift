@@ -1,7 +1,7 @@
-/// What comments allow to stay: `// audit:allow(semaphore-lock) the C library calls back on this thread`.
+/// The findings that comments allow: `// audit:allow(semaphore-lock) the C library calls back on this thread`.
 ///
-/// In parentheses stand patterns or families; a reason has to follow. It counts for its line, or for the next one if
-/// there is nothing else on its own. `allow-file` counts for the whole file.
+/// The parentheses contain patterns or families; a reason must follow. The comment applies to its line, or to the next
+/// one if it is alone on its line. `allow-file` applies to the whole file.
 struct Allowances {
     private struct Allowance {
         let names: Set<String>

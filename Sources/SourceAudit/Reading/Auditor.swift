@@ -1,7 +1,7 @@
 import Foundation
 
-/// Reads a code base twice: for what it declares, and for what it has of each pattern. Between the two it keeps the
-/// declarations alone, so that memory does not grow with the source.
+/// Reads a code base twice: for its declarations, and for the sites of each pattern. In between, it keeps only the
+/// declarations, so that memory does not grow with the source.
 public struct Auditor {
     public var paths: [String]
     /// Names or paths of files and folders that are not read.
@@ -16,10 +16,10 @@ public struct Auditor {
 
     public init(paths: [String]) { self.paths = paths }
 
-    /// Reads everything, and says what is there.
+    /// Reads all files, and returns the report.
     public func run() -> Report { Report(result()) }
 
-    /// What is found in one source by itself, by names alone. The path says the language.
+    /// The findings in a single source, by names alone. The path determines the language.
     public static func findings(in bytes: [UInt8], path: String) -> [Finding] {
         let vocabulary = Vocabulary()
         let codeBase = CodeBase(vocabulary)
@@ -34,7 +34,8 @@ public struct Auditor {
         return findings
     }
 
-    /// - Parameter visit: Called with each file that has been matched, and what comments left of its findings.
+    /// - Parameter visit: Called with each file that has been matched, and its findings without those that comments
+    ///   allow.
     func result(visit: (FileMatcher, [Finding]) -> Void = { _, _ in }) -> AuditResult {
         let walk = FileWalk(paths, excluded: excluded)
         let vocabulary = Vocabulary()

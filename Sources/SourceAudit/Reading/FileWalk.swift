@@ -1,6 +1,6 @@
 import Foundation
 
-/// What could not be read, or was passed over.
+/// A file or folder that could not be read, or was skipped.
 public struct Note: Sendable, Codable, Equatable {
     public let path: String
     public let message: String
@@ -8,14 +8,15 @@ public struct Note: Sendable, Codable, Equatable {
 
 /// Finds the sources below some paths, in the order of their names.
 struct FileWalk {
-    /// What is not looked into, beside bundles of documentation: it is made, or somebody else's.
+    /// Folders that are skipped, besides bundles of documentation: their files are generated, or belong to other
+    /// projects.
     static let skipped: Set<String> = [
         ".build", ".git", "Pods", "Carthage", "checkouts", "DerivedData", "node_modules", ".swiftpm", "vendor",
     ]
 
-    /// What is said of a path that was given and is not there.
+    /// The message for a given path that does not exist.
     static let missing = "is not there, or cannot be looked at"
-    /// What is said of sources that are there and were not read.
+    /// The messages for existing sources that were not read.
     static let unreadFile = "cannot be read"
     static let unreadFolder = "a folder that cannot be read"
     static let unseenFile = "cannot be looked at"
@@ -71,7 +72,7 @@ struct FileWalk {
         }
     }
 
-    /// The type of what is at a path, of a link itself.
+    /// The type of the file at a path. For a link, that of the link itself.
     private static func type(of path: String) -> FileAttributeType? {
         try? FileManager.default.attributesOfItem(atPath: path)[.type] as? FileAttributeType
     }

@@ -1,4 +1,4 @@
-/// A file as tokens, with what its brackets and declarations say.
+/// A file as tokens, with the structure of its brackets and declarations.
 final class SourceFile {
     let path: String
     /// Its place among the files that are audited.
@@ -13,7 +13,7 @@ final class SourceFile {
     let outline: Outline
     /// The scopes by the token that begins their declaration.
     let scopesByHead: [Int: Int]
-    /// The scopes of each type, at most 16 of them: who has more extensions in one file is told by others.
+    /// The scopes of each type, at most 16 of them. Further extensions in the same file are ignored.
     let typeScopes: [Word: [Int]]
 
     init(path: String, number: Int, bytes: [UInt8], vocabulary: Vocabulary) {
@@ -90,7 +90,7 @@ final class SourceFile {
 }
 
 extension Token {
-    /// The term that the token is. A string has none, whatever it says.
+    /// The term of the token. A string has none, regardless of its text.
     var term: Term? {
         switch kind {
         case .word, .mark, .directive: Term(word)

@@ -2,7 +2,7 @@ import Foundation
 
 /// The targets whose sources the compiler checks already, as far as manifests and projects of Xcode say.
 struct Targets {
-    /// Folders, and whether what is in them is checked; the longest that a path begins with counts.
+    /// Folders, and whether their files are checked. The longest prefix of a path applies.
     private var folders: [(path: String, isChecked: Bool)] = []
 
     /// Looks for manifests and projects in the folders of some paths and in those around them.

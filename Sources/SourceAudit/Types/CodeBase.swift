@@ -1,11 +1,11 @@
-/// What all files declare, for looking types up by name.
+/// The declarations of all files, to look types up by name.
 final class CodeBase {
     struct MemberKey: Hashable {
         var owner: Word
         var name: Word
     }
 
-    /// A fact that is only one if all who state it agree.
+    /// A fact that is known only if all its declarations agree.
     private struct Agreed<Value: Equatable> {
         var value: Value?
 
@@ -17,12 +17,12 @@ final class CodeBase {
     private var aliases: [Word: TypeReference] = [:]
     private var members: [MemberKey: Agreed<TypeReference>] = [:]
     private var results: [MemberKey: Agreed<TypeReference>] = [:]
-    /// Variables by name alone, whatever type or function they are in.
+    /// Variables by name alone, in any type or function.
     private var variables: [Word: Agreed<TypeReference>] = [:]
     private(set) var functions: Set<Word> = []
     /// The types of parameters, by the function's name, or the type's that an initialiser makes, and the label.
     private var parameters: [MemberKey: Agreed<TypeReference>] = [:]
-    /// What cases of enumerations carry first, by their names.
+    /// The first associated values of enumeration cases, by the names of the cases.
     private var payloads: [Word: Agreed<TypeReference>] = [:]
     /// Functions by the type that they are in.
     private var methods: Set<MemberKey> = []
@@ -124,7 +124,7 @@ final class CodeBase {
         types[name]?.contains { $0.isDeclaration && $0.outer == Vocabulary.none } ?? false
     }
 
-    /// What a type name stands for: a system type itself, an alias of one, or a class that inherits from one.
+    /// The system type of a type name: the type itself, the target of an alias, or an ancestor of a class.
     func systemType(_ name: Word) -> SystemType? {
         if let known = known[name] { return known }
         known[name] = .some(nil)  // a ring of classes or aliases is no system type
@@ -138,7 +138,7 @@ final class CodeBase {
         // No chain is longer in practice; the bound keeps hostile ones from the stack.
         for _ in 0..<64 {
             if let type = systemTypes[name], !hides(name) { return type }
-            // An alias in one file does not change what a type of the same name is in the others.
+            // An alias in one file does not change the meaning of a type of the same name in the others.
             if let alias = alias(name), alias.layers == 0, alias.name != name {
                 name = alias.name
             } else if let parent = superclass(of: name), parent != name {
@@ -162,7 +162,7 @@ final class CodeBase {
             })
     }()
 
-    /// Whether a type is isolated to a global actor, by itself or by what it inherits from.
+    /// Whether a type is isolated to a global actor, by itself or by inheritance.
     func isIsolated(_ name: Word) -> Bool {
         if let known = isolated[name] { return known }
         isolated[name] = false  // a ring of types is not
@@ -191,7 +191,7 @@ final class CodeBase {
         .supers.first?.name
     }
 
-    /// Whether a class can have a member from what it inherits of that the code base does not declare.
+    /// Whether a class can inherit a member from a class that the code base does not declare.
     func inheritsFromElsewhere(_ member: Word, _ name: Word) -> Bool {
         let classes = chain(from: name)
         guard let last = classes.last?.supers.first, types[last.name] == nil, alias(last.name) == nil else {
@@ -213,9 +213,9 @@ final class CodeBase {
         return result
     }
 
-    /// What an alias of another file stands for, nil if a type of the code base has the name.
+    /// The target of an alias of another file; nil if a type of the code base has the name.
     func alias(_ name: Word) -> TypeReference? { hides(name) ? nil : aliases[name] }
 
-    /// Of several types that an alias stands for, a system type if there is one.
+    /// Of several targets of an alias, a system type if there is one.
     func meant(_ types: [TypeReference]) -> TypeReference? { types.first { systemTypes[$0.name] != nil } ?? types.last }
 }

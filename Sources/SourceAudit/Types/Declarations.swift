@@ -38,7 +38,7 @@ struct Variable {
         case element(of: Int)
         /// A parameter of the closure that begins there, the first or the second.
         case parameter(ofClosure: Int, isSecond: Bool)
-        /// What a case of an enumeration carries first.
+        /// The first associated value of an enumeration case.
         case payload(of: Word)
         case unknown
     }
@@ -52,7 +52,7 @@ struct Variable {
     let isVariable: Bool
 }
 
-/// What a file declares.
+/// The declarations of a file.
 struct Declarations {
     struct Key: Hashable {
         var scope: Int
@@ -63,15 +63,15 @@ struct Declarations {
     var variables: [Variable] = []
     /// The places of variables by scope and name, in the order of the file.
     var variablesByKey: [Key: [Int]] = [:]
-    /// What functions return, by the name of the type that they are in and their own.
+    /// The result types of functions, by the names of their types and of the functions.
     private(set) var functions: [(owner: Word, name: Word, result: TypeReference?)] = []
     /// The same by both, nil if the file has two of them that differ.
     private(set) var results: [CodeBase.MemberKey: TypeReference?] = [:]
     /// The types of parameters by function and label, nil if the file has two of them that differ.
     private(set) var parameters: [CodeBase.MemberKey: TypeReference?] = [:]
-    /// What cases of enumerations carry first.
+    /// The first associated values of enumeration cases.
     var payloads: [(Word, TypeReference)] = []
-    /// What names stand for; several things in branches of `#if`.
+    /// The targets of aliases; several if they are in branches of `#if`.
     var aliases: [Word: [TypeReference]] = [:]
     /// Names of associated types and generic parameters, which hide types of the same name.
     var hidden: Set<Word> = []

@@ -59,7 +59,7 @@ enum SystemType: String, CaseIterable {
         self == other || parent?.isKind(of: other) ?? false
     }
 
-    /// What members of the types give: the type that has it, its name, the type of the value, and whether as a list.
+    /// The members of system types: the type that has it, its name, the type of the value, and whether it is a list.
     static let members: [(SystemType, String, SystemType, isCollection: Bool)] = [
         (.operationQueue, "main", .operationQueue, false), (.operationQueue, "current", .operationQueue, false),
         (.operationQueue, "mainQueue", .operationQueue, false),

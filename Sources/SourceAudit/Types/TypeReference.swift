@@ -1,17 +1,17 @@
-/// A type as far as the audit follows types: its name without qualification, and how many collections are around it.
-/// Optionals count for what is in them.
+/// A type as far as the audit follows types: its name without qualification, and the number of collections around it.
+/// An optional counts as its wrapped type.
 struct TypeReference: Hashable {
     var name: Word
     var layers: UInt8 = 0
 
-    /// What a collection of the type holds; a type that is none stays as it is.
+    /// The element of a collection; a type that is no collection is returned unchanged.
     var element: TypeReference { TypeReference(name: name, layers: layers == 0 ? 0 : layers - 1) }
 
     var collection: TypeReference { TypeReference(name: name, layers: min(layers + 1, 7)) }
 }
 
 extension SourceFile {
-    /// Reads the type at an index. Returns nil for functions and tuples; `end` is behind what was read.
+    /// Reads the type at an index. Returns nil for functions and tuples; `end` is the index after the type.
     func type(at start: Int) -> (type: TypeReference, end: Int)? {
         var layers: UInt8 = 0
         var index = start

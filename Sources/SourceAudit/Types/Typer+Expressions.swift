@@ -37,7 +37,7 @@ extension Typer {
         return result
     }
 
-    /// The type of what begins a chain, nil if it is not known, and where the chain goes on.
+    /// The type of the beginning of a chain, nil if it is not known, and the index at which the chain continues.
     private func primary(_ start: Int, _ depth: Int) -> (Result?, Int)? {
         switch file[start] {
         case .selfValue, .super:
@@ -66,7 +66,7 @@ extension Typer {
 
     private func superclass(_ name: Word) -> Word? { codeBase.superclass(of: name) }
 
-    /// A name of a type, with what qualifies it and its generic arguments.
+    /// A name of a type, with its qualification and its generic arguments.
     private func typeName(_ start: Int) -> (Result, Int)? {
         var index = start
         while file[index + 1] == .dot, file.beginsUpper(index + 2) { index += 2 }
@@ -92,7 +92,7 @@ extension Typer {
     }
 
     private func resolve(_ reference: TypeReference) -> TypeReference {
-        // An alias of the file hides what others call so.
+        // An alias of the file hides those of other files.
         let own = declarations.aliases[reference.name].flatMap(codeBase.meant)
         guard let alias = own ?? codeBase.alias(reference.name) else { return reference }
         return TypeReference(name: alias.name, layers: alias.layers + reference.layers)
@@ -108,14 +108,14 @@ extension Typer {
         return (Result(type: first.type.collection, isCertain: first.isCertain), close + 1)
     }
 
-    /// `{ … }()`: what it returns first.
+    /// `{ … }()`: the type of the first returned value.
     private func calledClosure(_ start: Int, _ depth: Int) -> (Result, Int)? {
         let close = file.partner(start)
         guard file[close + 1] == .openParen, let result = type(ofClosure: start, depth) else { return nil }
         return (result, file.partner(close + 1) + 1)
     }
 
-    /// What a closure returns, or the value of its only expression.
+    /// The type of a closure's result, or of its only expression.
     func type(ofClosure open: Int, _ depth: Int) -> Result? {
         let close = file.partner(open)
         let scope = file.outline.scope(of: open)
@@ -152,7 +152,7 @@ extension Typer {
             return (own ?? codeBase.result(of: name, in: Vocabulary.none)).map { Result(type: resolve($0)) }
         }
         if let global = codeBase.member(name, of: Vocabulary.none) { return Result(type: global) }
-        // A name that no scope knows: what all of that name are.
+        // No scope declares the name. The type is known if all variables of that name agree.
         return codeBase.anyVariable(name).map { Result(type: $0, isCertain: false) }
     }
 
@@ -172,7 +172,7 @@ extension Typer {
         }
     }
 
-    /// What a closure that is given the elements of a collection is given.
+    /// The type of a closure's parameter, if the closure receives the elements of a collection.
     private func element(ofClosure open: Int, isSecond: Bool, _ depth: Int) -> Result? {
         guard depth < Self.deepest else { return nil }
         var method = open - 1

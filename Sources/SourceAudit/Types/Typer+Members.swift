@@ -18,7 +18,7 @@ extension Typer {
         return (Result(type: member, isCertain: owner.isCertain), end)
     }
 
-    /// What `map` makes of whatever it is called on, by its closure.
+    /// The result of `map` on any value, by its closure.
     private func mapped(_ index: Int, _ closure: Int?, _ depth: Int) -> Result? {
         guard file[index] == .map || file[index] == .compactMap else { return nil }
         let argument = file[index + 1] == .openParen && file[index + 2] == .openBrace ? index + 2 : nil

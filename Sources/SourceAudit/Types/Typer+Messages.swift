@@ -1,4 +1,4 @@
-/// The types of what messages of Objective-C are sent to.
+/// The types of the receivers of Objective-C messages.
 extension Typer {
     /// The type of the receiver of the message whose selector begins at an index, and where the message begins; nil if
     /// no message does.
@@ -32,7 +32,7 @@ extension Typer {
         return ownMember(name, file.typeName(around: start), isCall: false, depth)
     }
 
-    /// What a message gives: what it makes, or a member of its receiver.
+    /// The type of a message's result: the made type, or that of a member of its receiver.
     private func type(ofMessage open: Int, _ depth: Int) -> Result? {
         var selector = open + 1
         if file[selector] == .openSquare {

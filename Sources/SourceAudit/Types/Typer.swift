@@ -1,5 +1,5 @@
-/// Says what type an expression has, as far as names can tell. Every step is bounded, so that asking for each token of
-/// a file stays linear in it.
+/// Finds the type of an expression, as far as names show it. Every step is bounded, so that finding the types of all
+/// tokens takes linear time.
 struct Typer {
     /// A type, and whether only one reading of the names is possible.
     struct Result {
@@ -16,7 +16,7 @@ struct Typer {
     let declarations: Declarations
     let codeBase: CodeBase
 
-    /// The type that stands in the declaration of a variable, or that its initial value plainly makes.
+    /// The type in the declaration of a variable, or that its initial value plainly makes.
     static func declaredType(of variable: Variable, in file: SourceFile) -> TypeReference? {
         switch variable.source {
         case .declared(let type): return type
@@ -34,7 +34,7 @@ struct Typer {
         }
     }
 
-    /// The type of what stands before the dot at an index.
+    /// The type of the expression before the dot at an index.
     func receiver(ofDot dot: Int, depth: Int = 0) -> Result? {
         guard depth < Self.deepest, let start = chainStart(before: dot) else { return nil }
         return type(from: start, to: dot, depth: depth + 1)
@@ -65,7 +65,7 @@ struct Typer {
             case .closeParen, .closeSquare, .closeBrace:
                 let open = file.partner(index)
                 guard open < index else { return nil }
-                // `name(…)`, `name[…]`, `name {…}`, `name(…) {…}`: the chain goes on before the bracket.
+                // `name(…)`, `name[…]`, `name {…}`, `name(…) {…}`: the chain continues before the bracket.
                 let before = skipMarks(open - 1)
                 if file.isWord(before), !isKeyword(before) {
                     index = before
