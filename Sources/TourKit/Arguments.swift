@@ -1,4 +1,4 @@
-/// What the tour was asked to do.
+/// The parsed arguments of the tour.
 package enum Arguments: Equatable {
     case help
     case list
@@ -6,7 +6,7 @@ package enum Arguments: Equatable {
     /// Explain a trace.
     case explain(trace: String)
 
-    /// What is to be drawn of what the ported sides do, and into which files.
+    /// The files for the trace and the timeline of the ported sides.
     package struct Pictures: Equatable, Sendable {
         package var trace: String?
         package var timeline: String?

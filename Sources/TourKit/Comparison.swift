@@ -15,11 +15,11 @@ package struct Comparison: Sendable {
     }
 }
 
-/// What came of one side of a recipe, and what it took.
+/// The result of one side of a recipe, and its cost.
 package struct SideReport: Sendable {
     package let outcome: Result<RecipeResult, any Error>
     package let seconds: Double
-    /// The most threads that were there at once; nil if the platform does not tell.
+    /// The maximum number of simultaneous threads; nil if the platform does not report it.
     package let threads: Int?
 
     /// The result in one line, or why there is none.

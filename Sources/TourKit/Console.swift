@@ -5,7 +5,7 @@ import Foundation
 /// Standard error: lines for people, and on a terminal one line of progress below them.
 package final class Console: Sendable {
     private struct State: Sendable {
-        /// The progress line as it stands on the terminal.
+        /// The progress line that is on the terminal.
         var shown = ""
     }
 
@@ -44,7 +44,7 @@ package final class Console: Sendable {
         }
     }
 
-    /// Writes under the lock, so that the terminal shows what the state says.
+    /// Writes under the lock, so that the terminal always shows the state.
     private func change(_ textFor: (inout State) -> String) {
         state.withLock { state in
             let text = textFor(&state)

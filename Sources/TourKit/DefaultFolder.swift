@@ -2,9 +2,9 @@ import Foundation
 
 /// The folder of a tour for which none is named: the sources of this package.
 enum DefaultFolder {
-    /// Where the sources were when this was compiled, or else the `Sources` of the current folder.
+    /// The folder of the sources at compile time, or else `Sources` in the current folder.
     ///
-    /// - Throws: `UsageError` where neither is there.
+    /// - Throws: `UsageError` if neither folder exists.
     static func path() throws(UsageError) -> String {
         let compiled = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().path
         for path in [compiled, "Sources"] where isFolder(path) { return path }

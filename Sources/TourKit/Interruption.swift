@@ -1,9 +1,9 @@
 import Foundation
 
-/// Ctrl-C. The signal is blocked in every thread, and one thread waits for it, so that what is done about it is
-/// ordinary code and not a signal handler.
+/// Handles Ctrl-C. The signal is blocked in every thread, and one thread waits for it. So the reaction is ordinary code
+/// and not a signal handler.
 package enum Interruption {
-    /// What a shell reports for a program that ended by Ctrl-C.
+    /// The exit code that a shell reports for a program that ended by Ctrl-C.
     package static let exitCode: Int32 = 130
 
     /// How long cancelled work may take to end, in seconds.
@@ -13,7 +13,7 @@ package enum Interruption {
     package static func hold() {
         var signals = set(of: SIGINT, SIGALRM)
         pthread_sigmask(SIG_BLOCK, &signals, nil)
-        // A shell has what it starts in the background ignore the signal, and then it would never be received.
+        // A shell makes background processes ignore the signal; it would then never be received.
         signal(SIGINT, SIG_DFL)
     }
 

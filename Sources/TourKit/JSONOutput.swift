@@ -1,8 +1,8 @@
 import Foundation
 
-/// What the tour prints with `--json`.
+/// The output of the tour with `--json`.
 enum JSONOutput {
-    /// An array with an object for each recipe. Every object has every key; what is unknown is null.
+    /// An array with an object for each recipe. Every object has every key; unknown values are null.
     static func text(of comparisons: [Comparison]) throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]

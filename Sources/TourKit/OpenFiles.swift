@@ -6,9 +6,9 @@ enum OpenFiles {
     /// a processor busy, when it gets no descriptor for one.
     static let needed = 128
 
-    /// Raises the process's limit to what is needed.
+    /// Raises the process's limit to the required number.
     ///
-    /// - Throws: `OpenFileLimitError` if the system does not let it.
+    /// - Throws: `OpenFileLimitError` if the system rejects the new limit.
     static func allowNeeded() throws(OpenFileLimitError) {
         #if canImport(Glibc)
             let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)

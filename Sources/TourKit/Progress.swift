@@ -1,6 +1,6 @@
 @_spi(Lock) import TaskOperations
 
-/// What the tour is doing, in one line on the terminal.
+/// The current step of the tour, in one line on the terminal.
 final class Progress: Sendable {
     private struct Step: Sendable {
         let text: String

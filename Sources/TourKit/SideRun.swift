@@ -1,7 +1,7 @@
 import Foundation
 import MigrationExamplesSupport
 
-/// One side of a recipe while it is done: how it is called, what is measured of it.
+/// Runs and measures one side of a recipe.
 struct SideRun {
     let input: RecipeInput
     let progress: Progress

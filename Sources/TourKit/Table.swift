@@ -1,7 +1,7 @@
 import Foundation
 import MigrationExamplesSupport
 
-/// What the tour prints for people: two rows for each recipe, so that the results stand below each other.
+/// The output of the tour for people. Each recipe has two rows, so that the results are below each other.
 struct Table {
     private static let heading = ["recipe", "side", "result", "seconds", "threads", ""]
     private static let longestResult = 60

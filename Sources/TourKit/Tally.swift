@@ -1,6 +1,6 @@
 import Synchronization
 
-/// How far the tour has come: what it says when it is interrupted.
+/// The progress of the tour, printed on interruption.
 package final class Tally: Sendable {
     private let done = Atomic(0)
     private let all: Atomic<Int>

@@ -3,8 +3,8 @@ import Foundation
 
 /// Finds the most threads that a piece of work used at once. Knows only Linux.
 ///
-/// What earlier work left behind in the pools of Dispatch is there for some seconds more, so threads count only
-/// where they were made, or ran, since the meter was. The thread that takes the samples does not count.
+/// Threads of earlier work stay in the pools of Dispatch for some seconds. So a thread counts only if it was made, or
+/// ran, after the meter was made. The thread that takes the samples does not count.
 final class ThreadMeter: Sendable {
     private struct State: Sendable {
         /// The threads of each sample that differs from the one before.
@@ -63,7 +63,7 @@ final class ThreadMeter: Sendable {
             return stat("/proc/self/task", &list) == 0 ? Int(list.st_nlink) - 2 : nil
         }
 
-        /// What the system accounts to each thread, which changes whenever it runs.
+        /// The system's accounting data of each thread, which changes whenever the thread runs.
         private static func accounts() -> [String: String] {
             var accounts: [String: String] = [:]
             for thread in threads() {

@@ -21,7 +21,7 @@ package struct TourCommand: Sendable {
         self.output = output
     }
 
-    /// Does what the arguments say. Cancelling the task interrupts it.
+    /// Performs the command of the arguments. Cancelling the task interrupts it.
     ///
     /// - Returns: The exit code.
     package func run(_ arguments: [String]) async -> Int32 {
@@ -58,7 +58,7 @@ package struct TourCommand: Sendable {
         return comparisons.allSatisfy(\.agree) ? 0 : 1
     }
 
-    /// Does the recipes and prints what came of them, of an interrupted tour too.
+    /// Runs the recipes and prints their results, also after an interruption.
     private func comparisons(
         of recipes: [Recipe], over path: String, asJSON: Bool
     ) async throws -> [Comparison] {

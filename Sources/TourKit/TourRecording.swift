@@ -2,7 +2,7 @@ import Foundation
 import TaskOperations
 import TaskOperationsTracing
 
-/// Records what the queues of the ported sides do, if that is wanted.
+/// Records the queues of the ported sides, if requested.
 struct TourRecording {
     private let recorder: TraceRecorder?
     private let trace: URL?
@@ -24,7 +24,7 @@ struct TourRecording {
         FileManager.default.temporaryDirectory.appending(path: "tour-\(UUID().uuidString).json")
     }
 
-    /// Writes what is left, and the picture.
+    /// Writes the rest of the trace, and the picture.
     func finish() throws {
         guard let recorder, let trace else { return }
         TaskOperationQueue.stopObservingAll(recorder)

@@ -1,4 +1,4 @@
-/// What the command line asks for.
+/// The parsed command line.
 struct Arguments: Sendable {
     enum Action: Sendable {
         case run
@@ -12,9 +12,9 @@ struct Arguments: Sendable {
     var subjects: Set<SubjectName>?
     /// Multiplies the size of every case.
     var scale = 1.0
-    /// How often each subject is measured; nil for what the size asks for.
+    /// The number of rounds of each subject; nil for the default of the size.
     var rounds: Int?
-    /// After how long a subject is measured no further, for a first look; nil for as many rounds as there are.
+    /// The time after which a subject is measured no further, for a first look; nil for all rounds.
     var secondsPerSubject: Double?
     var isMarkdown = false
     var jsonPath: String?

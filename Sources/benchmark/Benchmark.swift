@@ -3,8 +3,8 @@ import Foundation
 
 @main
 struct Benchmark {
-    /// Synchronous, so that the main thread is there to add operations from, as it is in an application: the
-    /// driver is a task, and the main thread does what the driver asks of it until all is measured.
+    /// Synchronous, so that operations can be added from the main thread, as in an application. The driver is a task,
+    /// and the main thread runs the driver's requests until the end of the measurements.
     static func main() {
         let arguments: Arguments
         do {

@@ -4,8 +4,8 @@ import Simulation
 
 /// Runs programs that are made from bytes.
 ///
-/// Built with `swift build --sanitize fuzzer`, it is a target of libFuzzer, which makes the bytes up. Built as ever, it
-/// runs those in the files that it is given.
+/// A build with `swift build --sanitize fuzzer` is a target of libFuzzer, which generates the bytes. An ordinary build
+/// runs the programs in the given files.
 #if !FUZZER
     @main
 #endif
@@ -29,7 +29,7 @@ struct Fuzz {
 }
 
 #if FUZZER
-    /// What libFuzzer calls for each input.
+    /// The function that libFuzzer calls for each input.
     @_cdecl("LLVMFuzzerTestOneInput")
     public func testOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         let program = Fuzz.program(from: UnsafeBufferPointer(start: start, count: count))

@@ -4,8 +4,8 @@ import SourceAudit
 
 /// Audits sources that are any bytes.
 ///
-/// Built with `swift build --sanitize fuzzer -Xswiftc -DFUZZER --product fuzzAudit --scratch-path .build/fuzz`, it is a
-/// target of libFuzzer. Built as ever, it audits the files that it is given.
+/// A build with `swift build --sanitize fuzzer -Xswiftc -DFUZZER --product fuzzAudit --scratch-path .build/fuzz` is a
+/// target of libFuzzer. An ordinary build audits the given files.
 #if !FUZZER
     @main
 #endif
@@ -24,7 +24,7 @@ struct FuzzAudit {
 }
 
 #if FUZZER
-    /// What libFuzzer calls for each input. The first byte says the language.
+    /// The function that libFuzzer calls for each input. The first byte selects the language.
     @_cdecl("LLVMFuzzerTestOneInput")
     public func testOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         let bytes = [UInt8](UnsafeBufferPointer(start: start, count: count))

@@ -2,7 +2,7 @@ import CommandOutput
 import Foundation
 import TourKit
 
-/// Starts the tour in a task, and leaves the main thread to what wants to run there.
+/// Runs the tour in a task, and leaves the main thread to code that must run there.
 @main
 enum Tour {
     static func main() {
@@ -13,7 +13,7 @@ enum Tour {
             output: { try StandardStreams.writeOutput($0) })
         let tour = Task.detached {
             let code = await command.run(Array(CommandLine.arguments.dropFirst()))
-            // Cancelled work may still be about to end on other threads, and `exit` would take from them what they use.
+            // Cancelled work may still run on other threads, and `exit` would destroy globals that it uses.
             _exit(code)
         }
         Interruption.watch {

@@ -80,7 +80,7 @@ struct Demonstration {
     }
 }
 
-/// What came of a demonstration.
+/// The result of a demonstration.
 struct Outcome {
     let count: Int
     let time: Duration

@@ -6,8 +6,9 @@ import TaskOperationsDeliveries
 
 /// One worker, as a process: `workers worker --socket PATH --stream NAME --name NAME --width N …`.
 ///
-/// It ends after SIGTERM, when what executes has finished or `--drain` seconds are over. Results are in the hashes
-/// `NAME:runs` (runs of each payload that ended) and `NAME:workers`. With `--log FILE`, each start and end of a body is a line.
+/// It ends after SIGTERM, when the executing bodies have finished or `--drain` seconds have passed. Results are in the
+/// hashes `NAME:runs` (runs of each payload that ended) and `NAME:workers`. With `--log FILE`, each start and end of a
+/// body is a line.
 struct WorkerProcess {
     private let options: Options
     private let address: RedisAddress

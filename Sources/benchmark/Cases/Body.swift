@@ -1,6 +1,6 @@
 import Foundation
 
-/// What the operations of a case do, at no cost but its own: the subjects are generic over it.
+/// The work of a case's operations. The subjects are generic over it, so that the call itself costs nothing.
 protocol Body: SendableMetatype {
     /// Does it within a task.
     static func run() async

@@ -2,9 +2,9 @@ import Foundation
 import TaskOperations
 import TaskOperationsBridge
 
-/// What it costs to mix both worlds, against old code that stays by itself.
+/// The cost of mixing both worlds, compared with old code alone.
 extension Case {
-    /// Nothing starts before every dependency stands.
+    /// No operation starts before every dependency is added.
     static let bridgedDependency = Case(
         "bridge", variant: "dependency", "empty, in pairs: one of Foundation, and one that depends on it",
         sizes: [bridgeSize],

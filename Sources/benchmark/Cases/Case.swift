@@ -3,9 +3,9 @@ struct Case: Sendable {
     let name: String
     /// Tells cases of one name apart.
     let variant: String?
-    /// What an operation is, in a line.
+    /// A description of an operation, in a line.
     let summary: String
-    /// How many operations there are; several sizes where it matters how the cost grows.
+    /// The numbers of operations; several sizes if the growth of the cost matters.
     let sizes: [Int]
     /// Whether one round of it takes so long that it is measured on demand only.
     let isLong: Bool
@@ -26,7 +26,7 @@ struct Case: Sendable {
     var title: String { variant.map { "\(name), \($0)" } ?? name }
 }
 
-/// What does the work of a case.
+/// An implementation that performs a case.
 struct Subject: Sendable {
     let name: SubjectName
     /// Above this it would take minutes: it is left out there.
@@ -91,9 +91,9 @@ enum SubjectName: String, CaseIterable, Sendable {
     case lendingWhenNeeded = "whenNeeded"
     case lendingAlways = "always"
     case lendingNever = "never"
-    /// What reads a code base that is to move.
+    /// The audit of a code base.
     case audit
-    /// What arithmetic says.
+    /// The arithmetic limit.
     case ideal
 
     var isOurs: Bool {

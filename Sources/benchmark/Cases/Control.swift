@@ -2,7 +2,7 @@ import Foundation
 import TaskOperations
 import TaskOperationsTesting
 
-// What is done to operations that wait. The clock runs for that alone, not while they are added.
+// Calls on waiting operations. Only these calls are timed, not the additions.
 
 extension Case {
     /// The clock stops when all have ended. `OperationQueue` does not end a cancelled operation before it is

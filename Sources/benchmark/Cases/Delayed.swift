@@ -19,7 +19,7 @@ extension Case {
                 try await queue.waitUntilAllOperationsAreFinished()
                 return measurement
             },
-            // What is submitted cannot be taken back but by a work item of its own for each.
+            // Dispatch can cancel submitted work only if each piece is a work item.
             Subject(.dispatchQueue) { count in
                 let queue = DispatchQueue(label: "delayed", attributes: .concurrent)
                 let isCancelled = AsyncGroup()

@@ -4,9 +4,9 @@ import TaskOperationsTesting
 
 /// Empty operations that depend on each other, in the way of each subject.
 ///
-/// Nothing starts before the whole graph stands. Otherwise chance would decide how much of it ever waits: an
-/// operation that has ended by the time another is made is no dependency. Nobody limits the width, as Dispatch and
-/// tasks cannot: the graph alone says what may run.
+/// No operation starts before the whole graph exists. Otherwise the number of waiting operations would depend on
+/// chance: an operation that has ended before its dependent is made is no dependency. The width is unlimited, because
+/// Dispatch and tasks cannot limit it: only the graph determines the order.
 enum GraphSubjects {
     typealias Shape = @Sendable (_ count: Int) -> Graph
 

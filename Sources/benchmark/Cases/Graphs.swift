@@ -2,7 +2,7 @@ import TaskOperations
 import TaskOperationsTesting
 
 extension Case {
-    // Where the time of `OperationQueue` grows with the square, a size is what it can do at all.
+    // If the time of `OperationQueue` grows with the square, the size is one that it can handle at all.
 
     static let chain = Case(
         "chain", "empty, each depends on the one before", sizes: [10_000],
@@ -44,7 +44,7 @@ extension Case {
             GraphSubjects.task(Graph.random),
         ])
 
-    /// As in the graphs, nothing starts before the whole chain stands.
+    /// As in the graphs, no operation starts before the whole chain exists.
     static let after = Case(
         "after", "adds 1 to the value of the one before", sizes: [100_000],
         subjects: [

@@ -21,7 +21,7 @@ extension Case {
             [.taskOperationQueue, .operationQueue, .dispatchQueue, .taskGroupNext, .taskGroupSemaphore, .task],
             width: 1))
 
-    /// Dispatch and threads cannot suspend. What has no width runs all at once.
+    /// Dispatch and threads cannot suspend. Subjects without a width run all operations at once.
     static func suspending(width: Int) -> Case {
         Case(
             "suspending", variant: "width \(width)", "suspends once, with Task.yield", sizes: [100_000],
@@ -29,7 +29,8 @@ extension Case {
                 [.taskOperationQueue, .taskGroup, .taskGroupNext, .taskGroupSemaphore, .task], width: width))
     }
 
-    /// `OperationQueue` blocks a thread for as long. What has no width is left out: it would wait for all at once.
+    /// `OperationQueue` blocks a thread for as long. Subjects without a width are left out: they would wait for all at
+    /// once.
     static let io = Case(
         "io", "takes 1 ms of waiting, width \(ioWidth)", sizes: [10_000],
         subjects: Submission<Sleeping>.subjects(

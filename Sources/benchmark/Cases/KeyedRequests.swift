@@ -1,8 +1,8 @@
 import TaskOperations
 import TaskOperationsTesting
 
-// Many ask for few keys at the same time, and share what is under way for each. Beside it, an actor with a dictionary of
-// tasks: what a user would write.
+// Many concurrent requests for few keys, which share one operation for each key. The comparison is an actor with a
+// dictionary of tasks, as a user would write it.
 
 extension Case {
     static let keyedBurst = Case(

@@ -2,8 +2,8 @@ import Foundation
 import TaskOperations
 import TaskOperationsTesting
 
-// What was added last starts first. `OperationQueue` has no such order: image loaders have each operation depend on the
-// next one, so that the newest is the only one that is ready.
+// The operation that was added last starts first. `OperationQueue` has no such order: image loaders make each operation
+// depend on the next one, so that only the newest is ready.
 
 extension Case {
     static let newestFirst = Case(

@@ -2,7 +2,7 @@ import Foundation
 import TaskOperations
 import TaskOperationsTracing
 
-// What it costs to be observed, beside the same without: four events for an operation.
+// The cost of observation, compared with the same work without it: four events for an operation.
 
 extension Case {
     static let observed = Case(
@@ -35,7 +35,7 @@ private final class IdleObserver: TaskOperationObserver {
     func operationChanged(_ event: TaskOperationEvent) {}
 }
 
-/// - Parameter begin: Begins to observe; returns what ends that, and writes what is left.
+/// - Parameter begin: Begins the observation. Returns a function that ends it and writes the rest.
 private func measureObserved(
     _ count: Int, _ begin: @Sendable (TaskOperationQueue) -> (() -> Void)?
 ) async throws -> Measurement {

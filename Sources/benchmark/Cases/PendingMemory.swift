@@ -42,7 +42,7 @@ extension Case {
         ])
 }
 
-/// Measures what is allocated while operations come to wait, and is not freed.
+/// Measures the memory that is allocated while operations are made to wait, and that is not freed.
 func weigh(_ count: Int, _ work: () async -> Void) async -> Measurement {
     let before = heapInUse
     let start = ContinuousClock.now
@@ -52,7 +52,7 @@ func weigh(_ count: Int, _ work: () async -> Void) async -> Measurement {
     return Measurement(elapsed, operations: count, bytes: bytes)
 }
 
-/// Tasks that wait to be resumed. Its own memory is there before the first comes.
+/// Tasks that wait to be resumed. Its own memory is allocated before the first task arrives.
 private final class Parking: Sendable {
     private struct State: Sendable {
         var parked: [UnsafeContinuation<Void, Never>] = []

@@ -1,6 +1,6 @@
 @_spi(Lock) import TaskOperations
 
-// What a queue is asked for beside its width. Beside it, what a user would write around a queue or a task.
+// Features of a queue besides its width. The comparison is code that a user would write around a queue or a task.
 
 extension Case {
     /// The producer is faster: it waits for room nearly every time.

@@ -1,6 +1,6 @@
 import TaskOperations
 
-// What a queue costs that lives for a scope. Opened on the pool, as by a task.
+// The cost of a queue that exists for a scope, opened by a task on the pool.
 
 extension Case {
     static let scopeOfOne = Case(

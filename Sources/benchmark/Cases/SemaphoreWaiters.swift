@@ -1,7 +1,7 @@
 import TaskOperations
 
-// Many tasks wait for a semaphore; the clock runs from when the first can go on until the last has ended. There is
-// nothing to compare it with but itself, at a tenth of the size.
+// Many tasks wait for a semaphore. The timed span begins when the first task can continue, and ends with the last task.
+// The only comparison is the same case at a tenth of the size.
 
 extension Case {
     static let semaphoreServed = Case(
@@ -35,7 +35,7 @@ extension Case {
 private enum Waiters {
     /// The waiters are unstructured tasks: a task group takes linear time for each child that ends out of turn.
     ///
-    /// - Parameter release: Has the waiters go on, one way or the other.
+    /// - Parameter release: Makes the waiters continue.
     static func measure(
         _ count: Int, priority: @escaping @Sendable (Int) -> TaskPriority? = { _ in nil },
         release: (AsyncSemaphore, [Task<Void, Never>]) -> Void

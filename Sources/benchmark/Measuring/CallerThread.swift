@@ -4,7 +4,7 @@ import Dispatch
 /// The thread that every subject adds from which can be reached from synchronous code.
 let mainThread = CallerThread()
 
-/// A thread that does what tasks ask of it, one thing after the other.
+/// A thread that runs the jobs of tasks, one after the other.
 final class CallerThread: Sendable {
     private typealias Job = @Sendable () -> Void
 

@@ -1,4 +1,4 @@
-/// What was measured of one subject in one case at one size.
+/// The measurements of one subject in one case at one size.
 struct Figure: Sendable {
     let caseName: String
     let variant: String?
@@ -11,13 +11,13 @@ struct Figure: Sendable {
     /// The most threads that the process had meanwhile; nil if the system does not tell.
     let threads: Int?
 
-    /// What the case is about.
+    /// The cost that the case measures.
     var cost: Double { bytesPerOperation ?? nsPerOperation.median }
 
     /// The case and its variant, as in `suspending, width 64`.
     var title: String { variant.map { "\(caseName), \($0)" } ?? caseName }
 
-    /// Whether it stands in the same comparison.
+    /// Whether both figures belong to the same comparison.
     func isComparable(to other: Figure) -> Bool { title == other.title && size == other.size }
 }
 

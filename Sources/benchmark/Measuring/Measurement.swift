@@ -1,4 +1,4 @@
-/// What one round of one subject came to.
+/// The result of one round of one subject.
 struct Measurement: Sendable {
     let nsPerOperation: Double
     var bytesPerOperation: Double?
@@ -16,9 +16,9 @@ struct Measurement: Sendable {
 
 /// Times work on queues and the like.
 ///
-/// For every subject alike: the clock runs from just before the first operation is made until the last body has
-/// ended and whoever waits for that goes on. What is made before the clock starts, and lives until it has stopped,
-/// is passed as `held`: the queue, and where a case keeps the operations or task handles, a `Keeper` of these.
+/// The timed span is the same for every subject. It begins just before the first operation is made, and ends when the
+/// last body has ended and its waiter continues. Objects that exist before and after that span are passed as `held`:
+/// the queue, and, if a case keeps the operations or task handles, a `Keeper` of these.
 func measure<Held>(
     _ operations: Int, on held: Held, _ work: (Held) async throws -> Void
 ) async rethrows -> Measurement {

@@ -32,7 +32,7 @@ struct Runner: Sendable {
         return figures
     }
 
-    /// A size times the scale. The least is what a graph needs to have its shape.
+    /// A size times the scale. The minimum is the size at which a graph still has its shape.
     private func scaled(_ size: Int) -> Int { max(16, Int((Double(size) * scale).rounded())) }
 
     private func compare(_ item: Case, _ size: Int, _ progress: Progress) async throws -> [Figure] {
@@ -61,7 +61,7 @@ struct Runner: Sendable {
     }
 }
 
-/// A subject at a size, and what was measured of it so far.
+/// A subject at a size, and its measurements so far.
 private struct Trial {
     let subject: Subject
     let size: Int

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What the figures were measured on.
+/// The machine of the measurements.
 enum Machine {
     static var description: String {
         let information = ProcessInfo.processInfo

@@ -42,7 +42,8 @@ struct Markdown: Report {
         ]
     }
 
-    /// This library has one column for its queue and its semaphore; what arithmetic says stands beside the case.
+    /// Whether a subject has a column of its own. This library has one column for its queue and its semaphore; the
+    /// arithmetic limit is part of the case.
     private static func isColumn(_ name: SubjectName) -> Bool { !name.isOurs && name != .ideal }
 
     private func cell(_ figure: Figure, in comparison: [Figure]) -> String {

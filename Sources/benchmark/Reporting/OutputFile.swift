@@ -8,7 +8,7 @@ final class OutputFile: Sendable {
     private let descriptor: CInt
     private let isOwned: Bool
 
-    /// Whether what is written appears on standard output, by whatever name it was opened.
+    /// Whether the written text appears on standard output, even if the file was opened by another name.
     let isStandardOutput: Bool
 
     /// Whether the place of writing can be moved.

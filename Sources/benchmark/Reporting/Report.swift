@@ -1,11 +1,11 @@
-/// What is printed for people, piece by piece.
+/// A printed report for people, in parts.
 protocol Report {
-    /// What stands above all figures.
+    /// The text above all figures.
     var head: String { get }
 
-    /// The lines of figures that stand side by side.
+    /// The lines of figures that are side by side.
     func lines(_ comparison: [Figure]) -> [String]
 
-    /// What stands below all figures.
+    /// The text below all figures.
     func foot(_ figures: [Figure]) -> [String]
 }
