@@ -38,7 +38,7 @@ struct Rule01Tests {
         #expect(operations.allSatisfy { $0.failure is CancellationError? && $0.outcome != nil })
     }
 
-    @Test("Rule 1: an outcome that is there does not change")
+    @Test("Rule 1: an outcome does not change")
     func outcomeStays() async throws {
         let queue = TaskOperationQueue()
         let failed = queue.addOperation { throw WorkFailed(number: 7) }
@@ -53,7 +53,7 @@ struct Rule01Tests {
         #expect(try await succeeded.value == 7)
     }
 
-    @Test("Rule 1: everybody who asks gets the same outcome")
+    @Test("Rule 1: all callers get the same outcome")
     func everybodyGetsTheSameOutcome() async throws {
         let runs = Recorder<Int>()
         let gate = Gate()

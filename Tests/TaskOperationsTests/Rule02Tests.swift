@@ -54,7 +54,7 @@ struct Rule02Tests {
         try await queue.waitUntilAllOperationsAreFinished()
     }
 
-    @Test("Rule 2: lowering the width stops none that executes, and holds back what follows")
+    @Test("Rule 2: a lower width stops no executing operation, and holds back the next ones")
     func loweringStopsNone() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 3)
         let gate = Gate()

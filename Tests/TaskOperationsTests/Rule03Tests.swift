@@ -20,7 +20,7 @@ struct Rule03Tests {
         #expect(starts.events == expected)
     }
 
-    @Test("Rule 3: what is added while others execute takes its place by priority")
+    @Test("Rule 3: an operation that is added while others execute is ordered by priority")
     func laterButMoreUrgent() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
         let gate = Gate()
@@ -58,7 +58,7 @@ struct Rule03Tests {
         }
     }
 
-    @Test("Rule 3: what becomes ready late starts by when it was added, not by when it became ready")
+    @Test("Rule 3: operations that become ready late start in the order of adding")
     func arrivalIsTheTimeOfAdding() async throws {
         let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, isSuspended: true))
         let starts = Recorder<Int>()

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Rule 4: a batch is one step", .inTurns, .timeLimit(.minutes(10)))
 struct Rule04Tests {
-    @Test("Rule 4: the most urgent of a batch starts first, though it stands last and the queue was idle")
+    @Test("Rule 4: the most urgent operation of a batch starts first, even as its last element on an idle queue")
     func prioritiesAreWeighedOverTheBatch() async throws {
         for _ in 0..<20 {
             let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
@@ -54,7 +54,7 @@ struct Rule04Tests {
         #expect(runs.events.count == 4)
     }
 
-    @Test("Rule 4: an operation that stands twice in a batch is refused with the batch")
+    @Test("Rule 4: a batch that contains an operation twice is refused")
     func twiceInOneBatch() async throws {
         let queue = TaskOperationQueue()
         let operation = TaskOperation(name: "twice") {}

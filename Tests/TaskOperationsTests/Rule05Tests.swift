@@ -110,7 +110,7 @@ struct Rule05Tests {
         #expect(operations.allSatisfy { $0.isFinished })
     }
 
-    @Test("Rule 5: a dependency that comes when the operation is about to start is waited for")
+    @Test("Rule 5: an operation that is about to start waits for a dependency that is added then")
     func dependencyAtTheStart() async throws {
         let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, isSuspended: true))
         let other = TaskOperationQueue(.init(isSuspended: true))

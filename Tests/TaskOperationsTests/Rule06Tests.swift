@@ -133,7 +133,7 @@ struct Rule06Tests {
         #expect(cancelled.events == Array(stride(from: 0, to: 300, by: 2)))
     }
 
-    @Test("Rule 6: cancelAllOperations cancels what is there, pending and executing, and nothing that comes later")
+    @Test("Rule 6: cancelAllOperations cancels all queued and executing operations, and none that is added later")
     func cancelAll() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
         let gate = Gate()
@@ -152,7 +152,7 @@ struct Rule06Tests {
         #expect(!later.isCancelled)
     }
 
-    @Test("Rule 6: of all that is cancelled, nothing starts because what it waited for was cancelled before it")
+    @Test("Rule 6: no operation starts because a dependency was cancelled before it by the same call")
     func cancelAllOfGraph() async throws {
         let runs = ConcurrencyMeter()
         for _ in 0..<200 {

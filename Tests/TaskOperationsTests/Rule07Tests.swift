@@ -48,7 +48,7 @@ struct Rule07Tests {
         try await queue.waitUntilAllOperationsAreFinished()
     }
 
-    @Test("Rule 7: its dependents go on, and those that needed its value fail by name")
+    @Test("Rule 7: its dependents start, and those that need its value fail with its name")
     func dependentsGoOn() async throws {
         let queue = TaskOperationQueue(.init(isSuspended: true))
         let other = TaskOperationQueue()
@@ -63,7 +63,7 @@ struct Rule07Tests {
         #expect(!needing.isCancelled)
     }
 
-    @Test("Rule 7: those who await it go on")
+    @Test("Rule 7: tasks that await it continue")
     func waitersGoOn() async throws {
         let queue = TaskOperationQueue(.init(isSuspended: true))
         let operation = queue.addOperation {}

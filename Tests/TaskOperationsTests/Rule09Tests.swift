@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Rule 9: barriers", .inTurns, .timeLimit(.minutes(10)))
 struct Rule09Tests {
-    @Test("Rule 9: a barrier starts after everything before it, also what waits for a dependency")
+    @Test("Rule 9: a barrier starts after all operations before it, also those that wait for a dependency")
     func startsAfterAllBefore() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 4)
         let dependency = TaskOperation {}
@@ -18,7 +18,7 @@ struct Rule09Tests {
         #expect(try await barrier.value)
     }
 
-    @Test("Rule 9: what is added after a barrier waits for it, whatever its priority")
+    @Test("Rule 9: operations that are added after a barrier wait for it, with any priority")
     func holdsBackWhatFollows() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 4)
         let gate = Gate()
@@ -68,7 +68,7 @@ struct Rule09Tests {
         #expect(starts.events == (0..<3).flatMap { ["high \($0)", "low \($0)", "barrier \($0)"] })
     }
 
-    @Test("Rule 9: a barrier on an empty queue starts at once, and one that fails lets the rest go on")
+    @Test("Rule 9: a barrier on an empty queue starts at once, and the rest starts after a barrier that fails")
     func failingBarrier() async throws {
         let queue = TaskOperationQueue()
         let barrier = queue.addBarrier { throw WorkFailed() }

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Rule 10: a queue that is released", .inTurns, .timeLimit(.minutes(10)))
 struct Rule10Tests {
-    @Test("Rule 10: it still finishes what is pending")
+    @Test("Rule 10: it still finishes its operations")
     func finishesWhatIsPending() async throws {
         var queue: TaskOperationQueue? = TaskOperationQueue(maxConcurrentOperationCount: 1)
         let gate = Gate()
@@ -24,7 +24,7 @@ struct Rule10Tests {
         #expect(try await barrier.value)
     }
 
-    @Test("Rule 10: one that is suspended finishes what is pending, as nobody can resume it")
+    @Test("Rule 10: a suspended queue finishes its operations, because it can no longer be resumed")
     func suspendedQueue() async throws {
         let operations = {
             let queue = TaskOperationQueue(.init(isSuspended: true))
@@ -33,7 +33,7 @@ struct Rule10Tests {
         for (number, operation) in operations.enumerated() { #expect(try await operation.value == number) }
     }
 
-    @Test("Rule 10: one of width 0 finishes what is pending, as nobody can raise its width")
+    @Test("Rule 10: a queue of width 0 finishes its operations, because its width can no longer be raised")
     func queueOfWidthZero() async throws {
         let operation = TaskOperationQueue(maxConcurrentOperationCount: 0).addOperation {}
         let ended = await eventually { operation.isFinished }

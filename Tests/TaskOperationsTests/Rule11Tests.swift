@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Rule 11: waiting for all", .inTurns, .timeLimit(.minutes(10)))
 struct Rule11Tests {
-    @Test("Rule 11: it returns when all are finished, whatever came of them, and the count is 0")
+    @Test("Rule 11: it returns when all operations have finished, with any outcome, and the count is 0")
     func returnsWhenEmpty() async throws {
         for width in [1, 4] {
             let queue = TaskOperationQueue(maxConcurrentOperationCount: width)
@@ -71,7 +71,7 @@ struct Rule11Tests {
         #expect(pending.isFinished)
     }
 
-    @Test("Rule 11: what bodies add meanwhile is waited for")
+    @Test("Rule 11: it waits for operations that bodies add meanwhile")
     func whatIsAddedMeanwhile() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 2)
         let runs = ConcurrencyMeter()
@@ -87,7 +87,7 @@ struct Rule11Tests {
         #expect(queue.operationCount == 0)
     }
 
-    @Test("Rule 11: many can wait at once, and on an empty queue nobody waits")
+    @Test("Rule 11: many tasks can wait at once, and a wait for an empty queue returns at once")
     func manyWait() async throws {
         let queue = TaskOperationQueue()
         try await queue.waitUntilAllOperationsAreFinished()
@@ -106,7 +106,7 @@ struct Rule11Tests {
         }
     }
 
-    @Test("Rule 11: the count is what is unfinished, and falls as soon as somebody learns of an end")
+    @Test("Rule 11: the count is the number of unfinished operations, and decreases before an end is visible")
     func operationCount() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
         let gate = Gate()

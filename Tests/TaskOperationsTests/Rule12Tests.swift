@@ -30,7 +30,7 @@ struct Rule12Tests {
         #expect(try await outer.value == 190)
     }
 
-    @Test("Rule 12: the permit is taken back before the body goes on")
+    @Test("Rule 12: the permit is taken back before the body continues")
     func permitIsTakenBack() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
         let meter = ConcurrencyMeter()
@@ -50,7 +50,7 @@ struct Rule12Tests {
         #expect(meter.most == 1)
     }
 
-    @Test("Rule 12: a body that wants its permit back comes before what has not started")
+    @Test("Rule 12: a body that waits for its permit comes before operations that have not started")
     func returningComesFirst() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
         let order = Recorder<String>()
@@ -70,7 +70,7 @@ struct Rule12Tests {
         #expect(order.events == ["goes on", "starts"])
     }
 
-    @Test("Rule 12: thousands who wait hold up nothing, as none of them has a thread")
+    @Test("Rule 12: thousands of waiting bodies delay nothing, because none of them holds a thread")
     func waitingHoldsNoThread() async throws {
         let gate = Gate()
         let (awaited, waiting) = (TaskOperationQueue(), TaskOperationQueue(maxConcurrentOperationCount: 5000))

@@ -3,7 +3,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Rule 13: what could never end is refused", .inTurns, .timeLimit(.minutes(10)))
+@Suite("Rule 13: a wait that could never end is refused", .inTurns, .timeLimit(.minutes(10)))
 struct Rule13Tests {
     @Test("Rule 13: a dependency on itself is refused")
     func selfDependency() throws {
@@ -41,7 +41,7 @@ struct Rule13Tests {
         for operation in operations { try await operation.value }
     }
 
-    @Test("Rule 13: what is no cycle is not refused: diamonds, edges that were removed, dependencies that are finished")
+    @Test("Rule 13: diamonds, removed edges and finished dependencies are not refused")
     func whatIsNoCycle() async throws {
         let operations = ["a", "b", "c", "d"].map { TaskOperation(name: $0) {} }
         let (a, b, c, d) = (operations[0], operations[1], operations[2], operations[3])
@@ -68,7 +68,7 @@ struct Rule13Tests {
         #expect(refusals == 1)
     }
 
-    @Test("Rule 13: a body that awaits what depends on it is refused by name")
+    @Test("Rule 13: a body that awaits its dependent is refused with the names of the operations")
     func awaitingADependent() async throws {
         let queue = TaskOperationQueue(.init(isSuspended: true))
         let end = TaskOperation(name: "end") {}
@@ -82,7 +82,7 @@ struct Rule13Tests {
         try await end.value
     }
 
-    @Test("Rule 13: a dependency on a body that awaits the dependent is refused, whichever comes first")
+    @Test("Rule 13: a dependency on a body that awaits the dependent is refused, in either order")
     func dependingOnAWaiter() async throws {
         let gate = Gate()
         let awaited = TaskOperation(name: "awaited") { 1 }

@@ -44,7 +44,7 @@ struct Rule14Tests {
         #expect(runs.events == ["ran"])
     }
 
-    @Test("Rule 14: of many who add the same operation at once, one succeeds")
+    @Test("Rule 14: of many threads that add the same operation at once, one succeeds")
     func addingAtOnce() async throws {
         let queues = (0..<4).map { _ in TaskOperationQueue() }
         for _ in 0..<100 {
@@ -108,7 +108,7 @@ struct Rule14Tests {
         #expect(try await operation.value == 3)
     }
 
-    @Test("Rule 14: each message names the operation and says what to do")
+    @Test("Rule 14: each message names the operation and the remedy")
     func messages() async throws {
         let first = TaskOperation(name: "first") {}
         let second = TaskOperation(name: "second", dependencies: [first]) {}

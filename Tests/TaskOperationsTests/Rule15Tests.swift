@@ -36,7 +36,7 @@ struct Rule15Tests {
         #expect((before, after) == (.low, .high))
     }
 
-    @Test("Rule 15: all that the awaited one waits for rises at once, over chains and queues, started or not")
+    @Test("Rule 15: the priority of all operations for which the awaited one waits increases, over chains and queues")
     func escalationIsTransitive() async throws {
         let queues = (0..<3).map { TaskOperationQueue(.init(maxConcurrentOperationCount: 1, isSuspended: $0 > 0)) }
         let gate = Gate()
@@ -75,7 +75,7 @@ struct Rule15Tests {
         try await urgent.value
     }
 
-    @Test("Rule 15: lowering the priority of an operation leaves it as urgent as what waits for it")
+    @Test("Rule 15: an operation with a lowered priority is still as urgent as its waiters")
     func loweringKeepsWhatWaits() async throws {
         let queue = TaskOperationQueue(.init(isSuspended: true))
         let first = queue.addOperation {}

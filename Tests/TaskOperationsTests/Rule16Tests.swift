@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Rule 16: a finished operation holds its outcome and nothing else", .inTurns, .timeLimit(.minutes(10)))
 struct Rule16Tests {
-    @Test("Rule 16: the body is released before anybody learns of the end")
+    @Test("Rule 16: the body is released before the end is visible")
     func bodyIsReleased() async throws {
         let freed = Gate()
         let operation = { [witness = Witness(freed)] in

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Rule 17: completion handlers", .inTurns, .timeLimit(.minutes(10)))
 struct Rule17Tests {
-    @Test("Rule 17: a handler runs exactly once, after the state is finished, whatever the outcome")
+    @Test("Rule 17: a handler runs exactly once, after the state is finished, for any outcome")
     func onceAfterTheEnd() async throws {
         let queue = TaskOperationQueue(.init(isSuspended: true))
         let succeeding = queue.addOperation {}
@@ -25,7 +25,7 @@ struct Rule17Tests {
         #expect(calls.events.sorted() == ["cancelled finished", "failing finished", "succeeding finished"])
     }
 
-    @Test("Rule 17: handlers have been called, in the order of adding, before anybody who awaits goes on")
+    @Test("Rule 17: handlers are called in the order of adding, before awaiting tasks continue")
     func beforeWaiters() async throws {
         for cancels in [false, true] {
             let calls = Recorder<Int>()
@@ -95,7 +95,7 @@ struct Rule17Tests {
         #expect(try outcome.get() == 1)
     }
 
-    @Test("Rule 17: the handler of what was cancelled before its start does not wait for an executor that is busy")
+    @Test("Rule 17: the handler of an operation that was cancelled before its start does not wait for a busy executor")
     func busyExecutor() async throws {
         let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, executor: SingleThreadExecutor()))
         let release = DispatchSemaphore(value: 0)

@@ -15,7 +15,7 @@ struct Rule18Tests {
         #expect(operations.allSatisfy { $0.isFinished && !$0.isCancelled })
     }
 
-    @Test("Rule 18: leaving the scope waits for what operations add meanwhile")
+    @Test("Rule 18: the end of the scope waits for operations that others add meanwhile")
     func waitsForWhatIsAdded() async throws {
         let ends = ConcurrencyMeter()
         _ = try await withTaskOperationQueue(maxConcurrentOperationCount: 2) { queue in
@@ -31,7 +31,7 @@ struct Rule18Tests {
         #expect(ends.total == 10)
     }
 
-    @Test("Rule 18: leaving by an error cancels what is left, waits for it, and passes the error on")
+    @Test("Rule 18: an error of the body cancels the remaining operations, waits for them, and is thrown")
     func leavingByAnError() async throws {
         let (started, released) = (Gate(), Gate())
         let executing = TaskOperation {
@@ -56,7 +56,7 @@ struct Rule18Tests {
         #expect(pending.failure is CancellationError)
     }
 
-    @Test("Rule 18: cancelling the task around it cancels what is left, and what is added later")
+    @Test("Rule 18: cancelling its task cancels the remaining operations and those that are added later")
     func cancellingTheTaskAround() async throws {
         let (arrived, released) = (Gate(), Gate())
         let task = Task {

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Rule 19: shutdown", .inTurns, .timeLimit(.minutes(10)))
 struct Rule19Tests {
-    @Test("Rule 19: what is added afterwards fails at once, in each way of adding, and nothing runs")
+    @Test("Rule 19: operations that are added afterwards fail at once, in each way of adding, and do not run")
     func whatIsAddedAfterwards() async throws {
         let queue = TaskOperationQueue(name: "closed")
         queue.shutDown()
@@ -26,7 +26,7 @@ struct Rule19Tests {
         #expect(runs.events == [])
     }
 
-    @Test("Rule 19: what was added before is drained, pending, suspended and behind barriers")
+    @Test("Rule 19: operations that were added before are drained, also suspended ones and those behind barriers")
     func draining() async throws {
         let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, isSuspended: true))
         let dependency = TaskOperation {}
@@ -41,7 +41,7 @@ struct Rule19Tests {
         for (number, operation) in operations.enumerated() { #expect(try await operation.value == number) }
     }
 
-    @Test("Rule 19: what was added before is cancelled where asked, also on a suspended queue")
+    @Test("Rule 19: with .cancel, operations that were added before are cancelled, also on a suspended queue")
     func cancelling() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
         let gate = Gate()
@@ -60,7 +60,7 @@ struct Rule19Tests {
         #expect(queue.operationCount == 0)
     }
 
-    @Test("Rule 19: dependents and handlers of a refused operation go on")
+    @Test("Rule 19: dependents of a refused operation start, and its handlers are called")
     func dependentsOfTheRefused() async throws {
         let queue = TaskOperationQueue()
         queue.shutDown()
@@ -93,7 +93,7 @@ struct Rule19Tests {
         #expect(outer.refusal?.queueShutDown == "inner")
     }
 
-    @Test("Rule 19: shutting down waits for what was added before, as long as it has time")
+    @Test("Rule 19: the shutdown waits for operations that were added before, within its time")
     func waitingForTheEnd() async throws {
         let clock = ManualClock()
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
@@ -110,7 +110,9 @@ struct Rule19Tests {
         #expect(queue.operationCount == 0)
     }
 
-    @Test("Rule 19: what is left when the time is over is cancelled and waited for", arguments: [false, true])
+    @Test(
+        "Rule 19: the shutdown cancels the remaining operations at the end of its time, and waits for them",
+        arguments: [false, true])
     func timeIsOver(isSuspended: Bool) async throws {
         let clock = ManualClock()
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
@@ -132,7 +134,7 @@ struct Rule19Tests {
         try await ended.value
     }
 
-    @Test("Rule 19: cancelling the task that shuts down cancels what is left at once")
+    @Test("Rule 19: cancelling the task of the shutdown cancels the remaining operations at once")
     func cancelledWait() async throws {
         let queue = TaskOperationQueue(.init(isSuspended: true))
         let operation = queue.addOperation {}

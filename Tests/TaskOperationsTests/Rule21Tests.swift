@@ -65,7 +65,7 @@ struct Rule21Tests {
         #expect(try await next.value == .low)
     }
 
-    @Test("Rule 21: what an operation depends on rises with it")
+    @Test("Rule 21: the priority of its dependencies increases with that of an operation")
     func dependenciesRise() throws {
         let queue = TaskOperationQueue(.init(isSuspended: true))
         let first = queue.addOperation(priority: .low) {}

@@ -18,7 +18,7 @@ struct Rule22Tests {
         }
     }
 
-    @Test("Rule 22: bodies on one actor are protected by it, whatever the width")
+    @Test("Rule 22: an actor protects its bodies, for any width")
     func globalActor() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 8)
         let before = await Registry.count
@@ -62,7 +62,7 @@ struct Rule22Tests {
         #expect(try await operation.value)
     }
 
-    @Test("Rule 22: what runs after it in the same queue is not on the actor any more")
+    @Test("Rule 22: the next operation of the same queue does not run on the actor")
     func leavesTheActor() async throws {
         let executor = SingleThreadExecutor()
         let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, executor: executor))

@@ -36,7 +36,10 @@ extension TaskOperationQueue {
     /// The number of operations that have not finished.
     public var operationCount: Int { scheduler.operationCount }
 
-    /// Cancels every operation that is not finished. Operations that are added afterwards are not cancelled.
+    /// Cancels all unfinished operations. Operations that are added afterwards are not cancelled.
+    ///
+    /// No operation starts because another one was cancelled by the same call. Each operation is cancelled at its own moment:
+    /// another thread may find one of them cancelled and the next one not yet.
     ///
     /// - Parameters:
     ///   - cause: The error of operations that have not started. An executing operation finishes with the result of its

@@ -121,7 +121,7 @@ extension CallbackOperationTests {
         #expect(operation.isCancelled)
     }
 
-    @Test("a hook that comes after the cancellation is called at once")
+    @Test("a handler that is set after the cancellation is called at once")
     func lateHook() async throws {
         let api = OldAPI<Int>()
         let operation = queue.addOperation(callback: api.begin)
@@ -136,7 +136,7 @@ extension CallbackOperationTests {
         await #expect(throws: CancellationError.self) { try await operation.value }
     }
 
-    @Test("a hook is not called, and is let go of, after the completion")
+    @Test("a handler is not called, and is released, after the completion")
     func hookAfterCompletion() async throws {
         final class Request: Sendable {}
         let hooks = Recorder<String>()

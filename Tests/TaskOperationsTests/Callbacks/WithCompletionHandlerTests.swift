@@ -7,7 +7,7 @@ private struct Refusal: Error, Equatable {}
 
 @Suite("Completion handlers as async functions", .inTurns)
 struct WithCompletionHandlerTests {
-    @Test("values and errors of any type come back")
+    @Test("values and errors of any type are returned")
     func outcomes() async throws {
         #expect(try await withCompletionHandler { $0(returning: 1) } == 1)
         #expect(try await withCompletionHandler { $0(Result<Int, Refusal>.success(2)) } == 2)
@@ -23,7 +23,7 @@ struct WithCompletionHandlerTests {
         }
     }
 
-    @Test("what starts the work may use what is not Sendable, and runs where the caller is")
+    @Test("the starting closure may use values that are not Sendable, and runs in the caller's isolation")
     @MainActor
     func inPlace() async throws {
         var starts = 0

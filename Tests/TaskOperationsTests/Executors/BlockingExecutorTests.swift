@@ -9,7 +9,7 @@ private struct Refusal: Error, Equatable {}
 
 @Suite("Threads for work that blocks", .inTurns)
 struct BlockingExecutorTests {
-    @Test("a function's value and error come back")
+    @Test("a function's value and error are returned")
     func valueAndError() async throws {
         let executor = BlockingExecutor(maxThreadCount: 2)
         #expect(try await executor.run { 5 } == 5)
@@ -78,7 +78,7 @@ struct BlockingExecutorTests {
         #expect(order.events == Array(0..<20))
     }
 
-    @Test("a function whose task is cancelled before its turn is not called, and the task goes on at once")
+    @Test("a function whose task is cancelled before its turn is not called, and the task continues at once")
     func cancelledBeforeTurn() async throws {
         let executor = BlockingExecutor(maxThreadCount: 1)
         let hasBlocked = Gate()
@@ -117,7 +117,7 @@ struct BlockingExecutorTests {
         #expect(names.events.allSatisfy { $0.hasPrefix("a name too long") })
     }
 
-    @Test("work goes on where the executor is released meanwhile")
+    @Test("work continues after the executor is released")
     func releasedWhileBusy() async throws {
         let semaphore = DispatchSemaphore(value: 0)
         let done = Gate()

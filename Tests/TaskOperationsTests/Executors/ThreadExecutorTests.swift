@@ -81,7 +81,7 @@ struct ThreadExecutorTests {
         #expect(try await executor.run { executor.isIsolatingCurrentContext() } == true)
     }
 
-    @Test("being on another thread is an end with a message for who assumes isolation", .prompt)
+    @Test("assuming isolation on another thread stops the process with a message", .prompt)
     func assumeIsolatedElsewhere() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             ThreadExecutor(name: "database").checkIsolated()
@@ -93,7 +93,7 @@ struct ThreadExecutorTests {
 // MARK: - The end
 
 extension ThreadExecutorTests {
-    @Test("shutdown does what the thread was given before, ends the thread, and refuses more")
+    @Test("shutdown finishes submitted work, ends the thread, and refuses later work")
     func shutdown() async throws {
         let executor = ThreadExecutor(name: "short")
         let hasBlocked = Gate()
@@ -144,7 +144,7 @@ extension ThreadExecutorTests {
         }
     }
 
-    @Test("a task that comes to the thread after its end stops the process with a message", .prompt)
+    @Test("a task that needs the thread after its end stops the process with a message", .prompt)
     func usedAfterShutdown() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let executor = ThreadExecutor(name: "gone")
@@ -163,7 +163,7 @@ extension ThreadExecutorTests {
         #expect(result.errorText.contains("\"self\" cannot wait for its own end"))
     }
 
-    @Test("a released executor does what it was given, and may be released by the last task on it")
+    @Test("a released executor finishes submitted work, and its last task may release it")
     func released() async throws {
         for _ in 0..<1000 {
             let done = Gate()

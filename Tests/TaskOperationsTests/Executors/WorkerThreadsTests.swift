@@ -7,7 +7,7 @@ import Testing
 
 @Suite("A bounded set of threads", .inTurns)
 struct WorkerThreadsTests {
-    @Test("idle threads end, and work that comes afterwards gets new ones")
+    @Test("idle threads end, and later work gets new ones")
     func idleThreadsEnd() async {
         let threads = WorkerThreads(name: "idle", maxCount: 3, idleTime: 0.001)
         for _ in 0..<20 {
@@ -19,7 +19,7 @@ struct WorkerThreadsTests {
         }
     }
 
-    @Test("work that comes as a thread ends for idleness is done")
+    @Test("work that is submitted while an idle thread ends is done")
     func workAtTheEnd() async {
         let threads = WorkerThreads(name: "short", maxCount: 1, idleTime: 0)
         let done = Gate()
@@ -31,7 +31,7 @@ struct WorkerThreadsTests {
         done.open()
     }
 
-    @Test("a closed set does what it was given, and refuses more once its threads have ended")
+    @Test("a closed set finishes submitted work, and refuses later work")
     func close() async {
         let threads = WorkerThreads(name: "closed", maxCount: 2, idleTime: nil)
         let semaphore = DispatchSemaphore(value: 0)
@@ -115,7 +115,7 @@ extension WorkerThreadsTests {
         threads.close()
     }
 
-    @Test("a set that is closed while it has no thread does what it was given, and tells its end then")
+    @Test("a set that is closed without a thread finishes submitted work, and then reports its end")
     func closedWithoutThread() async {
         let threads = threads(refusing: 3, maxCount: 2, attempts: ConcurrencyMeter())
         let runs = ConcurrencyMeter()
@@ -191,7 +191,7 @@ extension WorkerThreadsTests {
         #expect(order.events == ["long", "short", "long", "short", "long", "long", "long"])
     }
 
-    @Test("a lane that is released does what it was given")
+    @Test("a released lane finishes submitted work")
     func releasedLane() async {
         let threads = WorkerThreads(name: "released", maxCount: 2, idleTime: 0)
         let done = Gate()

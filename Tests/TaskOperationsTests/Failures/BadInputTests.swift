@@ -3,7 +3,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Bad input: what can go wrong at run time is a typed error", .inTurns, .timeLimit(.minutes(10)))
+@Suite("Bad input: failures at run time are typed errors", .inTurns, .timeLimit(.minutes(10)))
 struct BadInputTests {
     @Test("A cycle, a self-dependency, a double add and a late dependency are thrown, typed, where they happen")
     func typedErrors() async throws {

@@ -70,7 +70,7 @@ struct ExtremeValueTests {
         try await queue.waitUntilAllOperationsAreFinished()
     }
 
-    @Test("a queue whose clock leaps to the end of time goes on")
+    @Test("a queue whose clock jumps to the last moment continues")
     func endOfTime() async throws {
         let queue = TaskOperationQueue(
             .init(
@@ -163,7 +163,7 @@ struct ExtremeValueTests {
         #expect(schedule.due > .seconds(86_400 * 365 * 1000))
     }
 
-    @Test("a stride longer than what it is a part of")
+    @Test("a stride longer than the collection")
     func stride() async throws {
         for stride in [1 << 62, .max] {
             let error = await #expect(throws: WorkFailed.self) {

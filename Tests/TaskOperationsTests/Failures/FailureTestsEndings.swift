@@ -3,7 +3,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("What went wrong elsewhere: the ends of operations", .inTurns, .timeLimit(.minutes(10)))
+@Suite("Faults of other libraries: the ends of operations", .inTurns, .timeLimit(.minutes(10)))
 struct FailureTestsEndings {
     @Test("Elsewhere an end before the start, or a second one, crashed")
     func endingBeforeTheStart() async throws {
@@ -41,7 +41,7 @@ struct FailureTestsEndings {
         }
     }
 
-    @Test("Elsewhere who attached while the operation was ending was never called")
+    @Test("A handler that was added during the end was never called")
     func attachingWhileEnding() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 2)
         for _ in 0..<300 {

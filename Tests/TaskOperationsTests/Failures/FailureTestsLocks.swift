@@ -5,7 +5,7 @@ import Testing
 
 /// Elsewhere a lock was held while code of others was called: cancelling, resuming, freeing. Each of these tests has
 /// such code call the library again, which would deadlock or trap.
-@Suite("What went wrong elsewhere: locks held while others are called", .inTurns, .timeLimit(.minutes(10)))
+@Suite("Faults of other libraries: locks held during calls of user code", .inTurns, .timeLimit(.minutes(10)))
 struct FailureTestsLocks {
     @Test("Elsewhere a lock was held while cancelling: a cancellation handler calls the library")
     func cancellationHandlers() async throws {
@@ -34,7 +34,7 @@ struct FailureTestsLocks {
         #expect(calls.events == [2])
     }
 
-    @Test("Elsewhere a lock was held while freeing: what a body captured calls the library as it is freed")
+    @Test("A lock was held while the captures of a body were freed, whose deinitialisers call the library")
     func freeingBodies() async throws {
         let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, isSuspended: true))
         let calls = Recorder<Int>()

@@ -6,7 +6,7 @@ import Testing
 
 @_spi(Lock) @testable import TaskOperations
 
-@Suite("What went wrong elsewhere: waiting", .inTurns, .timeLimit(.minutes(10)))
+@Suite("Faults of other libraries: waiting", .inTurns, .timeLimit(.minutes(10)))
 struct FailureTestsWaiting {
     @Test("Elsewhere awaiting scheduled work from scheduled work deadlocked")
     func awaitingScheduledWork() async throws {

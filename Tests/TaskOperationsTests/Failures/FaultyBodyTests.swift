@@ -3,7 +3,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("Bodies that do what they should not: nothing hangs, nothing is lost", .inTurns, .timeLimit(.minutes(10)))
+@Suite("Faulty bodies: no wait hangs, and no operation is lost", .inTurns, .timeLimit(.minutes(10)))
 struct FaultyBodyTests {
     @Test("Bodies that throw")
     func throwing() async throws {
@@ -15,7 +15,7 @@ struct FaultyBodyTests {
         #expect(queue.operationCount == 0)
     }
 
-    @Test("A body that throws CancellationError, though nobody cancelled it, has failed and is not cancelled")
+    @Test("A body that throws CancellationError without being cancelled has failed and is not cancelled")
     func throwingCancellation() async throws {
         let operation = TaskOperationQueue().addOperation { throw CancellationError() }
         _ = await operation.result
@@ -23,7 +23,7 @@ struct FaultyBodyTests {
         #expect(!operation.isCancelled)
     }
 
-    @Test("A body that ignores cancellation ends when it ends, and what follows it runs then")
+    @Test("A body that ignores cancellation runs to its end, and its dependents start after it")
     func ignoringCancellation() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
         let gate = Gate()
@@ -76,7 +76,7 @@ struct FaultyBodyTests {
         #expect(queue.operationCount == 0)
     }
 
-    @Test("A body that cancels itself and goes on")
+    @Test("A body that cancels itself and continues")
     func cancellingItself() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
         let operation = queue.addOperation {
@@ -113,7 +113,7 @@ struct FaultyBodyTests {
         #expect(try await other.value == 1)
     }
 
-    @Test("A body that suspends a queue of which nobody holds a reference any more")
+    @Test("A body that suspends a released queue")
     func suspendingAReleasedQueue() async throws {
         let gate = Gate()
         let (first, second) = {

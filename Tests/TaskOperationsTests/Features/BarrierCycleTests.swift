@@ -18,7 +18,7 @@ struct BarrierCycleTests {
         try await before.value
     }
 
-    @Test("A barrier that was cancelled holds nobody up, and is taken, though something before it depends on it")
+    @Test("A cancelled barrier delays no operation, and is accepted although an operation before it depends on it")
     func cancelledBarrier() async throws {
         let queue = TaskOperationQueue(.init(isSuspended: true))
         let barrier = TaskOperation {}
@@ -45,7 +45,7 @@ struct BarrierCycleTests {
         #expect(try await barrier.value)
     }
 
-    @Test("Where one of a batch would stand behind what waits for it, none of the batch is added")
+    @Test("If one of a batch would be behind its own waiter, the whole batch is refused")
     func batchBehindABarrier() async throws {
         let queue = TaskOperationQueue(.init(isSuspended: true))
         let late = TaskOperation(name: "late") {}
@@ -93,7 +93,7 @@ struct BarrierCycleTests {
         for queue in queues { try await queue.waitUntilAllOperationsAreFinished() }
     }
 
-    @Test("What is behind a barrier of another queue may be depended on, and so may what is before one's own")
+    @Test("Dependencies on operations behind a barrier of another queue, or before the own barrier, are accepted")
     func whatIsNoCycle() async throws {
         let (first, second) = (
             TaskOperationQueue(.init(isSuspended: true)), TaskOperationQueue(.init(isSuspended: true))
@@ -122,7 +122,7 @@ struct BarrierCycleTests {
         try await queue.waitUntilAllOperationsAreFinished()
     }
 
-    @Test("Where a body awaits what is not added yet, it cannot be added behind a barrier that waits for the body")
+    @Test("An operation that a body awaits cannot be added behind a barrier that waits for the body")
     func addingWhatABodyAwaits() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 2)
         let awaited = TaskOperation(name: "awaited") { 1 }

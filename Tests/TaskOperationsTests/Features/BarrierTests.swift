@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Barriers among other things", .inTurns, .timeLimit(.minutes(10)))
 struct BarrierTests {
-    @Test("A cancelled barrier ends at once, and lets go what only it held back")
+    @Test("A cancelled barrier ends at once and releases the operations that only it held back")
     func cancelledBarrier() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 4)
         let gate = Gate()
@@ -46,7 +46,7 @@ struct BarrierTests {
         #expect(try await after.value)
     }
 
-    @Test("A barrier waits for its dependencies, and holds back meanwhile what follows it")
+    @Test("A barrier waits for its dependencies, and holds back the operations behind it meanwhile")
     func barrierWithDependencies() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 4)
         let dependency = TaskOperation {}
@@ -74,7 +74,7 @@ struct BarrierTests {
         #expect(try await [own.value, other.value] == [true, true])
     }
 
-    @Test("Many barriers in a row run one after the other, in the order of adding, whatever their priorities")
+    @Test("Many barriers in a row run in the order of adding, with any priorities")
     func manyBarriers() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 8)
         let meter = ConcurrencyMeter()
@@ -90,7 +90,7 @@ struct BarrierTests {
         #expect(meter.most == 1)
     }
 
-    @Test("Priorities order what stands between two barriers, and the barrier's own does not matter")
+    @Test("Priorities order the operations between two barriers, and a barrier's own priority has no effect")
     func priorities() async throws {
         let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, isSuspended: true))
         let starts = Recorder<String>()
@@ -106,7 +106,7 @@ struct BarrierTests {
         #expect(starts.events == ["background before", "barrier", "moved", "high after", "low after"])
     }
 
-    @Test("What becomes ready before a barrier late still comes before it")
+    @Test("An operation before a barrier that becomes ready late still starts before the barrier")
     func lateBeforeABarrier() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 2)
         let starts = Recorder<String>()
@@ -154,7 +154,7 @@ struct BarrierTests {
         #expect(try await barrier.value)
     }
 
-    @Test("A barrier that awaits what was added before it, or lives elsewhere, runs alone all the same")
+    @Test("A barrier that awaits an earlier operation, or one of another queue, runs alone")
     func barrierThatAwaits() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 2)
         let gate = Gate()

@@ -3,7 +3,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("What completion handlers may do", .inTurns, .timeLimit(.minutes(10)))
+@Suite("Completion handlers may call the library", .inTurns, .timeLimit(.minutes(10)))
 struct CompletionHandlerTests {
     @Test("A handler may call the library again: add, cancel, attach, suspend")
     func handlersCallBack() async throws {

@@ -9,7 +9,7 @@ import Testing
 /// An executor is called in the middle of whatever starts a task. So it can do there what another thread might.
 @Suite("Dependency cycles that are closed from two sides at once", .inTurns, .timeLimit(.minutes(10)))
 struct CycleRaceTests {
-    @Test("Where an operation comes to be waited for while it is added behind a barrier that waits, it is refused")
+    @Test("An operation is refused if its waiter appears while it is added behind a barrier that waits")
     func behindABarrier() async throws {
         let queue = TaskOperationQueue(.init(isSuspended: true))
         let before = queue.addOperation(name: "before") {}
@@ -23,7 +23,7 @@ struct CycleRaceTests {
         try await queue.waitUntilAllOperationsAreFinished()
     }
 
-    @Test("Where one of a batch comes to be waited for while it is added behind a barrier that waits, none is added")
+    @Test("A batch is refused if a waiter of one appears while it is added behind a barrier that waits")
     func batchBehindABarrier() async throws {
         let queue = TaskOperationQueue(.init(isSuspended: true))
         let before = queue.addOperation(name: "before") {}
@@ -38,7 +38,7 @@ struct CycleRaceTests {
         try await queue.waitUntilAllOperationsAreFinished()
     }
 
-    @Test("Where a barrier comes to be waited for by something before it while it is added, it is refused")
+    @Test("A barrier is refused if an operation before it begins to wait for it while it is added")
     func barrier() async throws {
         let queue = TaskOperationQueue(.init(isSuspended: true))
         let before = queue.addOperation(name: "before") {}

@@ -51,7 +51,7 @@ struct DescriptionTests {
         try await queue.waitUntilAllOperationsAreFinished()
     }
 
-    @Test("The long description says what an executing body awaits")
+    @Test("The long description names the operations that an executing body awaits")
     func awaiting() async throws {
         let queue = TaskOperationQueue(.init(name: "other", isSuspended: true))
         let awaited = queue.addOperation(name: "awaited") {}
@@ -69,7 +69,7 @@ struct DescriptionTests {
         try await all.value
     }
 
-    @Test("The long description says how an operation ended, and what it was raised to")
+    @Test("The long description has the outcome and the effective priority")
     func outcomesAndPriorities() async throws {
         let queue = TaskOperationQueue(.init(isSuspended: true))
         let failed = queue.addOperation(name: "failed") { throw WorkFailed(number: 4) }

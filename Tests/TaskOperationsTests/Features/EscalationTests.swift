@@ -31,7 +31,7 @@ struct EscalationTests {
         try await waiting.value
     }
 
-    @Test("Awaiting what stands behind a barrier raises the barrier and all before it")
+    @Test("Awaiting an operation behind a barrier raises the barrier and all operations before it")
     func throughABarrier() async throws {
         let queue = TaskOperationQueue(.init(isSuspended: true))
         let before = (0..<3).map { _ in queue.addOperation(priority: .low) {} }
@@ -47,7 +47,7 @@ struct EscalationTests {
         try await waiting.value
     }
 
-    @Test("An urgent barrier raises what stands before it as it is added, and only that")
+    @Test("Adding an urgent barrier raises the operations before it, and no others")
     func byABarrier() async throws {
         let queue = TaskOperationQueue(.init(isSuspended: true))
         let elsewhere = TaskOperationQueue(.init(isSuspended: true))
@@ -93,7 +93,7 @@ struct EscalationTests {
         try await queue.waitUntilAllOperationsAreFinished()
     }
 
-    @Test("If a barrier is cancelled, what stands before it rises with the next one only")
+    @Test("After a barrier is cancelled, the operations before it inherit only from the next one")
     func cancelledBarrierBetween() async throws {
         let queue = TaskOperationQueue(.init(isSuspended: true))
         let before = queue.addOperation(priority: .background) {}
@@ -109,7 +109,7 @@ struct EscalationTests {
         try await between.value
     }
 
-    @Test("What executes before an urgent barrier is raised, and what is ready keeps its order")
+    @Test("An urgent barrier raises executing operations before it, and ready ones keep their order")
     func whatExecutesBeforeABarrier() async throws {
         let recorder = Recorder<Int>()
         let gate = Gate()
@@ -133,7 +133,7 @@ struct EscalationTests {
         #expect(recorder.events == [high, 1, high, 2, high, 0, high])
     }
 
-    @Test("What is added to a scope after its body was escalated is as urgent")
+    @Test("Operations that are added to a scope after the escalation of its body are as urgent")
     func addedToAnEscalatedScope() async throws {
         let gates = [Gate(), Gate()]
         let body = TaskOperationQueue().addOperation(priority: .background) {
@@ -151,7 +151,7 @@ struct EscalationTests {
         try await body.value
     }
 
-    @Test("A queue that a body awaits falls again when what raised the body is gone")
+    @Test("A queue that a body awaits loses an inherited priority with the body")
     func queueFalls() async throws {
         let queue = TaskOperationQueue(.init(isSuspended: true))
         let awaited = queue.addOperation(priority: .background) {}
@@ -168,7 +168,7 @@ struct EscalationTests {
         try await urgent.value
     }
 
-    @Test("What an executing body awaits rises with it")
+    @Test("The operation that an executing body awaits inherits its priority")
     func whatABodyAwaits() async throws {
         let queue = TaskOperationQueue(.init(isSuspended: true))
         let awaited = queue.addOperation(priority: .background) {}
@@ -180,7 +180,7 @@ struct EscalationTests {
         try await waiting.value
     }
 
-    @Test("What a body waits for in another queue, or in a scope, rises with it")
+    @Test("An awaited operation of another queue, or of a scope, inherits the body's priority")
     func whatABodyWaitsForInAQueue() async throws {
         let queue = TaskOperationQueue(.init(isSuspended: true))
         let inQueue = queue.addOperation(priority: .background) {}
@@ -204,7 +204,7 @@ struct EscalationTests {
         try await urgent.value
     }
 
-    @Test("A task that is escalated during its wait raises what it awaits")
+    @Test("A task that is escalated during its wait raises the awaited operation")
     func escalatedDuringTheWait() async throws {
         let queue = TaskOperationQueue(.init(isSuspended: true))
         let first = queue.addOperation(priority: .background) {}
@@ -219,7 +219,7 @@ struct EscalationTests {
         try await task.value
     }
 
-    @Test("A task that is escalated just as its wait begins raises what it awaits")
+    @Test("A task that is escalated at the beginning of its wait raises the awaited operation")
     func escalatedAsTheWaitBegins() async throws {
         guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else { return }
         for _ in 0..<40 {
@@ -236,7 +236,7 @@ struct EscalationTests {
         }
     }
 
-    @Test("What is waited for before it is added is raised when it is, with what it depends on")
+    @Test("An operation that is awaited before it is added is raised by the addition, with its dependencies")
     func beforeItIsAdded() async throws {
         let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, isSuspended: true))
         let dependency = TaskOperation(priority: .background) {}
@@ -251,7 +251,7 @@ struct EscalationTests {
         try await waiting.value
     }
 
-    @Test("A dependency that is added to what was raised is raised too")
+    @Test("A dependency that is added to a raised operation is raised, too")
     func dependencyOfTheRaised() async throws {
         let queue = TaskOperationQueue(.init(isSuspended: true))
         let operation = queue.addOperation(priority: .low) {}
@@ -263,7 +263,7 @@ struct EscalationTests {
         try await urgent.value
     }
 
-    @Test("The task of an executing body is raised by what comes to depend on it, through others that wait")
+    @Test("New dependents raise the task of an executing body, also through waiting operations")
     func executingBodyByDependency() async throws {
         let gate = Gate()
         let executing = TaskOperationQueue().addOperation(priority: .background) {
@@ -301,7 +301,7 @@ struct EscalationTests {
         try await urgent.value
     }
 
-    @Test("What was raised for one operation does not last for the next that runs")
+    @Test("The next operation of a worker does not keep the priority of the one before")
     func raisingDoesNotLast() async throws {
         let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, isSuspended: true))
         let priorities = Recorder<TaskPriority>()

@@ -20,7 +20,7 @@ struct ExecutorTests {
         for operation in operations { #expect(try await operation.value == [true, true, true]) }
     }
 
-    @Test("A body that awaited an operation elsewhere goes on, on the executor of its own queue")
+    @Test("A body that awaited an operation of another queue continues on the executor of its own queue")
     func afterAWait() async throws {
         let (first, second) = (SingleThreadExecutor(), SingleThreadExecutor())
         let other = TaskOperationQueue(.init(executor: second))

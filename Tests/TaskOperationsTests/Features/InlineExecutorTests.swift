@@ -74,7 +74,7 @@ struct InlineExecutorTests {
         #expect(depth.range < Self.limit)
     }
 
-    @Test("Cancelling what others wait for lets them go on one after the other")
+    @Test("Cancelling an operation lets its waiters continue one after the other")
     func cancelledChain() async throws {
         let queue = TaskOperationQueue(.init(isSuspended: true, executor: InlineExecutor()))
         let depth = StackDepth()

@@ -95,7 +95,7 @@ struct InputTests {
                 """)
     }
 
-    @Test("A failure by another route starts anew: what only orders does not pass failures on")
+    @Test("A dependency without a value does not pass failures on")
     func orderingPassesNoFailureOn() async throws {
         let queue = TaskOperationQueue()
         let bad = queue.addOperation { () -> Int in throw WorkFailed() }

@@ -47,7 +47,7 @@ struct LendingTests {
         #expect(meter.total == 511 + 255)
     }
 
-    @Test("The permit comes back after the last of the waits of all child tasks")
+    @Test("The permit is taken back after the last wait of all child tasks")
     func lastOfSeveralWaits() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
         let gates = [Gate(), Gate()]
@@ -80,7 +80,7 @@ struct LendingTests {
         #expect(order.events == ["goes on"])
     }
 
-    @Test("Awaiting what is finished already lends nothing")
+    @Test("Awaiting a finished operation lends nothing")
     func awaitingTheFinished() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
         let finished = TaskOperationQueue().addOperation { 1 }
@@ -96,7 +96,7 @@ struct LendingTests {
         #expect(starts.events == ["body", "other"])
     }
 
-    @Test("Of bodies that want their permits back, the more urgent goes on first")
+    @Test("Of bodies that wait for their permits, the more urgent one continues first")
     func returningByPriority() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
         let (awaited, blocking) = (Gate(), Gate())
@@ -130,7 +130,7 @@ struct LendingTests {
         #expect(try await body.value.value == 1)
     }
 
-    @Test("A body that is cancelled while it awaits goes on at once, with its permit, or when the wait is over")
+    @Test("A body that is cancelled during a wait continues at once with its permit, or after the wait")
     func cancelledWhileAwaiting() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
         let gate = Gate()
@@ -174,7 +174,7 @@ struct LendingTests {
         #expect((meter.total, meter.most) == (20, 1))
     }
 
-    @Test("A task that waits for the permit goes on without it when another task of the body begins to await")
+    @Test("A task that waits for the permit continues without it when another task of the body begins to await")
     func taskWaitsAsAnotherAwaits() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
         let (gates, beginning, blocking) = ([Gate(), Gate()], Gate(), Gate())
@@ -244,7 +244,7 @@ struct LendingTests {
         try await body.value
     }
 
-    @Test("With the width lowered to 0, a body whose wait is over goes on: lowering stops none")
+    @Test("With the width lowered to 0, a body continues after its wait")
     func widthLoweredToZero() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
         let gate = Gate()

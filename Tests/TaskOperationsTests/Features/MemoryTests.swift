@@ -3,9 +3,9 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("What is kept, and for how long", .inTurns, .timeLimit(.minutes(10)))
+@Suite("The lifetimes of operations, bodies and queues", .inTurns, .timeLimit(.minutes(10)))
 struct MemoryTests {
-    @Test("An operation that nobody holds is freed after its end, and its value with it")
+    @Test("An operation without references is freed after its end, with its value")
     func operationsAreFreed() async throws {
         let freed = (0..<3).map { _ in Gate() }
         let queue = TaskOperationQueue()
@@ -17,7 +17,7 @@ struct MemoryTests {
         #expect(queue.operations == [])
     }
 
-    @Test("A queue does not keep what it has run, though it goes on and on")
+    @Test("A busy queue does not keep ended operations")
     func queueKeepsNothing() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
         let (freed, gate) = (Gate(), Gate())
@@ -85,7 +85,7 @@ struct MemoryTests {
         #expect(operation.isReady)
     }
 
-    @Test("One that waits for what nobody holds any more, and nobody will start, keeps it")
+    @Test("An operation keeps a dependency that has no other reference and will never start")
     func dependentKeepsItsDependency() async throws {
         let freed = Gate()
         let queue = TaskOperationQueue()
@@ -112,7 +112,7 @@ struct MemoryTests {
         #expect(operation.isFinished)
     }
 
-    @Test("What is made and never added is freed with the last reference to it")
+    @Test("An operation that is never added is freed with its last reference")
     func neverAdded() {
         let freed = Gate()
         var operation: TaskOperation? = TaskOperation { [witness = Witness(freed)] in

@@ -18,7 +18,7 @@ struct ReleasedQueueTests {
         }
     }
 
-    @Test("A tree is walked by bodies that add to the current queue, which nobody holds")
+    @Test("Bodies that add to the current queue walk a tree after the queue was released")
     func treeWalk() async throws {
         let visited = Recorder<Int>()
         let done = Gate()

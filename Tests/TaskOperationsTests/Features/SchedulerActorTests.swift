@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The scheduler is an actor that is entered with and without waiting", .inTurns, .timeLimit(.minutes(10)))
 struct SchedulerActorTests {
-    @Test("What is awaited takes effect, and what follows is carried out")
+    @Test("An awaited call takes effect, and its effects are performed")
     func awaited() async throws {
         let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, isSuspended: true))
         let operations = (0..<10).map { number in queue.addOperation { number } }

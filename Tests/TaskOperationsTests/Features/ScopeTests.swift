@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Scopes: withTaskOperationQueue", .inTurns, .timeLimit(.minutes(10)))
 struct ScopeTests {
-    @Test("A scope returns and throws what its body does")
+    @Test("A scope returns the value and throws the error of its body")
     func resultOfTheBody() async throws {
         #expect(try await withTaskOperationQueue { _ in 5 } == 5)
         await #expect(throws: WorkFailed(number: 2)) {
@@ -42,7 +42,7 @@ struct ScopeTests {
         #expect(ran.events.isEmpty)
     }
 
-    @Test("An error of the body comes before failures, unless it is a cancellation", .seeds(20))
+    @Test("An error of the body takes precedence over failures, unless it is a cancellation", .seeds(20))
     func ownError() async throws {
         await #expect(throws: WorkFailed(number: 3)) {
             try await withTaskOperationQueue(.init(executor: .seeded)) { queue in
@@ -114,7 +114,7 @@ struct ScopeTests {
         #expect(try await operation.value == ["carried", "true"])
     }
 
-    @Test("Bodies see the task locals of the task that opened the scope, whoever added them and from wherever")
+    @Test("Bodies have the task locals of the task that opened the scope, regardless of the adding task")
     func taskLocals() async throws {
         let values = try await $request.withValue("scope") {
             try await withTaskOperationQueue(maxConcurrentOperationCount: 2) { queue in
@@ -199,7 +199,7 @@ struct ScopeTests {
         #expect(meter.total == count)
     }
 
-    @Test("The body can await operations of the scope while it goes on")
+    @Test("The body can await operations of the open scope")
     func awaitingWithin() async throws {
         let sum = try await withTaskOperationQueue(maxConcurrentOperationCount: 1) { queue in
             let first = queue.addOperation { 1 }
@@ -232,7 +232,7 @@ struct ScopeTests {
         #expect(meter.total == 50)
     }
 
-    @Test("Entering in a task that is cancelled already cancels what is added")
+    @Test("A scope in a cancelled task cancels the operations that are added")
     func enteringCancelled() async throws {
         let task = Task {
             withUnsafeCurrentTask { $0?.cancel() }
@@ -243,7 +243,7 @@ struct ScopeTests {
         #expect(try await task.value.allSatisfy { $0.failure is CancellationError })
     }
 
-    @Test("Cancelling an operation whose body is a scope cancels what is in the scope")
+    @Test("Cancelling an operation whose body is a scope cancels the operations of the scope")
     func cancellingAnOperationAround() async throws {
         let gate = Gate()
         let outer = TaskOperationQueue().addOperation {
@@ -260,7 +260,7 @@ struct ScopeTests {
         #expect(try await outer.value.value)
     }
 
-    @Test("After an error, what operations add while they end is cancelled")
+    @Test("After an error, operations that others add while they end are cancelled")
     func addingAfterAnError() async throws {
         let (gate, added) = (Gate(), Recorder<TaskOperation<Void>>())
         let runs = Recorder<Bool>()

@@ -5,7 +5,7 @@ import Testing
 
 /// Workers take what starts next without a lock. Whatever happens while one operation executes counts all the same
 /// before the next one starts.
-@Suite("What happens in a body counts before anything else starts", .inTurns, .timeLimit(.minutes(10)))
+@Suite("A change in a body takes effect before the next start", .inTurns, .timeLimit(.minutes(10)))
 struct StartingNextTests {
     private static let count = 24
     private static let all = Array(0..<count)
@@ -35,7 +35,7 @@ struct StartingNextTests {
         #expect(!scene.startedWhileHalted)
     }
 
-    @Test("What is cancelled never starts", arguments: positions)
+    @Test("A cancelled operation never starts", arguments: positions)
     func cancelling(position: Int) async throws {
         let next = try await starts(position) { $0.operations[position + 1].cancel() }
         #expect(next == Self.all.filter { $0 != position + 1 })
@@ -43,14 +43,14 @@ struct StartingNextTests {
         #expect(none == Array(0...position))
     }
 
-    @Test("What becomes more urgent is next", arguments: positions)
+    @Test("An operation that becomes more urgent is next", arguments: positions)
     func raising(position: Int) async throws {
         let starts = try await starts(position) { $0.operations.last!.priority = .high }
         let others = Self.all.dropLast()
         #expect(starts == others.prefix(position + 1) + [Self.count - 1] + others.dropFirst(position + 1))
     }
 
-    @Test("What is added takes its turn by its priority", arguments: positions)
+    @Test("An added operation is ordered by its priority", arguments: positions)
     func adding(position: Int) async throws {
         let starts = try await starts(position) { scene in
             scene.add(100, .low)
@@ -60,7 +60,7 @@ struct StartingNextTests {
         #expect(starts == Self.all.prefix(position + 1) + [102] + Self.all.dropFirst(position + 1) + [101, 100])
     }
 
-    @Test("What is added and becomes more urgent is next", arguments: positions)
+    @Test("An added operation that becomes more urgent is next", arguments: positions)
     func addingAndRaising(position: Int) async throws {
         let starts = try await starts(position) { scene in
             scene.add(100, .low)
@@ -69,7 +69,7 @@ struct StartingNextTests {
         #expect(starts == Self.all.prefix(position + 1) + [101] + Self.all.dropFirst(position + 1) + [100])
     }
 
-    @Test("What is given a dependency waits for it", arguments: positions.dropLast())
+    @Test("An operation that gets a dependency waits for it", arguments: positions.dropLast())
     func depending(position: Int) async throws {
         let starts = try await starts(position) { scene in
             try? scene.operations[position + 1].addDependency(scene.operations.last!)
@@ -77,7 +77,7 @@ struct StartingNextTests {
         #expect(starts == Self.all.filter { $0 != position + 1 } + [position + 1])
     }
 
-    @Test("A barrier comes after all before it", arguments: positions)
+    @Test("A barrier starts after all operations before it", arguments: positions)
     func barrier(position: Int) async throws {
         let starts = try await starts(position) { scene in
             scene.add(100, .high, isBarrier: true)
@@ -86,7 +86,7 @@ struct StartingNextTests {
         #expect(starts == Self.all + [100, 101])
     }
 
-    @Test("What has ended is no longer counted", arguments: positions)
+    @Test("An ended operation is no longer counted", arguments: positions)
     func counting(position: Int) async throws {
         let counts = Recorder<[AnyTaskOperation]>()
         let starts = try await starts(position) { counts.record($0.queue.operations) }
@@ -94,7 +94,7 @@ struct StartingNextTests {
         #expect(counts.events.map(\.count) == [Self.count - position])
     }
 
-    @Test("What is in a queue that is shut down starts, and nothing is added", arguments: positions)
+    @Test("The operations of a queue that is shut down start, and no operation is added", arguments: positions)
     func shutdown(position: Int) async throws {
         let starts = try await starts(position) { scene in
             scene.queue.shutDown()
@@ -111,7 +111,7 @@ struct StartingNextTests {
         return scene.starts
     }
 
-    @Test("Operations end once, whatever is done to them while they are taken", arguments: 0..<20)
+    @Test("Operations end once, after any calls while they are taken", arguments: 0..<20)
     func races(attempt: Int) async throws {
         let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 2, isSuspended: true))
         let runs = Recorder<Int>()

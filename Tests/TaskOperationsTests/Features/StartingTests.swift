@@ -31,7 +31,7 @@ struct StartingTests {
         #expect(runs.events == [])
     }
 
-    @Test("One that is started by hand is cancelled and awaited as ever, and its dependents go on")
+    @Test("An operation that was started without a queue can be cancelled and awaited, and its dependents start")
     func isAnOperationAsEver() async throws {
         let gate = Gate()
         let operation = TaskOperation {
@@ -48,7 +48,7 @@ struct StartingTests {
         #expect(try await dependent.value == false)
     }
 
-    @Test("run returns the value, or throws what the body throws")
+    @Test("run returns the value, or throws the error of the body")
     func runReturnsTheValue() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
         let dependency = queue.addOperation { throw WorkFailed() }

@@ -54,13 +54,13 @@ struct TaskLocalTests {
         #expect(try await next.value == "none")
     }
 
-    @Test("What a queue does not carry is not seen")
+    @Test("Bodies do not have task locals that the queue does not inherit")
     func withoutCarrying() async throws {
         let operation = $request.withValue("a") { TaskOperationQueue().addOperation { request } }
         #expect(try await operation.value == "none")
     }
 
-    @Test("An operation that a body adds sees what that body sees")
+    @Test("An operation that a body adds has the task locals of that body")
     func nested() async throws {
         let queue = TaskOperationQueue(
             .init(maxConcurrentOperationCount: 1, inheriting: [InheritedTaskLocal($request)]))

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Waits that could never end", .inTurns, .timeLimit(.minutes(10)))
 struct WaitCycleTests {
-    @Test("A body that awaits itself is refused, through each way of waiting, and goes on")
+    @Test("A body that awaits itself is refused, in each way of waiting, and continues")
     func awaitingItself() async throws {
         let operation = TaskOperationQueue().addOperation(name: "self") {
             let error = await #expect(throws: TaskOperationError.self) {
@@ -54,7 +54,7 @@ struct WaitCycleTests {
         #expect(refusals[0].first == refusals[0].last)
     }
 
-    @Test("A body that awaits what stands behind a barrier that waits for the body is refused")
+    @Test("A body that awaits an operation behind a barrier that waits for the body is refused")
     func throughABarrier() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 2)
         let gate = Gate()
@@ -127,7 +127,7 @@ struct WaitCycleTests {
         #expect(try await dependent.value == 1)
     }
 
-    @Test("What is added to a queue that a body waits for, and depends on that body, does not make the wait endless")
+    @Test("An operation that depends on a body is refused in a queue whose end the body awaits")
     func addingWhatDependsOnAWaiter() async throws {
         let other = TaskOperationQueue(.init(isSuspended: true))
         other.addOperation {}
@@ -186,7 +186,7 @@ struct WaitCycleTests {
         try await late.value
     }
 
-    @Test("A body that was refused can go on, and await something else")
+    @Test("A body whose wait was refused can continue and await another operation")
     func goingOn() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
         let body = queue.addOperation {

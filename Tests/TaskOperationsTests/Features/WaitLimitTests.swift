@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Waits that end with the task, or when their time is up", .inTurns, .timeLimit(.minutes(10)))
 struct WaitLimitTests {
-    @Test("A wait for a queue ends when the task is cancelled, before it begins or during it, and the operations go on")
+    @Test("Cancelling the task before or during a wait for a queue ends the wait, and the operations continue")
     func cancelledWaitForAQueue() async throws {
         let queue = TaskOperationQueue(.init(isSuspended: true))
         let operation = queue.addOperation { 1 }
@@ -25,7 +25,7 @@ struct WaitLimitTests {
         #expect(try await operation.value == 1)
     }
 
-    @Test("Waits end when their time is up on any clock, and what is awaited goes on")
+    @Test("Waits end at the end of their time on any clock, and the awaited operations continue")
     func timeIsUp() async throws {
         let clock = ManualClock()
         let queue = TaskOperationQueue(.init(isSuspended: true))
@@ -66,7 +66,7 @@ struct WaitLimitTests {
         await #expect(throws: CancellationError.self) { try await operation.value(timeout: .zero) }
     }
 
-    @Test("Very many waits for a queue can come and be cancelled, and the one that stays goes on at the end")
+    @Test("After very many cancelled waits for a queue, the remaining one ends with the queue")
     func manyWaits() async throws {
         let queue = TaskOperationQueue(.init(isSuspended: true))
         queue.addOperation {}
@@ -81,7 +81,7 @@ struct WaitLimitTests {
 
 @Suite("Queues that never lend a permit", .inTurns, .timeLimit(.minutes(10)))
 struct StrictlySerialQueueTests {
-    @Test("Nothing starts in place of a body that awaits, whatever it awaits")
+    @Test("No operation starts in place of a body that awaits, for any kind of wait")
     func keepsItsPlace() async throws {
         let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, lending: .never))
         let elsewhere = TaskOperationQueue()

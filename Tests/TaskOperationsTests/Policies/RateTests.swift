@@ -72,7 +72,7 @@ struct RateTests {
         try await queue.waitUntilAllOperationsAreFinished()
     }
 
-    @Test("What is cancelled before its start uses no token")
+    @Test("An operation that is cancelled before its start uses no token")
     func cancelled() async throws {
         let clock = ManualClock()
         let queue = TaskOperationQueue(.init(rate: .one(per: .seconds(60), burst: 2), clock: clock, isSuspended: true))
@@ -227,7 +227,7 @@ struct RateTests {
 
 @Suite("Ageing", .inTurns, .timeLimit(.minutes(10)))
 struct AgeingTests {
-    @Test("An operation comes one priority higher for each interval, and then by arrival")
+    @Test("An operation is ordered one priority higher for each interval, and then by arrival")
     func order() async throws {
         let clock = ManualClock()
         let queue = TaskOperationQueue(

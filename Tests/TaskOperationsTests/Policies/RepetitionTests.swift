@@ -9,7 +9,7 @@ struct RepetitionTests {
     private let clock = ManualClock()
     private let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
 
-    @Test("a round comes at each of its times, and none after the end")
+    @Test("a round runs at each due time, and none after the end")
     func rounds() async throws {
         let rounds = Recorder<Duration>()
         let repetition = queue.addRepeating([.delay(.seconds(5)), .clock(clock)], every: .seconds(10)) {
@@ -212,7 +212,7 @@ struct RepetitionTests {
         #expect(ContinuousClock.now - start >= .milliseconds(5))
     }
 
-    @Test("the schedule counts on, whatever the clock does")
+    @Test("due times do not depend on jumps of the clock")
     func schedule() {
         var skipping = RepetitionSchedule(every: .seconds(10), missed: .skip)
         var dues: [Duration] = []

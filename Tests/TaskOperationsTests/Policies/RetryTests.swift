@@ -98,7 +98,7 @@ struct RetryTests {
         #expect(runs.total == 1)
     }
 
-    @Test("what a failed attempt held is let go of before the pause", .seeds(20))
+    @Test("the values of a failed attempt are released before the pause", .seeds(20))
     func nothingIsKept() async throws {
         struct Heavy: Error { let load: Witness }
         let queue = TaskOperationQueue(.init(executor: .seeded))

@@ -41,7 +41,7 @@ struct TimeLimitTests {
         await until { clock.sleeperCount == 0 }
     }
 
-    @Test("a pending operation is finished by its deadline also with unfinished dependencies, and dependents go on")
+    @Test("the deadline finishes an operation with unfinished dependencies, and its dependents start")
     func pending() async throws {
         let need = TaskOperation {}
         let operation = queue.addOperation([.ending(within: .seconds(1)), .clock(clock), .dependencies([need])]) {}
@@ -204,7 +204,7 @@ struct TimeLimitTests {
         #expect(await timedOut(none) == .zero)
     }
 
-    @Test("the queue, and what was captured, are let go of with the operation")
+    @Test("the queue and the captured values are released with the operation")
     func freed() async throws {
         let freed = Gate()
         do {

@@ -96,7 +96,7 @@ struct WithTimeLimitTests {
         if case .failure(let error) = await caller.result { #expect(error is WaitTimeoutError) }
     }
 
-    @Test("the body runs on the actor of the caller, and uses what is not Sendable") @MainActor
+    @Test("the body runs on the actor of the caller, and uses values that are not Sendable") @MainActor
     func isolation() async throws {
         final class Counter { var count = 0 }
         let counter = Counter()

@@ -80,7 +80,7 @@ private final class SearchScreen {
 
 @Suite("Programs on the public interface", .timeLimit(.minutes(10)))
 struct ProgramTests {
-    @Test("a pipeline keeps the order and bounds what waits between its stages")
+    @Test("a pipeline keeps the order and bounds the number of waiting elements between stages")
     func pipeline() async throws {
         let loading = Lock((now: 0, most: 0, all: 0))
         let (files, more) = AsyncThrowingStream<String, any Error>.makeStream()
@@ -103,7 +103,7 @@ struct ProgramTests {
         #expect(loading.withLock { $0.most } <= 4)
     }
 
-    @Test("a synchronization uploads what was merged, and ends with the first failure")
+    @Test("a synchronization uploads merged records, and ends with the first failure")
     func synchronization() async throws {
         let uploads = Recorder<String>()
         try await synchronize(remote: ["a", "b", "c"], local: ["x", "y"]) {
@@ -127,7 +127,7 @@ struct ProgramTests {
         #expect(uploads.events.count == 2)
     }
 
-    @Test("a writer is alone, and readers after it see what it wrote")
+    @Test("a writer is alone, and later readers read its value")
     func table() async throws {
         let table = Table()
         for _ in 0..<100 { _ = table.transform("sum") { $0 + 1 } }

@@ -39,7 +39,7 @@ private struct Server: Sendable {
 
 @Suite("Program: a server that sheds load", .timeLimit(.minutes(10)))
 struct ServerTests {
-    @Test("answers what it can in time, and the rest at once")
+    @Test("answers in time or refuses at once")
     func answers() async throws {
         let (clock, gate) = (ManualClock(), Gate())
         let server = Server(clock: clock) { path in
