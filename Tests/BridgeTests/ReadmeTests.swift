@@ -5,7 +5,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("What the reference of the bridge shows", .inTurns)
+@Suite("The examples of the bridge's reference", .inTurns)
 struct ReadmeTests {
     @Test("both worlds on one graph")
     func oneGraph() async throws {

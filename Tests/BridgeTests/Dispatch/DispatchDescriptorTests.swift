@@ -135,7 +135,7 @@ struct DispatchDescriptorTests {
         #expect(try await waiting.value == .writable)
     }
 
-    @Test("who waits to write into a full pipe learns that its reader is gone")
+    @Test("a wait to write into a full pipe ends when the reader is closed")
     func readerGone() async throws {
         pipe.fill()
         let waiting = Task.immediate { [pipe] in
@@ -212,7 +212,7 @@ struct DispatchDescriptorTests {
         }
     }
 
-    @Test("waits come to their ends if the limit is lowered below what is open", .prompt)
+    @Test("waits end if the limit is lowered below the number of open descriptors", .prompt)
     func loweredLimit() async {
         await #expect(processExitsWith: .success) {
             let tests = DispatchDescriptorTests()

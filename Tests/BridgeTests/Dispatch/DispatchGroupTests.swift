@@ -13,7 +13,7 @@ struct DispatchGroupTests {
         #expect(await DispatchGroup().finished(timeout: .distantFuture) == .success)
     }
 
-    @Test("the wait lasts until everybody has left")
+    @Test("the wait lasts until the group is empty")
     func finished() async {
         let group = DispatchGroup()
         let order = Recorder<String>()
@@ -32,7 +32,7 @@ struct DispatchGroupTests {
         #expect(order.events == ["left", "finished", "finished", "finished"])
     }
 
-    @Test("a wait ends when its time is up, and the group goes on")
+    @Test("a wait ends at the end of its time, and the group continues")
     func timeout() async {
         let group = DispatchGroup()
         group.enter()
@@ -60,7 +60,7 @@ struct DispatchGroupTests {
         for wait in waits { await wait.value }
     }
 
-    @Test("an operation enters a group and leaves it at its end, before what awaits the operation")
+    @Test("an operation enters a group and leaves it at its end, before awaiting tasks continue")
     func operation() async throws {
         let group = DispatchGroup()
         let queue = TaskOperationQueue(.init(isSuspended: true))

@@ -38,7 +38,7 @@ struct DispatchProcessTests {
         return waitpid(identifier, &status, 0) == identifier ? (status >> 8) & 0xff : nil
     }
 
-    @Test("the exit of a child comes once, and its status is left for the parent")
+    @Test("the exit of a child is delivered once, and its status is left for the parent")
     func exit() async {
         await #expect(processExitsWith: .success) {
             let (identifier, input) = try Self.spawn(status: 7)

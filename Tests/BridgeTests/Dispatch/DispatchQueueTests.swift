@@ -67,14 +67,14 @@ struct DispatchQueueTests {
         #expect(meter.most <= 3)
     }
 
-    @Test("a block's value and error come back from its queue")
+    @Test("the value and the error of a block are returned from its queue")
     func run() async throws {
         let marked = MarkedQueue("run")
         #expect(try await marked.queue.run { MarkedQueue.current } == "run")
         await #expect(throws: Refusal()) { try await marked.queue.run { throw Refusal() } }
     }
 
-    @Test("a block whose task is cancelled before it starts does not run, and the task goes on at once")
+    @Test("a block whose task is cancelled before it starts does not run, and the task continues at once")
     func runCancelled() async throws {
         let queue = DispatchQueue(label: "held")
         queue.suspend()
@@ -105,7 +105,7 @@ struct DispatchQueueTests {
         #expect(try await task.value == "ran")
     }
 
-    @Test("a barrier on a concurrent queue runs alone, after what came before and before what comes later")
+    @Test("a barrier on a concurrent queue runs alone, after earlier blocks and before later ones")
     func barrier() async throws {
         let queue = DispatchQueue(label: "concurrent", attributes: .concurrent)
         queue.suspend()

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Dispatch semaphores", .inTurns)
 struct DispatchSemaphoreTests {
-    @Test("a permit that is there is taken at once, each one once")
+    @Test("a free permit is taken at once, each one once")
     func available() async throws {
         let semaphore = DispatchSemaphore(value: 2)
         try await semaphore.acquire()
@@ -77,7 +77,7 @@ struct DispatchSemaphoreTests {
         #expect(try await semaphore.acquire(timeout: .now()) == .timedOut)
     }
 
-    @Test("the thread ends where nobody waits any more, also without a signal")
+    @Test("the thread ends when no task waits any more, also without a signal")
     func threadEnds() async throws {
         let semaphore = DispatchSemaphore(value: 0)
         let wait = Task.immediate { try await semaphore.acquire() }
@@ -107,7 +107,7 @@ struct DispatchSemaphoreTests {
         #expect(taken.total >= 133)
     }
 
-    @Test("a cancelled task takes no permit, even where one is there")
+    @Test("a cancelled task takes no permit, even a free one")
     func cancelledBefore() async throws {
         let semaphore = DispatchSemaphore(value: 1)
         let task = Task {

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Signals as sequences", .inTurns)
 struct DispatchSignalTests {
-    @Test("a signal that comes once the sequence is there is delivered, and does not end the process")
+    @Test("a signal after the creation of the sequence is delivered, and does not end the process")
     func delivered() async {
         let signals = await DispatchSource.signalEvents(signal: SIGUSR1)
         var iterator = signals.makeAsyncIterator()
@@ -19,7 +19,7 @@ struct DispatchSignalTests {
         }
     }
 
-    @Test("a signal wakes who waits")
+    @Test("a signal resumes the waiting task")
     func wakes() async {
         let signals = await DispatchSource.signalEvents(signal: SIGUSR2)
         let waiting = Task.immediate {

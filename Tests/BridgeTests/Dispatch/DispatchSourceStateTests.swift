@@ -3,7 +3,7 @@ import Testing
 
 @testable import TaskOperationsBridge
 
-@Suite("What a sequence of Dispatch events knows", .inTurns)
+@Suite("The state of a sequence of Dispatch events", .inTurns)
 struct DispatchSourceStateTests {
     private typealias State = SourceState<Int, String>
 
@@ -52,7 +52,7 @@ struct DispatchSourceStateTests {
         }
     }
 
-    @Test("the source is resumed only while somebody waits")
+    @Test("the source is resumed only while a task waits")
     func resumedWhileWaiting() {
         var driven = Driven(isResumed: false)
         driven.wait("a")
@@ -65,7 +65,7 @@ struct DispatchSourceStateTests {
         #expect(driven.received == ["a": 1, "b": 2])
     }
 
-    @Test("an event that comes before anybody waits is held, and the source is suspended")
+    @Test("an event without a waiting task is held, and the source is suspended")
     func held() {
         var driven = Driven(isResumed: true)
         driven.fire(1)
@@ -75,7 +75,7 @@ struct DispatchSourceStateTests {
         #expect(!driven.isResumed)
     }
 
-    @Test("the end reaches all who wait and all who come, and leaves the source resumed")
+    @Test("the end reaches all waiting and later tasks, and leaves the source resumed")
     func end() {
         var driven = Driven(isResumed: false)
         driven.wait("a")

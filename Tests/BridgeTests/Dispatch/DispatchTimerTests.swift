@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Timers as sequences", .inTurns)
 struct DispatchTimerTests {
-    @Test("ticks are numbered without a gap, and none comes before its deadline")
+    @Test("ticks are numbered without a gap, and none is delivered before its deadline")
     func regular() async {
         let start = DispatchTime.now()
         var last = -1
@@ -80,7 +80,7 @@ struct DispatchTimerTests {
         #expect(again <= 1)
     }
 
-    @Test("a sequence that nobody iterates over can be released")
+    @Test("a sequence without an iteration can be released")
     func unused() {
         for _ in 0..<100 { _ = DispatchSource.timerEvents(deadline: .now(), repeating: .milliseconds(1)) }
     }

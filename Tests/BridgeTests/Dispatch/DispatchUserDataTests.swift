@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Custom data as sequences", .inTurns)
 struct DispatchUserDataTests {
-    @Test("what is added while nobody waits comes as one sum")
+    @Test("numbers that are added while no task waits are delivered as one sum")
     func addMerged() async {
         let (source, sums) = DispatchSource.userDataAddEvents()
         var iterator = sums.makeAsyncIterator()
@@ -34,7 +34,7 @@ struct DispatchUserDataTests {
         await adding.value
     }
 
-    @Test("bits that are set while nobody waits come together")
+    @Test("bits that are set while no task waits are delivered together")
     func or() async {
         let (source, bits) = DispatchSource.userDataOrEvents()
         var iterator = bits.makeAsyncIterator()
@@ -46,7 +46,7 @@ struct DispatchUserDataTests {
         #expect(await iterator.next() == 0b010)
     }
 
-    @Test("of numbers that are put in while nobody waits the last one comes")
+    @Test("of numbers that are stored while no task waits, the last one is delivered")
     func replace() async {
         let (source, numbers) = DispatchSource.userDataReplaceEvents()
         var iterator = numbers.makeAsyncIterator()
@@ -56,7 +56,7 @@ struct DispatchUserDataTests {
         #expect(await iterator.next() == 3)
     }
 
-    @Test("a number wakes who waits")
+    @Test("a number resumes the waiting task")
     func wakes() async {
         let (source, sums) = DispatchSource.userDataAddEvents()
         let waiting = Task.immediate {

@@ -36,7 +36,7 @@ struct URLSessionCallbackTests {
         }
     }
 
-    @Test("downloads come whole, no more at once than the width, and feed what depends on them")
+    @Test("downloads are complete, within the width, and their dependents get the data")
     func downloads() async throws {
         let server = try LoopbackServer(["/file": .body(body, pieces: 5, delay: .milliseconds(1))])
         let session = session()
@@ -58,7 +58,7 @@ struct URLSessionCallbackTests {
         await until { server.events.events.contains(.clientLeft("/stalled")) }
     }
 
-    @Test("a failure of the server fails the operation, and what needs its value does not run")
+    @Test("a failure of the server fails the operation, and operations that need its value do not run")
     func failure() async throws {
         let server = try LoopbackServer(["/failure": .body(Data(), status: 503)])
         let operation = download(server.url("/failure"), with: session())

@@ -30,7 +30,7 @@ struct URLSessionDelegateTests {
         return task.response
     }
 
-    @Test("a download in pieces comes whole, and every call of the delegate comes on the queue, one at a time")
+    @Test("a download in pieces is complete, and the delegate is called on the queue, one call at a time")
     func download() async throws {
         let server = try LoopbackServer(["/file": .body(body, pieces: 20, delay: .milliseconds(1))])
         let delegate = SessionDelegate(on: queue)

@@ -16,7 +16,7 @@ struct BlockingWaitTests {
         try queue.waitUntilAllOperationsAreFinishedBlocking(timeout: .seconds(60))
     }
 
-    @Test("a thread goes on when the operation, or the last of a queue, is finished")
+    @Test("a thread continues when the operation, or the last one of a queue, has finished")
     func blocks() async throws {
         let events = Recorder<String>()
         let gate = Gate()
@@ -36,7 +36,7 @@ struct BlockingWaitTests {
         #expect(events.events == ["body", "waited"])
     }
 
-    @Test("the time runs out, and the operation goes on")
+    @Test("the wait ends at the end of its time, and the operation continues")
     func timeout() async throws {
         let gate = Gate()
         let queue = TaskOperationQueue(name: "queue")

@@ -8,7 +8,7 @@ import Testing
 @testable import TaskOperationsBridge
 
 #if os(Linux) || os(macOS)
-    @Suite("Bad use of a bridged queue stops with a message that says what to do", .inTurns, .prompt)
+    @Suite("Wrong use of a bridged queue stops with a message that names the remedy", .inTurns, .prompt)
     struct BridgedOperationQueueMisuseTests {
         private static func message(_ result: ExitTest.Result?) -> String {
             String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)

@@ -101,7 +101,7 @@ struct BridgedOperationQueueTests {
         await queue.finished()
     }
 
-    @Test("the list and the number of operations are those of what is not finished")
+    @Test("the list and the number of operations are those of unfinished operations")
     func operations() async throws {
         let gate = DispatchSemaphore(value: 0)
         let queue: OperationQueue = BridgedOperationQueue(name: nil, maxConcurrentOperationCount: 1)
@@ -130,7 +130,7 @@ struct BridgedOperationQueueTests {
         #expect(queue.operations.isEmpty)
     }
 
-    @Test("what is listed can be waited for and depended on")
+    @Test("listed operations can be awaited and used as dependencies")
     func dependingOnListed() async {
         let events = Recorder<String>()
         let queue: OperationQueue = BridgedOperationQueue()
@@ -151,7 +151,7 @@ struct BridgedOperationQueueTests {
         #expect(events.events == ["block", "dependent", "ours"])
     }
 
-    @Test("cancelling all cancels what depends on others before these can let it start")
+    @Test("cancelling all operations cancels dependents before their dependencies could let them start")
     func cancelAllOfGraph() async {
         for _ in 0..<20 {
             let queue = BridgedOperationQueue()
@@ -170,7 +170,7 @@ struct BridgedOperationQueueTests {
         }
     }
 
-    @Test("what was cancelled by our side does not run, also if it becomes ready just then")
+    @Test("an operation that this library cancels does not run, also if it becomes ready at this moment")
     func readyAsItIsCancelled() async {
         let runs = ConcurrencyMeter()
         let never = BlockOperation {}
@@ -194,7 +194,7 @@ struct BridgedOperationQueueTests {
         #expect(operation.isCancelled)
     }
 
-    @Test("cancelling all marks the operations at once, and finishes what has not started")
+    @Test("cancelling all marks the operations at once, and finishes those that have not started")
     func cancelAll() async {
         let gate = DispatchSemaphore(value: 0)
         let queue = BridgedOperationQueue(name: nil, maxConcurrentOperationCount: 1)

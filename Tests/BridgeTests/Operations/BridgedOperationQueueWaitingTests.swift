@@ -87,7 +87,7 @@ struct BridgedOperationQueueWaitingTests {
         }
     #endif
 
-    @Test("whoever blocks in an operation of the queue until all are finished waits for the others")
+    @Test("a block in an operation of the queue until all have finished waits for the others")
     func waitingWithin() async {
         let events = Recorder<String>()
         let queue = BridgedOperationQueue(name: nil, maxConcurrentOperationCount: 1)

@@ -50,7 +50,7 @@ struct BridgedProgressTests {
         await until { progress.isFinished && parent.completedUnitCount == 10 }
     }
 
-    @Test("a body reports what a Progress says, at last too, and hands on its cancellation")
+    @Test("a body reports the fraction of a Progress, also at the end, and cancels it")
     func fromFoundation() async throws {
         let (clock, progress, gate) = (ManualClock(), Progress(totalUnitCount: 8), Gate())
         let operation = queue.addOperation {
@@ -74,7 +74,7 @@ struct BridgedProgressTests {
         await until { clock.sleeperCount == 0 }
     }
 
-    @Test("what the work throws is thrown, and outside of bodies it is only done")
+    @Test("the error of the work is thrown, and outside of bodies the work is only called")
     func errors() async throws {
         struct Failure: Error {}
         let progress = Progress(totalUnitCount: 1)

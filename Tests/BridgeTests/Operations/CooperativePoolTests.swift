@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Whether a thread is one of the cooperative pool", .inTurns)
 struct CooperativePoolTests {
-    @Test("a task is on one, whatever its priority", arguments: [9, 17, 21, 25, 33])
+    @Test("a task of any priority runs on a thread of the pool", arguments: [9, 17, 21, 25, 33])
     func tasks(priority: UInt8) async {
         #expect(await Task.detached(priority: TaskPriority(rawValue: priority)) { CooperativePool.isCurrent }.value)
     }

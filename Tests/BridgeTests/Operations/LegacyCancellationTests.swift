@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Cancelling an operation of Foundation on a queue of ours, from either side", .inTurns)
 struct LegacyCancellationTests {
-    @Test("our side, before the start: main() never runs, both finish, and what depends on either goes on")
+    @Test("cancelled here before the start: main() never runs, both finish, and dependents of both start")
     func ourSideBeforeStart() async throws {
         let queue = TaskOperationQueue(.init(isSuspended: true))
         let never = BlockOperation {}
@@ -27,7 +27,7 @@ struct LegacyCancellationTests {
     }
 
     /// Foundation on Linux keeps dependents unretained, and leaves it to its queues to cut them off.
-    @Test("our side, before the start: what it depended on can finish when it is gone")
+    @Test("cancelled here before the start: its dependency can finish after its release")
     func goneBeforeDependency() async throws {
         for _ in 0..<20 {
             let first = BlockOperation {}

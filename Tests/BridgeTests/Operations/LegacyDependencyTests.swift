@@ -75,7 +75,7 @@ struct LegacyDependencyTests {
         try await operation.value
     }
 
-    @Test("an operation that nobody waits for any more can finish")
+    @Test("an operation whose dependents were released can finish")
     func dependentsAreReleased() async throws {
         let legacies = (0..<100).map { _ in BlockOperation {} }
         for legacy in legacies {
@@ -88,7 +88,7 @@ struct LegacyDependencyTests {
         #expect(legacies.filter(\.isFinished).count == 100)
     }
 
-    @Test("an operation that is released unfinished, with what waited for it, leaves nothing behind")
+    @Test("an unfinished operation that is released with its dependents leaves no entry")
     func nothingLeaks() throws {
         weak var released: BlockOperation?
         do {
@@ -216,7 +216,7 @@ struct LegacyDependencyTests {
         #expect(throws: TaskOperationError.self) { try other.addDependency(otherLegacy) }
     }
 
-    @Test("a dependency on what a queue of ours runs is a dependency on that, and raises its priority")
+    @Test("a dependency on an operation of a queue of this package raises its priority")
     func escalation() async throws {
         let queue = TaskOperationQueue(.init(isSuspended: true))
         let legacy = BlockOperation {}

@@ -98,7 +98,7 @@ struct LegacyMisuseTests {
         #expect(queue.operationCount == 0)
     }
 
-    @Test("each message names the operation and says what to do")
+    @Test("each message names the operation and the remedy")
     func messages() {
         let errors: [BridgeError] = [
             .alreadyAdded(operation: "\"a\""), .inOperationQueue(operation: "\"a\""),

@@ -6,7 +6,7 @@ import Testing
 
 @testable import TaskOperationsBridge
 
-@Suite("An operation of Foundation has one node, whatever comes first", .inTurns)
+@Suite("An operation of Foundation has one node, for any order of calls", .inTurns)
 struct LegacyNodeTests {
     private enum Step: CaseIterable {
         case link, depend, add
@@ -83,7 +83,7 @@ struct LegacyNodeTests {
         try await queue.waitUntilAllOperationsAreFinished()
     }
 
-    @Test("urgency reaches an operation and what it depends on, whether the dependency came first or the queue")
+    @Test("priority reaches an operation and its dependencies, in either order of adding")
     func urgency() async throws {
         for isAddedFirst in [true, false] {
             let queue = TaskOperationQueue(.init(isSuspended: true))
@@ -102,7 +102,7 @@ struct LegacyNodeTests {
         }
     }
 
-    @Test("there is one operation and one entry for it, and none once it is finished and nobody has it")
+    @Test("there is one operation and one entry, and none after its end and release")
     func one() async throws {
         let queue = TaskOperationQueue(.init(isSuspended: true))
         weak var released: BlockOperation?

@@ -14,7 +14,7 @@ struct LegacyOwnCancellationTests {
         return [.ours(TaskOperationQueue(.init(isSuspended: isSuspended))), .bridged(bridged)]
     }
 
-    @Test("with an unfinished dependency: it is finished, and what depends on it goes on")
+    @Test("with an unfinished dependency: it finishes, and its dependents start")
     func unfinishedDependency() async throws {
         for queue in queues(isSuspended: false) {
             let never = BlockOperation {}
@@ -45,7 +45,7 @@ struct LegacyOwnCancellationTests {
         }
     }
 
-    @Test("a subclass with states of its own, whatever it waits for: it finishes, cancelled once")
+    @Test("a subclass with its own states, waiting for anything: it finishes, cancelled once")
     func subclass() async throws {
         for queue in queues(isSuspended: true) {
             let legacy = ConditionedOperation(condition: { _ in }) { _ in Issue.record("a cancelled operation ran") }

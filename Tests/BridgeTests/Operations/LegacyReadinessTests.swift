@@ -95,7 +95,7 @@ struct LegacyReadinessTests {
         #expect(late.dependencies == [] && late.wasLinked)
     }
 
-    @Test("what it holds up cannot become its dependency")
+    @Test("its dependent cannot become its dependency")
     func cycle() async throws {
         let queue = TaskOperationQueue()
         let held = ConditionalOperation {}

@@ -95,7 +95,7 @@ struct LegacyRunTests {
         #expect(events.events == ["first", "second"])
     }
 
-    @Test("dependencies between operations of Foundation hold, in whatever order they are added")
+    @Test("dependencies between operations of Foundation hold, for any order of adding")
     func dependencies() async throws {
         let events = Recorder<Int>()
         let operations = (0..<50).map { number in BlockOperation { events.record(number) } }
@@ -136,7 +136,7 @@ struct LegacyRunTests {
         #expect(events.events == Array(0..<50))
     }
 
-    @Test("priority orders what is added in one step; without one, the quality of service does")
+    @Test("priority orders the operations of one step; without one, the quality of service does")
     func priority() async throws {
         let events = Recorder<String>()
         func operation(_ name: String) -> BlockOperation { BlockOperation { events.record(name) } }
@@ -173,7 +173,7 @@ struct LegacyRunTests {
         #expect(completions.events.sorted() == ["cancelled", "run"])
     }
 
-    @Test("what it throws is nothing, and what cancels it is CancellationError")
+    @Test("it throws nothing, and its cancellation is a CancellationError")
     func outcome() async throws {
         let queue = TaskOperationQueue()
         let good = try queue.addOperation(BlockOperation {})
@@ -214,7 +214,7 @@ struct LegacyRunTests {
         #expect(runner.failure is CancellationError)
     }
 
-    @Test("a dependency that comes after adding counts too")
+    @Test("a dependency that is added after the operation counts, too")
     func lateDependency() async throws {
         let events = Recorder<String>()
         let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, isSuspended: true))

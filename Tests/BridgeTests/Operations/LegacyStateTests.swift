@@ -3,7 +3,7 @@ import Testing
 
 @testable import TaskOperationsBridge
 
-@Suite("What a node knows of its operation of Foundation", .inTurns)
+@Suite("The state of an operation of Foundation in its node", .inTurns)
 struct LegacyStateTests {
     /// What can happen, each only where `LegacyNode` would let it.
     private enum Event: CaseIterable {

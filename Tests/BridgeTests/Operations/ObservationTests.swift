@@ -5,14 +5,14 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("What is observed of operations of Foundation", .inTurns, .timeLimit(.minutes(10)))
+@Suite("The observation of operations of Foundation", .inTurns, .timeLimit(.minutes(10)))
 struct ObservationTests {
     private final class NeverFinishing: Foundation.Operation, @unchecked Sendable {
         override var isAsynchronous: Bool { true }
         override func start() {}
     }
 
-    @Test("a dependency of Foundation that never finishes is named as what holds the queue up")
+    @Test("a dependency of Foundation that never finishes is named as the cause of a stall")
     func foreignDependency() async throws {
         let (clock, queue) = (ManualClock(), TaskOperationQueue(name: "queue"))
         let legacy = BlockOperation {}
@@ -31,7 +31,7 @@ struct ObservationTests {
         try await waiting.value
     }
 
-    @Test("an operation of Foundation that was added and never finishes is named as what holds the queue up")
+    @Test("an operation of Foundation that never finishes is named as the cause of a stall")
     func neverFinishing() async throws {
         let (clock, queue) = (ManualClock(), TaskOperationQueue(name: "queue", maxConcurrentOperationCount: 1))
         let legacy = NeverFinishing()
@@ -48,7 +48,7 @@ struct ObservationTests {
         _ = behind
     }
 
-    @Test("what a bridged queue runs is observed on the queue that drives it")
+    @Test("operations of a bridged queue are observed on the queue that drives it")
     func bridgedQueue() async throws {
         let queue = BridgedOperationQueue()
         let names = Recorder<String>()
@@ -61,7 +61,7 @@ struct ObservationTests {
         #expect(await eventually { names.events.contains("block succeeded") }, "\(names.events)")
     }
 
-    @Test("a name that a queue gets after an observer is that of what is told from then on")
+    @Test("later events have a name that the queue gets after the observer")
     func lateName() async {
         let queue = BridgedOperationQueue()
         var events = queue.taskQueue.events.makeAsyncIterator()

@@ -44,7 +44,7 @@ struct OperationProxyTests {
         #expect(finished.events == ["dependent"])
     }
 
-    @Test("its completion block is called once, and whoever blocks for it goes on")
+    @Test("its completion block is called once, and blocked threads continue")
     func completion() async throws {
         let completions = Recorder<String>()
         let operation = TaskOperation {}
@@ -118,7 +118,7 @@ struct OperationProxyTests {
         #expect(operation.asOperation.queuePriority == .high)
     }
 
-    @Test("a face that nobody has any more leaves nothing behind")
+    @Test("a released stand-in leaves no entry")
     func nothingLeaks() {
         weak var released: AnyTaskOperation?
         weak var releasedFace: Foundation.Operation?

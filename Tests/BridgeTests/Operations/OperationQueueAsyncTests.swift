@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Asynchronous code and an OperationQueue", .inTurns)
 struct OperationQueueAsyncTests {
-    @Test("waiting for a queue covers what is added meanwhile, and barriers")
+    @Test("waiting for a queue covers operations that are added meanwhile, and barriers")
     func finished() async throws {
         let events = Recorder<String>()
         let queue = OperationQueue()
@@ -29,7 +29,7 @@ struct OperationQueueAsyncTests {
         await queue.finished()
     }
 
-    @Test("a closure is run on the queue, and its value or error comes back")
+    @Test("a closure runs on the queue, and its value or error is returned")
     func run() async throws {
         struct Failure: Error {}
         let queue = OperationQueue()

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("The progress of a queue", .inTurns)
 struct QueueProgressTests {
-    @Test("it counts what was added and what has ended, before and after it was asked for")
+    @Test("it counts added and ended operations, before and after its first use")
     func counts() async throws {
         let queue = TaskOperationQueue(.init(isSuspended: true))
         queue.addOperation {}

@@ -108,7 +108,7 @@ struct StarvationTests {
         try await blocked.end()
     }
 
-    @Test("nor do they keep what an operation of ours looks like to Foundation from finishing", .timeLimit(.minutes(5)))
+    @Test("nor do they keep the stand-in of an operation from finishing", .timeLimit(.minutes(5)))
     func facesFinish() async throws {
         let blocked = try await Blocked()
         let ended = TaskOperation {}

@@ -30,7 +30,7 @@ struct LegacyThreadsTests {
         }
     }
 
-    @Test("all work is done once, from whatever thread it comes")
+    @Test("all work is done once, from any thread")
     func many() async {
         let runs = ConcurrencyMeter()
         await withTaskGroup { group in
