@@ -50,7 +50,7 @@ struct Rule12Tests {
         #expect(meter.most == 1)
     }
 
-    @Test("Rule 12: a body that waits for its permit comes before operations that have not started")
+    @Test("Rule 12: a body that waits for its permit has precedence over operations that have not started")
     func returningComesFirst() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
         let order = Recorder<String>()

@@ -6,7 +6,7 @@ import Testing
 /// In a process of their own, as what observes all queues changes how those of other tests work.
 @Suite("Observers of all queues", .inTurns, .prompt, .timeLimit(.minutes(10)))
 struct AllQueuesTests {
-    @Test("they learn of scopes, of what is started by hand, and of queues that come later")
+    @Test("they observe scopes, operations without a queue, and queues that are created later")
     func allQueues() async throws {
         await #expect(processExitsWith: .success) {
             let (before, journal) = (TaskOperationQueue(name: "before"), EventJournal())
@@ -30,7 +30,7 @@ struct AllQueuesTests {
         }
     }
 
-    @Test("a sequence of all events goes on while queues come and go")
+    @Test("a sequence of all events continues while queues are created and released")
     func sequence() async throws {
         await #expect(processExitsWith: .success) {
             var iterator = TaskOperationQueue.allEvents(buffering: .unbounded).makeAsyncIterator()

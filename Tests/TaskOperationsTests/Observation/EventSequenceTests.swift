@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Events of queues as a sequence", .inTurns, .timeLimit(.minutes(10)))
 struct EventSequenceTests {
-    @Test("it begins with how everything stands, goes on with what happens, and ends with the queue", .seeds(20))
+    @Test("it begins with the present state, has the events in order, and ends with the queue", .seeds(20))
     func wholeLife() async throws {
         let gate = Gate()
         var queue: TaskOperationQueue? = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, executor: .seeded))

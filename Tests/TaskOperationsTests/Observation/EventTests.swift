@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Observers learn of everything that happens to operations", .inTurns, .timeLimit(.minutes(10)))
 struct EventTests {
-    @Test("an operation comes through its states, in order", .seeds(20))
+    @Test("an operation has its states in order", .seeds(20))
     func states() async throws {
         let (journal, gate) = (EventJournal(), Gate())
         let queue = TaskOperationQueue(.init(name: "work", maxConcurrentOperationCount: 1, executor: .seeded))
@@ -32,7 +32,7 @@ struct EventTests {
         }
     }
 
-    @Test("what lends its permit has it back before it goes on", .seeds(20))
+    @Test("a body that lends its permit has it back before it continues", .seeds(20))
     func lending() async throws {
         let journal = EventJournal()
         let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, executor: .seeded))
@@ -93,7 +93,7 @@ struct EventTests {
             ])
     }
 
-    @Test("an observer that comes late first learns how everything stands", .seeds(20))
+    @Test("a late observer first receives the present state", .seeds(20))
     func lateObserver() async throws {
         let gate = Gate()
         let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, executor: .seeded))
@@ -150,7 +150,7 @@ struct EventTests {
         queue.removeObserver(journal)
     }
 
-    @Test("an observer that blocks holds up nobody but the thread that tells it")
+    @Test("an observer that blocks delays only the thread that calls it")
     func blockingObserver() async throws {
         let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 2, isSuspended: true))
         let isDone = DispatchSemaphore(value: 0)

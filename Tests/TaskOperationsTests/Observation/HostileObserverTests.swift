@@ -18,7 +18,7 @@ struct HostileObserverTests {
         deinit { queue.addOperation {} }
     }
 
-    @Test("on an executor that runs jobs inline, every event still comes once and in order")
+    @Test("on an executor that runs jobs inline, every event is reported once and in order")
     func inlineExecutor() async throws {
         let journal = EventJournal()
         let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 2, executor: InlineExecutor()))
@@ -30,7 +30,7 @@ struct HostileObserverTests {
         #expect(journal.faults() == [])
     }
 
-    @Test("what is freed with an event, or with the observer, may call the library")
+    @Test("values that are freed with an event, or with the observer, may call the library")
     func freeing() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
         do {
@@ -49,7 +49,7 @@ struct HostileObserverTests {
         #expect(await eventually { queue.operationCount == 0 })
     }
 
-    @Test("observers, sequences and looks come and go while threads change the queue and let go of it")
+    @Test("observers, sequences and snapshots are added and removed while threads change and release the queue")
     func comingAndGoing() async throws {
         for _ in 0..<(isDeep ? 20 : 5) {
             let queues = (0..<2).map { TaskOperationQueue(name: "\($0)", maxConcurrentOperationCount: 2) }

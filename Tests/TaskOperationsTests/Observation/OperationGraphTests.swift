@@ -106,7 +106,7 @@ struct OperationGraphTests {
         for queue in queues { try await queue.waitUntilAllOperationsAreFinished() }
     }
 
-    @Test("a snapshot of 100,000 operations is linear, and says what each waits for")
+    @Test("a snapshot of 100,000 operations is linear, and has the reasons of each")
     func many() async throws {
         let count = isDeep ? 100_000 : 10_000
         let queue = TaskOperationQueue(.init(name: "many", isSuspended: true))

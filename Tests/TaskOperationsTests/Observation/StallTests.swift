@@ -5,7 +5,7 @@ import TaskOperationsTesting
 import Testing
 
 /// Stalls that are planted, each of which is named with what causes it.
-@Suite("A queue that stands still says what holds it up", .inTurns, .timeLimit(.minutes(10)))
+@Suite("A stalled queue names the cause", .inTurns, .timeLimit(.minutes(10)))
 struct StallTests {
     private let clock = ManualClock()
     private let queue = TaskOperationQueue(name: "queue", maxConcurrentOperationCount: 1)
@@ -39,7 +39,7 @@ struct StallTests {
         try await behind.value
     }
 
-    @Test("a limit is held by what has forgotten to release it")
+    @Test("a limit is held by an operation that does not release it")
     func forgottenRelease() async throws {
         let limit = AsyncSemaphore(capacity: 1, name: "connections")
         try await queue.addOperation(name: "forgetful") { try await limit.acquire() }.value
@@ -54,7 +54,7 @@ struct StallTests {
         try await waiting.value
     }
 
-    @Test("a queue has no room, because what it is to do first goes on for ever")
+    @Test("a queue has no room, because its first operation never ends")
     func room() async throws {
         let full = TaskOperationQueue(.init(name: "full", maxConcurrentOperationCount: 1, maxQueuedOperationCount: 1))
         let gate = Gate()
@@ -134,7 +134,7 @@ struct StallTests {
         try await behind.value
     }
 
-    @Test("a barrier stands behind a sleeper")
+    @Test("a barrier is behind an operation that sleeps")
     func barrier() async throws {
         queue.maxConcurrentOperationCount = 4
         let gate = Gate()
@@ -187,7 +187,7 @@ struct StallTests {
         try await behind.value
     }
 
-    @Test("what is awaited in user code awaits the one that awaits it")
+    @Test("an operation that user code awaits waits for its waiter")
     func cycleThroughUserCode() async throws {
         let other = TaskOperationQueue(name: "other", maxConcurrentOperationCount: 1)
         let (first, second) = (Gate(), Gate())
@@ -209,7 +209,7 @@ struct StallTests {
         try await last.value
     }
 
-    @Test("there is no report while something ends, while nothing is there, and for delays")
+    @Test("there is no report while operations end, on an empty queue, and for delays")
     func noStall() async throws {
         let reports = queue.stalls(longerThan: .seconds(10), clock: clock)
         let delayed = queue.addOperation([.delay(.seconds(1000)), .clock(clock)]) {}
@@ -251,9 +251,9 @@ struct StallTests {
 }
 
 /// In a process of its own, as it leaves nobody a thread of the pool.
-@Suite("A queue that stands still because the pool is blocked", .inTurns, .prompt, .timeLimit(.minutes(10)))
+@Suite("A queue that is stalled by a blocked pool", .inTurns, .prompt, .timeLimit(.minutes(10)))
 struct BlockedPoolTests {
-    @Test("what waits for a thread, and what blocks them all, says that the pool is blocked")
+    @Test("operations that wait for a thread, and those that block all, name the blocked pool")
     func blockedPool() async throws {
         await #expect(processExitsWith: .success) { try await BlockedPoolTests.blockPool() }
     }

@@ -3,11 +3,11 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-@Suite("What is done around bodies", .inTurns, .timeLimit(.minutes(10)))
+@Suite("Functions around bodies", .inTurns, .timeLimit(.minutes(10)))
 struct SurroundingTests {
     @TaskLocal private static var span = "none"
 
-    @Test("bodies see what was set around them, inner ones within outer ones", .seeds(5))
+    @Test("bodies have the task locals of the functions around them, inner ones within outer ones", .seeds(5))
     func contexts() async throws {
         let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, executor: .seeded))
         let order = Recorder<String>()
@@ -23,7 +23,7 @@ struct SurroundingTests {
         #expect(order.events == ["outer begins work", "inner begins work", "inner ends", "outer ends"])
     }
 
-    @Test("the outcome is the body's, whatever becomes of its error around it", .seeds(5))
+    @Test("the outcome is that of the body, for any error of the function around it", .seeds(5))
     func outcomes() async throws {
         let queue = TaskOperationQueue(.init(executor: .seeded))
         let errors = Recorder<String>()
@@ -39,7 +39,7 @@ struct SurroundingTests {
         #expect(try await current.value == "this")
     }
 
-    @Test("a body that is not called has not run, is let go of, and its operation fails", .seeds(5))
+    @Test("a body that is not called is released, and its operation fails", .seeds(5))
     func refusals() async throws {
         let (refusing, forgetting) = (
             TaskOperationQueue(.init(executor: .seeded)), TaskOperationQueue(.init(executor: .seeded))

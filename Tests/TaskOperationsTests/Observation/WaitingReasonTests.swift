@@ -4,7 +4,7 @@ import Testing
 
 @_spi(Lock) @testable import TaskOperations
 
-@Suite("Operations say what they wait for", .inTurns, .timeLimit(.minutes(10)))
+@Suite("Reasons why operations wait", .inTurns, .timeLimit(.minutes(10)))
 struct WaitingReasonTests {
     @Test("an operation that is on no queue, or is over", .seeds(5))
     func outsideOfQueues() async throws {
@@ -44,7 +44,7 @@ struct WaitingReasonTests {
         net.cancelAllOperations()
     }
 
-    @Test("turns, permits and who has them since when", .seeds(5))
+    @Test("turns, permits and their holders, with times", .seeds(5))
     func turnsAndPermits() async throws {
         let gate = Gate()
         let queue = TaskOperationQueue(.init(name: "work", maxConcurrentOperationCount: 1, executor: .seeded))
@@ -87,7 +87,7 @@ struct WaitingReasonTests {
         try await operation.value
     }
 
-    @Test("what an executing body awaits, since when, and whether its permit is lent", .seeds(5))
+    @Test("the waits of an executing body, with times, and whether its permit is lent", .seeds(5))
     func bodies() async throws {
         let (gate, start) = (Gate(), ContinuousClock.now)
         let queue = TaskOperationQueue(.init(name: "serial", maxConcurrentOperationCount: 1, executor: .seeded))
@@ -115,7 +115,7 @@ struct WaitingReasonTests {
         try await lending.value
     }
 
-    @Test("semaphores, completion handlers, groups, queues and what is outside", .seeds(5))
+    @Test("semaphores, completion handlers, groups, queues and work outside of the library", .seeds(5))
     func otherWaits() async throws {
         let (semaphore, group, gate) = (AsyncSemaphore(capacity: 1, name: "net"), AsyncGroup(), Gate())
         let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 9, executor: .seeded))
@@ -156,7 +156,7 @@ struct WaitingReasonTests {
         try await pending.value
     }
 
-    @Test("a pause between attempts is explained as one, and stands for no operation", .seeds(5))
+    @Test("a pause between attempts is explained as a pause, not as an operation", .seeds(5))
     func pause() async throws {
         let clock = ManualClock(on: .seeded)
         let queue = TaskOperationQueue(.init(name: "queue", executor: .seeded))
@@ -181,7 +181,7 @@ struct WaitingReasonTests {
         try await lending.value
     }
 
-    @Test("what waits for room says so, and so does the body that adds it", .seeds(5))
+    @Test("an operation that waits for room has this reason, and so has the body that adds it", .seeds(5))
     func room() async throws {
         let full = TaskOperationQueue(
             .init(

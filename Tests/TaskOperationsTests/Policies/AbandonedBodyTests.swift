@@ -9,7 +9,7 @@ struct AbandonedBodyTests {
     private let clock = ManualClock()
     private let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
 
-    @Test("the operation ends, its dependents go on elsewhere, and the permit comes back when the body ends")
+    @Test("the operation ends, its dependents start on other queues, and the permit is returned when the body ends")
     func abandoned() async throws {
         let (gate, order) = (Gate(), Recorder<String>())
         let operation = queue.addOperation([.name("stuck"), .timeLimit(.seconds(1)), .overrun(.abandon), .clock(clock)])
@@ -206,7 +206,7 @@ struct AbandonedBodyTests {
         #expect(errors.events.map(\.waitCycle) == [["left", "inner", "left"]])
     }
 
-    @Test("waits that have begun before go on, with the permit lent, kept or not")
+    @Test("waits that began before continue, with the permit lent or kept")
     func waitsBefore() async throws {
         for needsPermit in [false, true] {
             let (gate, meter, begun) = (Gate(), ConcurrencyMeter(), Gate())
@@ -256,7 +256,7 @@ struct AbandonedBodyTests {
         try await queue.waitUntilAllOperationsAreFinished()
     }
 
-    @Test("what a body captured is let go of when it ends, and the queue too")
+    @Test("the captures of a body and its queue are released when the body ends")
     func freed() async throws {
         let (gate, freed) = (Gate(), Gate())
         let operation: TaskOperation<Void>

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Bounded queues", .inTurns, .timeLimit(.minutes(10)))
 struct BoundedQueueTests {
-    @Test("What is added to a full queue fails at once, by name, and what is pending is untouched")
+    @Test("An operation that is added to a full queue fails at once, and queued ones are not changed")
     func refusing() async throws {
         let queue = TaskOperationQueue(.init(name: "small", maxQueuedOperationCount: 2, isSuspended: true))
         let pending = (0..<2).map { number in queue.addOperation { number } }
@@ -19,7 +19,7 @@ struct BoundedQueueTests {
         #expect(try await queue.addOperation { 3 }.value == 3)
     }
 
-    @Test("What executes needs no room, and what starts makes room")
+    @Test("Executing operations need no room, and each start makes room")
     func executingIsNotPending() async throws {
         let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 2, maxQueuedOperationCount: 1))
         let gate = Gate()
@@ -123,7 +123,7 @@ struct BoundedQueueTests {
         try await pending.value
     }
 
-    @Test("What depends on a dropped operation goes on, and its handlers are called")
+    @Test("Dependents of a dropped operation start, and its handlers are called")
     func droppedDependency() async throws {
         let queue = TaskOperationQueue(.init(maxQueuedOperationCount: 1, overflow: .dropOldest, isSuspended: true))
         let other = TaskOperationQueue()
@@ -139,7 +139,7 @@ struct BoundedQueueTests {
         try await queue.waitUntilAllOperationsAreFinished()
     }
 
-    @Test("What had ended before it is added needs no room, and drops nothing")
+    @Test("An operation that had ended before it is added needs no room, and drops no other")
     func endedBefore() async throws {
         let queue = TaskOperationQueue(.init(maxQueuedOperationCount: 1, overflow: .dropOldest, isSuspended: true))
         let pending = queue.addOperation { 1 }
@@ -221,7 +221,7 @@ struct WaitingForRoomTests {
         #expect(peak <= 5 && sum == 200)
     }
 
-    @Test("Producers are served in the order in which they came, whatever their priorities")
+    @Test("Producers get room in their order, for any priorities")
     func order() async throws {
         let queue = TaskOperationQueue(
             .init(maxConcurrentOperationCount: 1, maxQueuedOperationCount: 1, isSuspended: true))
@@ -313,7 +313,7 @@ struct WaitingForRoomTests {
         #expect(try await queue.addOperation { 2 }.value == 2)
     }
 
-    @Test("A raised limit lets producers go on; at the end of a scope all are served")
+    @Test("A raised limit admits producers; at the end of a scope all are admitted")
     func scopeAndLimit() async throws {
         let recorder = Recorder<Int>()
         try await withTaskOperationQueue(.init(maxConcurrentOperationCount: 1, maxQueuedOperationCount: 1)) { queue in

@@ -7,7 +7,7 @@ private struct Refusal: Error, Equatable {}
 
 @Suite("Concurrent perform", .inTurns)
 struct ConcurrentPerformTests {
-    @Test("every element is visited once, whatever the width and the stride", arguments: [1, 2, 7], [1, 3, 64, 1000])
+    @Test("every element is visited once, for any width and stride", arguments: [1, 2, 7], [1, 3, 64, 1000])
     func everyElement(width: Int, stride: Int) async {
         for count in [0, 1, 2, 63, 64, 65, 500] {
             let visited = Recorder<Int>()
@@ -59,7 +59,7 @@ struct ConcurrentPerformTests {
         #expect(cancelled.events == [2])
     }
 
-    @Test("cancelling the caller cancels the work, which goes on where it does not throw")
+    @Test("cancelling the caller cancels the work, which continues if it does not throw")
     func cancellation() async throws {
         let gate = Gate()
         let visited = Recorder<Bool>()

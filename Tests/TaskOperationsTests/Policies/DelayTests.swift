@@ -44,7 +44,7 @@ struct DelayTests {
         #expect(order.events == Array(0..<200))
     }
 
-    @Test("a deadline that comes before all others is not slept over, and one task sleeps for all")
+    @Test("a new earliest deadline is not missed, and one task sleeps for all")
     func earlierDeadline() async throws {
         for seconds in stride(from: 60, through: 10, by: -1) {
             queue.addOperation([.delay(.seconds(seconds)), .clock(clock)]) {}
@@ -161,7 +161,7 @@ struct DelayTests {
         queue.cancelAllOperations()
     }
 
-    @Test("the clock is let go of with the last delay on it")
+    @Test("the clock is released with the last delay on it")
     func clockIsFreed() async throws {
         weak let weakClock: ManualClock?
         do {

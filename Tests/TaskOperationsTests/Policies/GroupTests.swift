@@ -136,7 +136,7 @@ struct GroupTests {
         #expect(try await cancelled.value == 5)
     }
 
-    @Test("a body that throws cancels what is left", .seeds(50))
+    @Test("a body that throws cancels the other operations", .seeds(50))
     func throwingBody() async throws {
         let queue = TaskOperationQueue(.init(executor: .seeded))
         let runs = ConcurrencyMeter()
@@ -149,7 +149,7 @@ struct GroupTests {
         #expect(runs.total == 0)
     }
 
-    @Test("suspending the queue, or the group, suspends what is within, as deep as it is nested", .seeds(50))
+    @Test("suspending the queue or the group suspends all nested operations", .seeds(50))
     func suspension() async throws {
         let queue = TaskOperationQueue(.init(executor: .seeded))
         let (order, gate) = (Recorder<String>(), Gate())
@@ -184,7 +184,7 @@ struct GroupTests {
         #expect(order.events == ["resumed", "second", "resumed", "own"])
     }
 
-    @Test("a group within a suspended queue that is released goes on with it", .seeds(50))
+    @Test("a group within a suspended queue finishes after the queue is released", .seeds(50))
     func releasedQueue() async throws {
         let (gate, order) = (Gate(), Recorder<String>())
         let group: TaskOperation<Void>
@@ -202,7 +202,7 @@ struct GroupTests {
         #expect(order.events == ["ran"])
     }
 
-    @Test("what waits for the group raises what is within, and new operations have its priority", .seeds(20))
+    @Test("a waiter of the group raises its operations, and new operations have its priority", .seeds(20))
     func priorities() async throws {
         let queue = TaskOperationQueue(.init(executor: .seeded))
         let gate = Gate()
@@ -244,7 +244,7 @@ struct GroupTests {
         try await other.value
     }
 
-    @Test("a group has the executor and the task locals of its queue, and refuses what comes after its end", .seeds(20))
+    @Test("a group has the executor and the task locals of its queue, and refuses operations after its end", .seeds(20))
     func surroundings() async throws {
         enum Request { @TaskLocal static var id = 0 }
         let queue = TaskOperationQueue(.init(executor: .seeded, inheriting: [InheritedTaskLocal(Request.$id)]))

@@ -192,7 +192,7 @@ struct KeyedOperationsTests {
         }
     }
 
-    @Test("an operation that is queued elsewhere is refused, and goes on there", .seeds(10))
+    @Test("an operation of another queue is refused, and continues there", .seeds(10))
     func alreadyAdded() async throws {
         let (queue, other) = (
             TaskOperationQueue(.init(executor: .seeded)), TaskOperationQueue(.init(executor: .seeded))
@@ -231,7 +231,7 @@ struct KeyedOperationsTests {
         #expect(keyed.count == 0)
     }
 
-    @Test("requests are freed with what they hold, and the table with its keys")
+    @Test("requests are freed with their values, and the table with its keys")
     func freed() async throws {
         final class Key: Hashable, Sendable {
             let witness: Witness

@@ -71,7 +71,7 @@ struct LentLimitTests {
         #expect(limits.allSatisfy { $0.available == 1 })
     }
 
-    @Test("An operation that is cancelled in a pause ends without its limits, whoever has them", .seeds(60))
+    @Test("An operation that is cancelled in a pause ends without its limits, even if others hold them", .seeds(60))
     func cancelled() async throws {
         let limit = AsyncSemaphore(capacity: 1)
         let operation = try await pausing(limits: [limit])

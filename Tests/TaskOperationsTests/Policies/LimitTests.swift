@@ -53,7 +53,7 @@ struct LimitTests {
         }
     }
 
-    @Test("An operation that waits for one limit holds nothing: others use the other limit, and the queue goes on")
+    @Test("An operation that waits for one limit holds none: others use the other limit, and the queue continues")
     func holdsNothing() async throws {
         let (busy, free) = (AsyncSemaphore(capacity: 1), AsyncSemaphore(capacity: 1))
         try await busy.acquire()
@@ -111,7 +111,7 @@ struct LimitTests {
         #expect(try await both.value == 2)
     }
 
-    @Test("Priority decides who comes first, then arrival, among operations and tasks")
+    @Test("Priority, then arrival, orders operations and tasks")
     func order() async throws {
         let limit = AsyncSemaphore(capacity: 1)
         let queues = (0..<3).map { _ in TaskOperationQueue(maxConcurrentOperationCount: 1) }
@@ -130,7 +130,7 @@ struct LimitTests {
         #expect(recorder.events == ["high", "first", "task", "low"])
     }
 
-    @Test("A suspended queue, one without permits and one whose operation is cancelled hold nobody up")
+    @Test("A suspended queue, one without permits, and a cancelled operation delay no other")
     func thoseThatCannotStart() async throws {
         let limit = AsyncSemaphore(capacity: 1)
         try await limit.acquire()
@@ -215,7 +215,9 @@ struct LimitTests {
         #expect(limit.available == 1)
     }
 
-    @Test("A body that awaits what needs its limit is refused by name", .seeds(40), arguments: [false, true])
+    @Test(
+        "A body that awaits an operation which needs its limit is refused by name", .seeds(40),
+        arguments: [false, true])
     func waitCycle(isThroughDependency: Bool) async throws {
         let (queue, other) = (
             TaskOperationQueue(.init(executor: .seeded)), TaskOperationQueue(.init(executor: .seeded))
@@ -269,7 +271,9 @@ struct LimitTests {
         try await queue.waitUntilAllOperationsAreFinished()
     }
 
-    @Test("A body with a limit may await what needs no limit of it, and lends its queue's permit", .seeds(40))
+    @Test(
+        "A body with a limit may await an operation that does not need the limit, and lends its queue's permit",
+        .seeds(40))
     func waitWithLimit() async throws {
         let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, executor: .seeded))
         let limits = [AsyncSemaphore(capacity: 1), AsyncSemaphore(capacity: 1)]
@@ -281,7 +285,7 @@ struct LimitTests {
         #expect(try await next.value == 8)
     }
 
-    @Test("What an operation costs does not depend on the number of limits in use", .prompt)
+    @Test("The cost of an operation does not depend on the number of limits in use", .prompt)
     func manyLimits() async throws {
         func time(limitCount: Int) async throws -> Duration {
             let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 4, isSuspended: true))
@@ -353,7 +357,7 @@ struct LimitTests {
         #expect(operation.isCancelled && operation.isFinished)
     }
 
-    @Test("Semaphores that were limits are let go of")
+    @Test("Semaphores that were limits are released")
     func memory() async throws {
         let queue = TaskOperationQueue()
         weak var limit: AsyncSemaphore?

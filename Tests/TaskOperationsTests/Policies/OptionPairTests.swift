@@ -29,7 +29,7 @@ struct OptionPairTests {
         }
     }
 
-    @Test("An option of the operation comes before a default; limits add up")
+    @Test("An option of the operation takes precedence over a default; limits add up")
     func precedence() {
         let (first, second) = (AsyncSemaphore(capacity: 1), AsyncSemaphore(capacity: 1))
         let queue = TaskOperationQueue(

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Newest first", .inTurns, .timeLimit(.minutes(10)))
 struct OrderTests {
-    @Test("Within a priority the last added starts first, and a higher priority still comes before")
+    @Test("Within a priority the last added operation starts first, and a higher priority starts before")
     func order() async throws {
         let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, order: .lastInFirstOut, isSuspended: true))
         let recorder = Recorder<Int>()
@@ -17,7 +17,7 @@ struct OrderTests {
         #expect(recorder.events == [1, 0, 5, 4, 3, 2])
     }
 
-    @Test("What is added while the queue drains comes before what waits", arguments: [1, 3, 100])
+    @Test("Operations that are added while the queue drains start before waiting ones", arguments: [1, 3, 100])
     func whileDraining(waiting: Int) async throws {
         let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, order: .lastInFirstOut, isSuspended: true))
         let recorder = Recorder<Int>()
@@ -98,7 +98,8 @@ struct WeightTests {
         #expect(recorder.events.first == "heavy" && recorder.events.count == 21)
     }
 
-    @Test("A heavy body that awaits what needs its permits lends all of them, and has all back before it goes on")
+    @Test(
+        "A heavy body that awaits an operation which needs its permits lends all, and has all back before it continues")
     func lending() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 3)
         let recorder = Recorder<String>()
@@ -111,7 +112,7 @@ struct WeightTests {
         #expect(recorder.events == ["inner", "inner", "inner", "outer"])
     }
 
-    @Test("With a width of 0 nothing starts, however light or heavy; and a cancelled heavy one holds nobody up")
+    @Test("With a width of 0 no operation of any weight starts; a cancelled heavy one delays no other")
     func noWidth() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 0)
         let heavy = queue.addOperation(.weight(9)) {}

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Permits that a body lends itself", .inTurns, .timeLimit(.minutes(10)))
 struct PermitLendingTests {
-    @Test("others execute meanwhile, and the body has its permit back before it goes on", .seeds(100))
+    @Test("others execute meanwhile, and the body has its permit back before it continues", .seeds(100))
     func lending() async throws {
         let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, executor: .seeded))
         let (gate, meter) = (Gate(), ConcurrencyMeter())
@@ -28,7 +28,7 @@ struct PermitLendingTests {
         #expect(meter.total == 7)
     }
 
-    @Test("what the work throws is thrown, with the permit back", .seeds(20))
+    @Test("the error of the work is thrown after the permit is taken back", .seeds(20))
     func throwing() async throws {
         let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, executor: .seeded))
         let meter = ConcurrencyMeter()
@@ -49,7 +49,7 @@ struct PermitLendingTests {
         #expect(meter.most == 1)
     }
 
-    @Test("nested, and in child tasks at once, it comes back after the last", .seeds(100))
+    @Test("with nested calls and calls of child tasks, the permit is taken back after the last", .seeds(100))
     func nested() async throws {
         let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, executor: .seeded))
         let (gates, order) = ([Gate(), Gate()], Recorder<String>())

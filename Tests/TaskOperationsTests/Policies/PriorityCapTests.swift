@@ -31,7 +31,7 @@ struct PriorityCapTests {
         #expect(background == 1 && all <= 3 && order.count == 60)
     }
 
-    @Test("A full priority gives way to lower ones, and goes on when the limit is raised")
+    @Test("Lower priorities start while a priority is at its limit, and it continues when the limit is raised")
     func live() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 4)
         queue.setMaxConcurrentOperationCount(0, for: .high)
@@ -62,7 +62,7 @@ struct PriorityCapTests {
         try await queue.waitUntilAllOperationsAreFinished()
     }
 
-    @Test("A body that awaits one of its own priority lends what the priority has of permits too")
+    @Test("A body that awaits an operation of its priority lends the permit of the priority, too")
     func lending() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 4)
         queue.setMaxConcurrentOperationCount(1, for: .medium)
@@ -72,7 +72,7 @@ struct PriorityCapTests {
         #expect(try await outer.value == 5)
     }
 
-    @Test("A released queue finishes what a limit of 0 holds")
+    @Test("A released queue finishes operations whose priority has a limit of 0")
     func released() async throws {
         var queue: TaskOperationQueue? = TaskOperationQueue()
         queue!.setMaxConcurrentOperationCount(0, for: .medium)

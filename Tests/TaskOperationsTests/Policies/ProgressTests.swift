@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Progress of operations", .inTurns, .timeLimit(.minutes(10)))
 struct ProgressTests {
-    @Test("what a body reports comes, the latest at last, and then that it is finished", .seeds(50))
+    @Test("the reports of a body are delivered, the latest one last, and then the end", .seeds(50))
     func reports() async throws {
         let queue = TaskOperationQueue(.init(executor: .seeded))
         let gate = Gate()
@@ -158,7 +158,7 @@ struct ProgressTests {
         try await group.value
     }
 
-    @Test("those who share an operation by a key see its progress until they leave", .seeds(30))
+    @Test("requests of one key have the progress of their operation until they are cancelled", .seeds(30))
     func keys() async throws {
         let queue = TaskOperationQueue(.init(executor: .seeded))
         let (keyed, gate) = (KeyedOperations<Int, Int>(queue: queue), Gate())
@@ -178,7 +178,7 @@ struct ProgressTests {
         #expect(await requests[1].progress.reduce(into: [Bool]()) { $0.append($1.isFinished) }.last == true)
     }
 
-    @Test("a queue adds up its own, and never falls while nothing is added", .seeds(50))
+    @Test("a queue has the sum of its operations, which decreases only by additions", .seeds(50))
     func queue() async throws {
         let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 2, isSuspended: true, executor: .seeded))
         for number in 0..<10 {
@@ -203,7 +203,7 @@ struct ProgressTests {
         #expect(fractions.contains { $0 > 0 && $0 < 1 && ($0 * 10).rounded() != $0 * 10 })
     }
 
-    @Test("whatever is reported, fractions are from 0 to 1")
+    @Test("fractions are from 0 to 1 for any report")
     func values() async throws {
         let operation = TaskOperation {}
         for (fraction, expected) in [(-1.0, 0.0), (2, 1), (.nan, 0), (.infinity, 1), (0.25, 0.25)] {
@@ -224,7 +224,7 @@ struct ProgressTests {
         #expect(operation.currentProgress.fraction == 0)
     }
 
-    @Test("reports from many threads race with the end and with those who come and go")
+    @Test("reports from many threads race with the end, and with listeners that are added and removed")
     func storm() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 4)
         let updates = queue.progressUpdates

@@ -73,7 +73,7 @@ struct FreeingTests {
         }
     }
 
-    @Test("A very long chain that waits for what nobody starts is freed by cancelling its end")
+    @Test("A very long chain that waits for an operation which never starts is freed by cancelling its end")
     func chainThatWaitsForNothing() throws {
         let freed = Gate()
         let holder = TaskOperation {}

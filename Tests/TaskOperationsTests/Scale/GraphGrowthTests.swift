@@ -66,7 +66,7 @@ struct GraphGrowthTests {
         }
     }
 
-    @Test("Adding what others depend on behind one barrier, and as many cancelled ones: one search each")
+    @Test("Adding dependencies of others behind one barrier, and as many cancelled ones: one search each")
     func addingBehindCancelledBarriers() {
         expectOneSearchEach(from: 60) { count in
             let (queue, dependents) = (

@@ -95,7 +95,7 @@ struct ManyDependenciesTests {
         #expect(chain.allSatisfy { $0.failure is CancellationError })
     }
 
-    @Test("A very long chain whose end is made ever more urgent rises as a whole")
+    @Test("The priorities of a very long chain increase with that of its end")
     func escalatedChain() throws {
         let queue = TaskOperationQueue(.init(isSuspended: true))
         let first = queue.addOperation(priority: .background) {}

@@ -18,7 +18,7 @@ struct ManyOperationsTests {
         #expect(runs.total == many)
     }
 
-    @Test("Adding one while very many wait is as quick as ever")
+    @Test("Adding one while very many wait costs the same")
     func addingToAFullQueue() async throws {
         let queue = TaskOperationQueue(.init(isSuspended: true))
         try queue.addOperations((0..<tensOfThousands).map { _ in TaskOperation {} })

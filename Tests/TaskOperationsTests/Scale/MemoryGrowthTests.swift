@@ -5,7 +5,7 @@
     import Testing
 
     /// Each in a process of its own, as the allocator counts for all tests together.
-    @Suite("Growth: what is over keeps no memory", .inTurns, .prompt, .timeLimit(.minutes(10)))
+    @Suite("Growth: ended work keeps no memory", .inTurns, .prompt, .timeLimit(.minutes(10)))
     struct MemoryGrowthTests {
         @Test("Cancelled operations of a suspended queue")
         func cancelledOperations() async {

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Concurrent maps of asynchronous sequences", .inTurns, .timeLimit(.minutes(10)))
 struct ConcurrentMapTests {
-    @Test("results come in the order of input, whatever the order of completion", .seeds(100))
+    @Test("results are in the order of input, for any order of completion", .seeds(100))
     func orderOfInput() async throws {
         let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 3, executor: .seeded))
         for queue in [queue, nil] {
@@ -151,7 +151,7 @@ struct ConcurrentMapTests {
         continuation.finish()
     }
 
-    @Test("an element that a sequence gives after the failure, whatever its cancellation, is cancelled too", .seeds(20))
+    @Test("an element that a sequence produces after the failure is cancelled, too", .seeds(20))
     func elementAfterFailure() async throws {
         let (gate, order) = (Gate(), Recorder<String>())
         let numbers = AsyncStream<Int> {
@@ -231,7 +231,7 @@ struct ConcurrentMapTests {
         }
     }
 
-    @Test("leaving the loop early cancels what runs, and leaves nothing", .seeds(100))
+    @Test("leaving the loop early cancels running calls, and leaves none", .seeds(100))
     func earlyBreak() async throws {
         for queue in [TaskOperationQueue(.init(maxConcurrentOperationCount: 2, executor: .seeded)), nil] {
             let (cancelled, meter, freed) = (Recorder<Int>(), ConcurrencyMeter(), Gate())

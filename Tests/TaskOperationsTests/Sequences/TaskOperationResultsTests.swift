@@ -129,7 +129,7 @@ struct TaskOperationResultsTests {
         #expect(found.sorted() == Array(0..<10))
     }
 
-    @Test("releasing the results cancels what runs, and leaves nothing", .seeds(50))
+    @Test("releasing the results cancels running operations, and leaves none", .seeds(50))
     func released() async throws {
         let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 2, executor: .seeded))
         let (freed, cancelled) = (Gate(), Recorder<Bool>())
@@ -148,7 +148,7 @@ struct TaskOperationResultsTests {
         #expect(cancelled.events.count <= 2)
     }
 
-    @Test("cancelAllOperations cancels what was added, and nothing that is added later", .seeds(20))
+    @Test("cancelAllOperations cancels added operations, and none that is added later", .seeds(20))
     func cancelAll() async throws {
         let results = TaskOperationResults<Int>(
             on: TaskOperationQueue(.init(maxConcurrentOperationCount: 1, executor: .seeded)))

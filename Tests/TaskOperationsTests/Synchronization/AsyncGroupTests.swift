@@ -12,7 +12,7 @@ struct AsyncGroupTests {
         try await AsyncGroup().waitUnlessCancelled()
     }
 
-    @Test("the wait lasts until everybody has left, also where the group is entered again meanwhile")
+    @Test("the wait lasts until the group is empty, also if it is entered again meanwhile")
     func wait() async {
         let group = AsyncGroup()
         let order = Recorder<String>()
@@ -30,7 +30,7 @@ struct AsyncGroupTests {
         #expect(order.events == ["left", "empty"])
     }
 
-    @Test("a cancelled task goes on waiting")
+    @Test("a cancelled task continues to wait")
     func cancelled() async {
         let group = AsyncGroup()
         group.enter()
@@ -43,7 +43,7 @@ struct AsyncGroupTests {
         #expect(await wait.value == 0)
     }
 
-    @Test("a wait in another form ends when its task is cancelled, while the group goes on")
+    @Test("a wait of the other form ends when its task is cancelled, and the group is not changed")
     func cancelledWait() async throws {
         let group = AsyncGroup()
         let clock = ManualClock()

@@ -49,7 +49,7 @@ struct AsyncLazyTests {
         for task in asking { try await task.value }
     }
 
-    @Test("an error goes to all that await it, and the next one who asks tries again")
+    @Test("an error goes to all waiting tasks, and the next use computes again")
     func retried() async throws {
         let runs = ConcurrencyMeter()
         let gate = Gate()
@@ -79,7 +79,7 @@ struct AsyncLazyTests {
         #expect(runs.total == 1)
     }
 
-    @Test("a cancelled caller goes on at once, and the computation goes on for the others")
+    @Test("a cancelled caller continues at once, and the computation continues for the others")
     func oneCancelled() async throws {
         let gate = Gate()
         let once = AsyncLazy {
@@ -94,7 +94,7 @@ struct AsyncLazyTests {
         #expect(try await other.value)
     }
 
-    @Test("the computation goes on where all callers are cancelled, and a cancelled task gets a value that is there")
+    @Test("the computation continues after all callers are cancelled, and a cancelled task gets an existing value")
     func allCancelled() async throws {
         let gate = Gate()
         let runs = ConcurrencyMeter()
@@ -122,7 +122,7 @@ struct AsyncLazyTests {
         #expect(runs.total == 1)
     }
 
-    @Test("the computation has the priority of who asks first, and rises to that of a more urgent one")
+    @Test("the computation has the priority of its first caller, and then of a more urgent one")
     func escalation() async throws {
         let gate = Gate()
         let priorities = Recorder<TaskPriority>()
@@ -140,7 +140,7 @@ struct AsyncLazyTests {
         #expect(priorities.events == [.low, .high])
     }
 
-    @Test("the computation rises with a caller that is escalated while it waits")
+    @Test("the priority of the computation increases with that of a waiting caller")
     func laterEscalation() async throws {
         let gate = Gate()
         let priorities = Recorder<TaskPriority>()
@@ -157,7 +157,7 @@ struct AsyncLazyTests {
         #expect(priorities.events == [.high])
     }
 
-    @Test("no escalation is lost, at whatever moment it comes")
+    @Test("no escalation is lost, at any moment")
     func escalationRace() async throws {
         for _ in 0..<200 {
             let gate = Gate()

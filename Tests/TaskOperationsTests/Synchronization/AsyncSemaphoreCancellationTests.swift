@@ -39,7 +39,7 @@ struct AsyncSemaphoreCancellationTests {
         #expect(semaphore.available == 1)
     }
 
-    @Test("When one at the head of the line gives up, those behind it go on who were held back only by it")
+    @Test("When the first task of the line is cancelled, tasks that only it held back continue")
     func headGivesUp() async throws {
         let semaphore = AsyncSemaphore(capacity: 3)
         try await semaphore.acquire(1)
@@ -70,7 +70,7 @@ struct AsyncSemaphoreCancellationTests {
         #expect((semaphore.available, semaphore.waitingCount) == (1, 0))
     }
 
-    @Test("One that is cancelled as soon as it stands in line gets nothing that is released afterwards")
+    @Test("A task that is cancelled as soon as it is in line gets no permit that is released afterwards")
     func cancelledAtOnce() async throws {
         for _ in 0..<5000 {
             let semaphore = AsyncSemaphore(capacity: 1)
@@ -84,7 +84,7 @@ struct AsyncSemaphoreCancellationTests {
         }
     }
 
-    @Test("One that is cancelled just before it stands in line never does")
+    @Test("A task that is cancelled just before it is in line gets no place")
     func cancelledBeforeWaiting() async throws {
         let semaphore = AsyncSemaphore(capacity: 1)
         try await semaphore.acquire()
@@ -119,7 +119,7 @@ struct AsyncSemaphoreCancellationTests {
         #expect(meter.now == 0)
     }
 
-    @Test("Where giving a permit races with cancelling, it goes to one or comes back", arguments: 0..<10)
+    @Test("A permit whose release races with a cancellation goes to one task or is free", arguments: 0..<10)
     func givingRacesWithCancelling(_: Int) async throws {
         let semaphore = AsyncSemaphore(capacity: 1)
         for _ in 0..<100 {
@@ -140,7 +140,7 @@ struct AsyncSemaphoreCancellationTests {
         }
     }
 
-    @Test("Where lining up races with cancelling, nobody waits on", arguments: 0..<10)
+    @Test("No wait lasts if its begin races with a cancellation", arguments: 0..<10)
     func liningUpRacesWithCancelling(_: Int) async throws {
         let semaphore = AsyncSemaphore(capacity: 1)
         try await semaphore.acquire()
@@ -222,7 +222,7 @@ extension AsyncSemaphoreCancellationTests {
         await until { clock.sleeperCount == 0 }
     }
 
-    @Test("Lowering the capacity while others ask for more than is left lets them wait, and stops nobody")
+    @Test("Lowering the capacity below the requested permits lets tasks wait, and stops none")
     func loweredCapacity() async throws {
         let semaphore = AsyncSemaphore(capacity: 4)
         let isDone = Gate()
@@ -248,7 +248,7 @@ extension AsyncSemaphoreCancellationTests {
         try await heavy.value
     }
 
-    @Test("An escalation is not lost, at whatever moment of a wait it comes")
+    @Test("An escalation is not lost, at any moment of a wait")
     func escalationRace() async throws {
         for _ in 0..<200 {
             let semaphore = AsyncSemaphore(capacity: 0)

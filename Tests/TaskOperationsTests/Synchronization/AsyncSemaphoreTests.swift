@@ -5,7 +5,7 @@ import Testing
 
 @Suite("AsyncSemaphore", .inTurns, .timeLimit(.minutes(10)))
 struct AsyncSemaphoreTests {
-    @Test("Those who wait are served by priority, then in the order in which they came")
+    @Test("Waiting tasks get permits by priority, then by arrival")
     func priorityThenArrival() async throws {
         let semaphore = AsyncSemaphore(capacity: 1)
         let order = Recorder<String>()
@@ -63,7 +63,7 @@ struct AsyncSemaphoreTests {
         #expect((meter.total, meter.most, semaphore.available) == (100, capacity, capacity))
     }
 
-    @Test("One that wants many permits holds back who comes after it, so that it cannot starve")
+    @Test("A task that needs many permits holds back later ones, so that it cannot starve")
     func headOfTheLineHoldsBack() async throws {
         let semaphore = AsyncSemaphore(capacity: 3)
         let order = Recorder<String>()
@@ -104,7 +104,7 @@ struct AsyncSemaphoreTests {
         try await heavy.value
     }
 
-    @Test("tryAcquire takes what is there, and overtakes nobody")
+    @Test("tryAcquire takes free permits, and overtakes no task")
     func tryAcquire() async throws {
         let semaphore = AsyncSemaphore(capacity: 3)
         #expect(semaphore.tryAcquire(2))
@@ -119,7 +119,7 @@ struct AsyncSemaphoreTests {
         #expect(!semaphore.tryAcquire())
     }
 
-    @Test("Raising the capacity lets those who wait go on at once, lowering it takes nothing back")
+    @Test("Raising the capacity resumes waiting tasks at once, lowering it takes no permit back")
     func changingTheCapacity() async throws {
         let semaphore = AsyncSemaphore(capacity: 0)
         let gate = Gate()
