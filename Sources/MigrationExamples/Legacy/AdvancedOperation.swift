@@ -89,7 +89,7 @@ final class AdvancedBlockOperation: AdvancedOperation, @unchecked Sendable {
 }
 
 protocol AdvancedCondition {
-    /// What has to be done before the condition is asked.
+    /// The operation that must finish before the condition is evaluated.
     func dependency(of operation: AdvancedOperation) -> Operation?
     /// Whether the operation may run: without an error.
     func evaluate(for operation: AdvancedOperation, completion: @escaping (Error?) -> Void)
@@ -111,7 +111,7 @@ extension AdvancedObserver {
     func didFinish(_ operation: AdvancedOperation) {}
 }
 
-/// The queue that knows of all that: it adds what conditions depend on, and what operations produce.
+/// The queue for conditions: it adds their dependencies, and operations that other operations produce.
 final class AdvancedQueue: OperationQueue, @unchecked Sendable {
     private struct Producer: AdvancedObserver {
         let queue: AdvancedQueue

@@ -135,35 +135,6 @@ struct QueueProgressTests {
         }
     }
 
-    #if os(Linux)
-        /// Why `fractionCompleted` of a parent must not be read meanwhile: Foundation by itself does not survive it.
-        @Test("Foundation stops the process if a thread reads a parent's fraction while another one changes a child")
-        func foundationReadsUnguarded() async {
-            await #expect(processExitsWith: .failure) {
-                let end = ContinuousClock.now + .seconds(120)
-                while ContinuousClock.now < end {
-                    let parents = (0..<1000).map { _ in Progress.discreteProgress(totalUnitCount: 10) }
-                    let current = Counter()
-                    Thread.detachNewThread {
-                        for parent in parents {
-                            let child = Progress.discreteProgress(totalUnitCount: 1)
-                            parent.addChild(child, withPendingUnitCount: 10)
-                            for count in 2..<300 as Range<Int64> {
-                                child.totalUnitCount = count
-                                if !count.isMultiple(of: 3) { child.completedUnitCount = count * 2 / 3 }
-                            }
-                            current.increment()
-                        }
-                    }
-                    while current.value < parents.count {
-                        let parent = parents[min(current.value, parents.count - 1)]
-                        for _ in 0..<20 { _ = parent.fractionCompleted }
-                    }
-                }
-            }
-        }
-    #endif
-
     @Test("it does not keep the queue")
     func release() {
         let progress = TaskOperationQueue().progress
@@ -180,13 +151,4 @@ struct QueueProgressTests {
         await queue.finished()
         await until { queue.progress.completedUnitCount == 2 }
     }
-}
-
-/// A number that threads read while another one changes it.
-private final class Counter: Sendable {
-    private let number = Atomic(0)
-
-    var value: Int { number.load(ordering: .relaxed) }
-
-    func increment() { number.add(1, ordering: .relaxed) }
 }

@@ -2,7 +2,7 @@ import Foundation
 import MigrationExamplesSupport
 
 extension Legacy {
-    /// Cancels what is too large, and says why.
+    /// Cancels files that are too large, with the reason.
     public static func cancelledWithReason(_ input: RecipeInput) throws -> RecipeResult {
         // region: cancelled-with-reason
         let queue = AdvancedQueue()

@@ -2,7 +2,7 @@ import Foundation
 import MigrationExamplesSupport
 
 extension Legacy {
-    /// Counts the lines of what a condition lets through.
+    /// Counts the lines of files that meet a condition.
     public static func evaluatedCondition(_ input: RecipeInput) throws -> RecipeResult {
         // region: evaluated-condition
         let queue = AdvancedQueue()

@@ -23,7 +23,7 @@ extension Legacy {
 }
 
 // region: mutual-exclusion-controller
-/// Has each operation of a category wait for the one before it, on whatever queue that is.
+/// Makes each operation of a category depend on the one before it, on any queue.
 private final class ExclusivityController: @unchecked Sendable {
     private let lock = NSLock()
     private var last: [String: Operation] = [:]  // it keeps them, finished or not

@@ -24,7 +24,7 @@ extension Legacy {
 }
 
 // region: reachability-condition-type
-/// Waits until the network is there. The operation executes meanwhile, and has its place in the width.
+/// Waits for the network. The operation executes meanwhile, and counts in the width.
 private struct ReachabilityCondition: AdvancedCondition {
     let network: Network
 

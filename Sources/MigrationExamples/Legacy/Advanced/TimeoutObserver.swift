@@ -2,7 +2,7 @@ import Foundation
 import MigrationExamplesSupport
 
 extension Legacy {
-    /// Waits for answers, one of which never comes.
+    /// Waits for answers, one of which never arrives.
     public static func timeoutObserver(_ input: RecipeInput) throws -> RecipeResult {
         // region: timeout-observer
         let queue = AdvancedQueue()
@@ -41,7 +41,7 @@ private struct TimeoutObserver: AdvancedObserver {
     }
 }
 
-/// Ends when the answer is there, or when it is cancelled.
+/// Ends when the answer arrives, or when it is cancelled.
 private final class AnswerOperation: AdvancedOperation, @unchecked Sendable {
     private let file: InputFile?
 

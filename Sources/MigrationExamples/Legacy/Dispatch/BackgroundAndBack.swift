@@ -21,7 +21,7 @@ extension Legacy {
 }
 
 // region: background-and-back-label
-/// What the user sees. It belongs to the main thread, which only a check at run time tells.
+/// The user interface. It belongs to the main thread, which is only checked at run time.
 private final class Label {
     private(set) var text = ""
 

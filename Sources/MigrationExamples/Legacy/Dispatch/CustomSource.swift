@@ -2,7 +2,7 @@ import Foundation
 import MigrationExamplesSupport
 
 extension Legacy {
-    /// Counts on one queue what is done on many threads.
+    /// Counts on one queue the work of many threads.
     public static func customSource(_ input: RecipeInput) throws -> RecipeResult {
         // region: custom-source
         let files = Array(input.files.prefix(40))

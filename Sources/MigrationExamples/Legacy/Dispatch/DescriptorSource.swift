@@ -2,7 +2,7 @@ import Foundation
 import MigrationExamplesSupport
 
 extension Legacy {
-    /// Reads from a pipe whatever comes, until its other end is closed.
+    /// Reads all bytes of a pipe, until its other end is closed.
     public static func descriptorSource(_ input: RecipeInput) throws -> RecipeResult {
         // region: descriptor-source
         let pipe = Pipe()
@@ -37,7 +37,7 @@ private func writeSizes(of files: ArraySlice<InputFile>, to handle: FileHandle) 
 private final class ReceivedBytes {
     private var bytes: [UInt8] = []
 
-    /// Reads what there is: a hang-up is told once, also where bytes are left. Returns whether that was the end.
+    /// Reads the available bytes: a hang-up is reported once, even if bytes are left. Returns whether it was the end.
     func takeAll(from descriptor: Int32) -> Bool {
         var buffer = [UInt8](repeating: 0, count: 4096)
         while true {

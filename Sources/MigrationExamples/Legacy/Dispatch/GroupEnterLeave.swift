@@ -2,7 +2,7 @@ import Foundation
 import MigrationExamplesSupport
 
 extension Legacy {
-    /// Has a library read files, which calls back, and goes on when it has called for all.
+    /// Lets a library with callbacks read files, and continues after the callbacks of all.
     public static func groupEnterLeave(_ input: RecipeInput) throws -> RecipeResult {
         // region: group-enter-leave
         let reader = CallbackReader()

@@ -2,7 +2,7 @@ import Foundation
 import MigrationExamplesSupport
 
 extension Legacy {
-    /// Digests the beginnings of files, and goes on when all are done.
+    /// Digests the beginnings of files, and continues when all are done.
     public static func groupWaitedFor(_ input: RecipeInput) throws -> RecipeResult {
         // region: group-waited-for
         let queue = DispatchQueue(label: "digests", attributes: .concurrent)

@@ -2,7 +2,7 @@ import Foundation
 import MigrationExamplesSupport
 
 extension Legacy {
-    /// Fills what belongs to the main queue, line by line.
+    /// Fills an object of the main queue, line by line.
     public static func mainQueue(_ input: RecipeInput) throws -> RecipeResult {
         // region: main-queue
         let list = FileList()

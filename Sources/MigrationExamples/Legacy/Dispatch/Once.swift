@@ -22,7 +22,7 @@ extension Legacy {
 }
 
 // region: once-race
-/// What most singletons made by hand are: two threads look before either stores.
+/// A typical singleton made by hand: two threads may read before either stores.
 private final class CarelessFolder: @unchecked Sendable {
     private let lock = NSLock()
     private var isComputed = false
@@ -50,7 +50,7 @@ private final class Folder {
         self.files = files
     }
 
-    /// Whoever comes first computes it, and the others block meanwhile.
+    /// The first thread computes it, and the others block meanwhile.
     var bytes: Int {
         lock.lock()
         defer { lock.unlock() }

@@ -20,7 +20,7 @@ extension Legacy {
 }
 
 // region: readers-and-writers-library
-/// Many may read at once; who writes is alone.
+/// Many threads may read at once; a writer is alone.
 private final class Library {
     private let queue = DispatchQueue(label: "library", attributes: .concurrent)
     private var sizes: [Int] = []

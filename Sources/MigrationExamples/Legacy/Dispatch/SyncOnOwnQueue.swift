@@ -25,7 +25,7 @@ private final class SizeIndex {
         queue.syncForAMoment { self.lockedBytes }
     }
 
-    /// The mistake: it is on the queue, and asks for what waits for the queue.
+    /// The mistake: it runs on the queue, and calls a function that waits for the queue.
     var summary: String? {
         queue.sync { bytes.map { "\(files.count) files, \($0) bytes" } }
     }

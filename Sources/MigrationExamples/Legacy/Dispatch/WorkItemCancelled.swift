@@ -2,7 +2,7 @@ import Foundation
 import MigrationExamplesSupport
 
 extension Legacy {
-    /// Cancels all but the first of what waits in a queue.
+    /// Cancels all waiting work items of a queue except the first.
     public static func workItemCancelled(_ input: RecipeInput) throws -> RecipeResult {
         // region: work-item-cancelled
         let queue = DispatchQueue(label: "items", attributes: .initiallyInactive)

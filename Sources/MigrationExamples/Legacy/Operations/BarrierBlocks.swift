@@ -2,7 +2,7 @@ import Foundation
 import MigrationExamplesSupport
 
 extension Legacy {
-    /// Reads all files, then takes stock once, then goes on.
+    /// Reads all files, then takes stock once, then continues.
     public static func barrierBlocks(_ input: RecipeInput) throws -> RecipeResult {
         // region: barrier-blocks
         let queue = OperationQueue()

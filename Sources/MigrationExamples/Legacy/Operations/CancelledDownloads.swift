@@ -9,7 +9,7 @@ extension Legacy {
         queue.name = "downloads"
         queue.maxConcurrentOperationCount = 3
 
-        // The largest comes after the first half of the others, and the second half after it.
+        // The largest is after the first half of the others, and before the second half.
         let (before, largest, after) = input.filesAroundLargest
         let first = before.map { DownloadOperation($0) }
         let middle = largest.map { DownloadOperation($0) }

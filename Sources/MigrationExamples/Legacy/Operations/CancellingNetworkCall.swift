@@ -2,7 +2,7 @@ import Foundation
 import MigrationExamplesSupport
 
 extension Legacy {
-    /// Loads files, one of which never comes, until the user gives up.
+    /// Loads files, one of which never arrives, until the user cancels.
     public static func cancellingNetworkCall(_ input: RecipeInput) throws -> RecipeResult {
         // region: cancelling-network-call
         let queue = OperationQueue()

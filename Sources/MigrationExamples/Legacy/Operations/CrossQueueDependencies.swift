@@ -29,7 +29,7 @@ extension Legacy {
 }
 
 // region: cross-queue-dependencies-operation
-// `bytes` is written by `main`, and read by what depends on this only.
+// `bytes` is written by `main`, and read only by dependents of this.
 private final class ReadOperation: Operation, @unchecked Sendable {
     private let file: InputFile
     private(set) var bytes: [UInt8] = []

@@ -2,7 +2,7 @@ import Foundation
 import MigrationExamplesSupport
 
 extension Legacy {
-    /// Two steps that wait for each other, and what becomes of them.
+    /// Two steps that wait for each other, and their outcomes.
     public static func dependencyCycle(_ input: RecipeInput) throws -> RecipeResult {
         // region: dependency-cycle
         let queue = OperationQueue()

@@ -38,7 +38,7 @@ extension Legacy {
 }
 
 // region: dependency-graph-operations
-// `contents` is set by `main`, and used by what depends on this only.
+// `contents` is set by `main`, and used only by dependents of this.
 private final class ReadOperation: Operation, @unchecked Sendable {
     let file: InputFile
     var contents: Result<[UInt8], Error>?
@@ -52,7 +52,7 @@ private final class ReadOperation: Operation, @unchecked Sendable {
     }
 }
 
-// `digest` is set by `main`, and read by what depends on this only.
+// `digest` is set by `main`, and read only by dependents of this.
 private final class DigestOperation: Operation, @unchecked Sendable {
     let read: ReadOperation
     private(set) var digest: Result<Digest, Error>?
@@ -70,7 +70,7 @@ private final class DigestOperation: Operation, @unchecked Sendable {
 }
 // endregion
 
-// `inputs` is filled before this is ready, and `digests` is read by what depends on it only.
+// `inputs` is filled before this is ready, and `digests` is read only by its dependents.
 private final class MergeOperation: Operation, @unchecked Sendable {
     private var inputs: [DigestOperation] = []
     private(set) var digests = DigestList()

@@ -19,7 +19,7 @@ extension Legacy {
 }
 
 // region: errors-operations
-// `Operation` knows of no error, so each keeps one of its own, and whoever depends on it has to look.
+// `Operation` has no error, so each stores its own, and dependents must read it.
 private final class TextOperation: Operation, @unchecked Sendable {
     private let file: InputFile
     private(set) var text: String?

@@ -2,7 +2,7 @@ import Foundation
 import MigrationExamplesSupport
 
 extension Legacy {
-    /// Calls methods of an object with an argument, and uses what they return.
+    /// Calls methods of an object with an argument, and uses their results.
     public static func invocationOperation(_ input: RecipeInput) throws -> RecipeResult {
         // region: invocation-operation
         let queue = OperationQueue()
@@ -21,7 +21,7 @@ extension Legacy {
 }
 
 // region: invocation-operation-class
-/// Calls a method by what it is called, as `NSInvocationOperation` did, which Swift does not have.
+/// Calls a method by its name, as `NSInvocationOperation` did, which Swift does not have.
 private final class InvocationOperation<Target: AnyObject>: Operation, @unchecked Sendable {
     typealias Selector = (Target) -> (Any?) -> Any?
 

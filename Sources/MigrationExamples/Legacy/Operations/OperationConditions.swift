@@ -2,7 +2,7 @@ import Foundation
 import MigrationExamplesSupport
 
 extension Legacy {
-    /// Does what its conditions allow, and what comes after it all the same.
+    /// Runs the work that its conditions allow, and its dependents in any case.
     public static func operationConditions(_ input: RecipeInput) throws -> RecipeResult {
         // region: operation-conditions
         let queue = OperationQueue()

@@ -2,7 +2,7 @@ import Foundation
 import MigrationExamplesSupport
 
 extension Legacy {
-    /// Hands what one operation has made to the next.
+    /// Passes the result of one operation to the next.
     public static func passingResults(_ input: RecipeInput) throws -> RecipeResult {
         // region: passing-results
         let queue = OperationQueue()
@@ -18,7 +18,7 @@ extension Legacy {
 }
 
 // region: passing-results-operations
-// What is here is written before the next operation begins, and read after that only.
+// The values here are written before the next operation begins, and read only after that.
 private final class ListOperation: Operation, @unchecked Sendable {
     private let input: RecipeInput
     private(set) var files: [InputFile] = []

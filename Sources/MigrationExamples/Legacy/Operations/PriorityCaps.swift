@@ -2,7 +2,7 @@ import Foundation
 import MigrationExamplesSupport
 
 extension Legacy {
-    /// Counts lines, most of them in the background, and always has room for what is urgent.
+    /// Counts lines, most of them in the background, and always has room for urgent work.
     public static func priorityCaps(_ input: RecipeInput) throws -> RecipeResult {
         // region: priority-caps
         let (background, urgent) = (OperationQueue(), OperationQueue())

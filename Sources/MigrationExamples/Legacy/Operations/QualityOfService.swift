@@ -2,7 +2,7 @@ import Foundation
 import MigrationExamplesSupport
 
 extension Legacy {
-    /// Counts small files at once, because somebody waits for them, and large ones when there is time.
+    /// Counts small files at once, because a user waits for them, and large ones when there is time.
     public static func qualityOfService(_ input: RecipeInput) throws -> RecipeResult {
         // region: quality-of-service
         let queue = OperationQueue()

@@ -24,7 +24,7 @@ extension Legacy {
 }
 
 // region: rate-limited-loader-limiter
-/// Lets one caller after the other go on, and the first five at once.
+/// Lets one caller after the other continue, and the first five at once.
 private final class RateLimiter: @unchecked Sendable {
     private let lock = NSLock()
     private let interval: TimeInterval

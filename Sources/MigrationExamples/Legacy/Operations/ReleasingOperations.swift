@@ -2,7 +2,7 @@ import Foundation
 import MigrationExamplesSupport
 
 extension Legacy {
-    /// Keeps operations for their results, without what they worked on.
+    /// Keeps operations for their results, without their inputs.
     public static func releasingOperations(_ input: RecipeInput) throws -> RecipeResult {
         // region: releasing-operations
         let queue = OperationQueue()
@@ -23,7 +23,7 @@ private final class CountOperation: Operation, @unchecked Sendable {
     init(_ buffer: Buffer) {
         self.buffer = buffer
         super.init()
-        // One that is cancelled never comes to `main`. The block must not keep the operation that keeps it.
+        // A cancelled operation never runs `main`. The block must not keep the operation that keeps it.
         completionBlock = { [weak self] in self?.buffer = nil }
     }
 

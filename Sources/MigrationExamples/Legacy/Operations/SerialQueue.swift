@@ -2,7 +2,7 @@ import Foundation
 import MigrationExamplesSupport
 
 extension Legacy {
-    /// Has one operation after the other change what no lock protects.
+    /// Lets one operation after the other change an object without a lock.
     public static func serialQueue(_ input: RecipeInput) throws -> RecipeResult {
         // region: serial-queue
         let log = SerialLog()

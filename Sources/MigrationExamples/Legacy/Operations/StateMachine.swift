@@ -23,7 +23,7 @@ extension Legacy {
 }
 
 // region: state-machine-operation
-/// What most code bases have as the base of their operations: the state by hand, observable, behind a lock.
+/// The usual base class of operations: the state by hand, observable, behind a lock.
 class AsynchronousOperation: Operation, @unchecked Sendable {
     private enum State: String {
         case isReady, isExecuting, isFinished
@@ -55,7 +55,7 @@ class AsynchronousOperation: Operation, @unchecked Sendable {
         main()
     }
 
-    /// Subclasses call this exactly once, on whatever path they end.
+    /// Subclasses call this exactly once, on every path to their end.
     func finish() {
         state = .isFinished
     }

@@ -2,7 +2,7 @@ import Foundation
 import MigrationExamplesSupport
 
 extension Legacy {
-    /// Fills a queue before it may start, and pauses it in the middle: what executes goes on.
+    /// Fills a queue before it may start, and pauses it in the middle: executing operations continue.
     public static func suspension(_ input: RecipeInput) throws -> RecipeResult {
         // region: suspension
         let queue = OperationQueue()

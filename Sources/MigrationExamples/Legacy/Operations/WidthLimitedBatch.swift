@@ -25,7 +25,7 @@ extension Legacy {
 }
 
 // region: width-limited-batch-shared
-/// What the operations write to, from whatever thread they are on.
+/// The object to which the operations write, from any thread.
 private final class SharedDigests: @unchecked Sendable {
     private let lock = NSLock()
     private var list = DigestList()

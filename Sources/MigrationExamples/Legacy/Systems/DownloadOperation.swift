@@ -38,7 +38,7 @@ protocol PictureDownloadDelegate: AnyObject {
     func pictureDownload(_ download: PictureDownloadOperation, didEndWith result: Result<Picture, Error>)
 }
 
-/// Shows what comes. Reached on the main queue only.
+/// Shows the results. Used on the main queue only.
 final class PictureGallery: PictureDownloadDelegate, @unchecked Sendable {
     private(set) var list = DigestList()
 
@@ -98,7 +98,7 @@ final class PictureDownloadOperation: Operation, @unchecked Sendable {
         if isCancelled { throw CancellationError() }
     }
 
-    /// Blocks its thread until all is there.
+    /// Blocks its thread until all bytes are there.
     private func download() throws -> Data {
         let isDone = DispatchSemaphore(value: 0)
         let task = session.dataTask(with: url) { data, response, error in

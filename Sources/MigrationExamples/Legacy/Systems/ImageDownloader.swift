@@ -6,7 +6,7 @@ import MigrationExamplesSupport
 #endif
 
 extension Legacy {
-    /// Downloads each picture once for all who want it, in the orders that the downloader knows.
+    /// Downloads each picture once for all requests, in the orders of the downloader.
     public static func imageDownloader(_ input: RecipeInput) throws -> RecipeResult {
         let server = try input.server
         // region: image-downloader
@@ -15,7 +15,7 @@ extension Legacy {
         let gallery = ImageGallery()
 
         // A list and a page want each picture. A prefetcher asks for all, and for the last one alone, and changes
-        // its mind: the downloads go on as long as anybody else wants them.
+        // its mind: the downloads continue while others request them.
         downloader.isSuspended = true
         var prefetches: [ImageDownloadToken] = []
         for file in input.pictures {
@@ -84,7 +84,7 @@ extension Legacy {
     }
 }
 
-/// How a picture is downloaded. The first who asks for it decides.
+/// The options of a download. The first request decides.
 struct ImageDownloadOptions {
     var priority = Operation.QueuePriority.normal
     var timeout: TimeInterval = 600
@@ -115,7 +115,7 @@ final class ImageDownloader: @unchecked Sendable {
         var requesters: [Requester] = []
     }
 
-    /// What new downloads are made of.
+    /// The type of new downloads.
     var operationClass = ImageDownloadOperation.self
 
     private let session = ImageDownloadSession()
@@ -123,7 +123,7 @@ final class ImageDownloader: @unchecked Sendable {
     private let responses = DispatchQueue(label: "responses")
     private let order: Order
 
-    /// Guards what follows: it is read in `sync`, and changed in a barrier.
+    /// Guards the following members: they are read in `sync`, and changed in a barrier.
     private let table = DispatchQueue(label: "table", attributes: .concurrent)
     private var entries: [URL: Entry] = [:]
     private var startedURLs: [URL] = []
@@ -217,7 +217,7 @@ final class ImageDownloader: @unchecked Sendable {
     }
 }
 
-/// What a requester gets, to cancel with. The others who want the same picture still get it.
+/// A request, to cancel with. Other requests of the same picture still get it.
 final class ImageDownloadToken {
     private let leave: () -> Void
 

@@ -1,7 +1,7 @@
 import Foundation
 import MigrationExamplesSupport
 
-/// What the readers got, from whatever thread it came.
+/// The results of the readers, from any thread.
 final class ImageGallery: @unchecked Sendable {
     private struct Place: Hashable {
         let file: InputFile

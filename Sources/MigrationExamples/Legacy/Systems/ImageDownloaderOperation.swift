@@ -75,7 +75,7 @@ class ImageDownloadOperation: Operation, @unchecked Sendable {
     }
 }
 
-/// The delegate of the session. It hands what comes to the operation that it is for.
+/// The delegate of the session. It passes each call to its operation.
 final class ImageDownloadSession: NSObject, URLSessionDataDelegate, @unchecked Sendable {
     private lazy var session = URLSession(configuration: .patient, delegate: self, delegateQueue: delegateQueue)
     private let delegateQueue = OperationQueue()

@@ -70,7 +70,7 @@ extension Legacy {
     }
 }
 
-/// Downloads photos for everybody, with one session.
+/// Downloads photos for all screens, with one session.
 final class PhotoManager {
     static let shared = PhotoManager()
 

@@ -1,14 +1,14 @@
 import Foundation
 import MigrationExamplesSupport
 
-/// What the user sees. Changed on the main queue only.
+/// The user interface. Changed on the main queue only.
 final class PhotoScreen: @unchecked Sendable {
     /// Entered for each change that is to come.
     let updates = DispatchGroup()
     private var prompt = ""
     private var overview: Picture?
 
-    /// Says what to do, when the user had a moment to look.
+    /// Calls the next step, after the user had a moment to look.
     func showPromptLater(for album: PhotoAlbum) {
         updates.enter()
         DispatchQueue.main.asyncAfter(deadline: .now() + .milliseconds(20)) {

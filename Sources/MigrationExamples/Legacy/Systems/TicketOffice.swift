@@ -24,7 +24,7 @@ extension Legacy {
 }
 
 // region: ticket-office
-/// What both sellers share. Taking a ticket is one step under the lock, and printing it is none.
+/// The state that both sellers share. Taking a ticket is one step under the lock, and printing it is outside.
 final class TicketOffice: @unchecked Sendable {
     private let lock = NSLock()
     private var stock: [InputFile]

@@ -2,7 +2,7 @@ import Foundation
 import MigrationExamplesSupport
 
 extension Legacy {
-    /// Has one thread do blocks in order; what waits can be held back, and thrown away.
+    /// Runs blocks on one thread in order; waiting blocks can be held back, and removed.
     public static func blockListThread(_ input: RecipeInput) throws -> RecipeResult {
         // region: block-list-thread
         let thread = BlockThread()

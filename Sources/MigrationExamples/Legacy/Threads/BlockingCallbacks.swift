@@ -2,7 +2,7 @@ import Foundation
 import MigrationExamplesSupport
 
 extension Legacy {
-    /// Calls what users of a library gave it on a queue of its own, as it may block.
+    /// Calls the callbacks of a library's users on a queue of its own, because they may block.
     public static func blockingCallbacks(_ input: RecipeInput) throws -> RecipeResult {
         // region: blocking-callbacks
         let watcher = Watcher()

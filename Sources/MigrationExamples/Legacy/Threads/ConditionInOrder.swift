@@ -2,7 +2,7 @@ import Foundation
 import MigrationExamplesSupport
 
 extension Legacy {
-    /// Three threads, started in whatever order, do their steps one after the other.
+    /// Three threads, started in any order, do their steps one after the other.
     public static func conditionInOrder(_ input: RecipeInput) throws -> RecipeResult {
         // region: condition-in-order
         let journal = Journal()

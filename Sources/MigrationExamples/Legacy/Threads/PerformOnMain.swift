@@ -2,7 +2,7 @@ import Foundation
 import MigrationExamplesSupport
 
 extension Legacy {
-    /// Shows a count at once, and a sum when it is there.
+    /// Shows a count at once, and a sum when it is computed.
     public static func performOnMain(_ input: RecipeInput) throws -> RecipeResult {
         // region: perform-on-main
         let label = Label()

@@ -41,7 +41,7 @@ private final class WorkerThread: @unchecked Sendable {
         condition.unlock()
     }
 
-    /// Ends the thread after what it was given is done.
+    /// Ends the thread after all submitted work is done.
     func stop() {
         condition.lock()
         isStopped = true
@@ -59,7 +59,7 @@ private final class WorkerThread: @unchecked Sendable {
 // endregion
 
 // region: perform-on-thread-database
-/// Has no lock: whoever uses it does so on one thread.
+/// Has no lock: it is used on one thread only.
 private final class Database {
     private var bytes = 0
     private var threads: Set<ObjectIdentifier> = []

@@ -3,7 +3,7 @@ import Synchronization
 import TaskOperations
 
 extension Ported {
-    /// Cancels what is too large, and says why.
+    /// Cancels files that are too large, with the reason.
     public static func cancelledWithReason(_ input: RecipeInput) async throws -> RecipeResult {
         // region: cancelled-with-reason
         let queue = TaskOperationQueue(.init(isSuspended: true))

@@ -2,7 +2,7 @@ public import MigrationExamplesSupport
 import TaskOperations
 
 extension Ported {
-    /// Waits for answers, one of which never comes.
+    /// Waits for answers, one of which never arrives.
     public static func timeoutObserver(_ input: RecipeInput) async throws -> RecipeResult {
         // region: timeout-observer
         let queue = TaskOperationQueue()

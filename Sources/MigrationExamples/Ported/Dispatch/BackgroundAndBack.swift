@@ -12,7 +12,7 @@ extension Ported {
 }
 
 // region: background-and-back-steps
-/// Runs on the main actor, but for what it awaits.
+/// Runs on the main actor, except for its awaited calls.
 @MainActor
 private func showSize(of files: [InputFile], in label: Label) async {
     let bytes = await size(of: files)
@@ -27,7 +27,7 @@ private func size(of files: [InputFile]) async -> Int {
 // endregion
 
 // region: background-and-back-label
-/// What the user sees.
+/// The user interface.
 @MainActor
 private final class Label {
     private(set) var text = ""

@@ -2,7 +2,7 @@ public import MigrationExamplesSupport
 import TaskOperations
 
 extension Ported {
-    /// Counts in one place what is done in many tasks.
+    /// Counts in one place the work of many tasks.
     public static func customSource(_ input: RecipeInput) async throws -> RecipeResult {
         // region: custom-source
         let files = input.files.prefix(40)

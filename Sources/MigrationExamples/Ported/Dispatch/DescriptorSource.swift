@@ -4,7 +4,7 @@ public import MigrationExamplesSupport
 import TaskOperationsBridge
 
 extension Ported {
-    /// Reads from a pipe whatever comes, until its other end is closed.
+    /// Reads all bytes of a pipe, until its other end is closed.
     public static func descriptorSource(_ input: RecipeInput) async throws -> RecipeResult {
         // region: descriptor-source
         let pipe = Pipe()

@@ -2,7 +2,7 @@ public import MigrationExamplesSupport
 import TaskOperations
 
 extension Ported {
-    /// Has a library read files, which calls back, and goes on when it has called for all.
+    /// Lets a library with callbacks read files, and continues after the callbacks of all.
     public static func groupEnterLeave(_ input: RecipeInput) async throws -> RecipeResult {
         // region: group-enter-leave
         let reader = CallbackReader()

@@ -1,7 +1,7 @@
 public import MigrationExamplesSupport
 
 extension Ported {
-    /// Digests the beginnings of files, and goes on when all are done.
+    /// Digests the beginnings of files, and continues when all are done.
     public static func groupWaitedFor(_ input: RecipeInput) async throws -> RecipeResult {
         // region: group-waited-for
         await withTaskGroup { group in

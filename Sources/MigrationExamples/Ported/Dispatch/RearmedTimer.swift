@@ -26,7 +26,7 @@ private actor OneShotTimer {
         self.action = action
     }
 
-    /// Takes the place of what was scheduled before.
+    /// Replaces the work that was scheduled before.
     func schedule(after delay: Duration) {
         task?.cancel()
         task = Task { [action] in

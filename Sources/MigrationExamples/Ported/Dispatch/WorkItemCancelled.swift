@@ -2,7 +2,7 @@ public import MigrationExamplesSupport
 import TaskOperations
 
 extension Ported {
-    /// Cancels all but the first of what waits in a queue.
+    /// Cancels all waiting work items of a queue except the first.
     public static func workItemCancelled(_ input: RecipeInput) async throws -> RecipeResult {
         // region: work-item-cancelled
         let queue = TaskOperationQueue(.init(name: "items", maxConcurrentOperationCount: 1, isSuspended: true))

@@ -7,7 +7,7 @@ extension Ported {
         // region: cancelled-downloads
         try await withTaskOperationQueue(name: "downloads", maxConcurrentOperationCount: 3, failures: .ignore) {
             queue in
-            // The largest comes after the first half of the others, and the second half after it.
+            // The largest is after the first half of the others, and before the second half.
             let (before, largest, after) = input.filesAroundLargest
             var downloads = before.map { file in (file, queue.addOperation(Download(file: file))) }
             if let largest {

@@ -17,7 +17,7 @@ extension Ported {
 }
 
 // region: cancelling-in-loop-operation
-/// Asks before each file, and returns what it has by then. To throw instead: `try Task.checkCancellation()`.
+/// Checks before each file, and returns its results so far. To throw instead: `try Task.checkCancellation()`.
 private struct Count: TaskOperationBody {
     let files: [InputFile]
     let onFile: @Sendable (Int) -> Void

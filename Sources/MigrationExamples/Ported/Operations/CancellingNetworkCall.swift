@@ -2,7 +2,7 @@ public import MigrationExamplesSupport
 import TaskOperations
 
 extension Ported {
-    /// Loads files, one of which never comes, until the user gives up.
+    /// Loads files, one of which never arrives, until the user cancels.
     public static func cancellingNetworkCall(_ input: RecipeInput) async throws -> RecipeResult {
         // region: cancelling-network-call
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 4)

@@ -18,7 +18,7 @@ extension Ported {
                 return (file, digest)
             }
 
-            // Runs whatever came of the digests: a file that cannot be read must not keep the others back.
+            // Runs after any outcomes of the digests: a file that cannot be read must not affect the others.
             let merge = queue.addOperation(name: "merge", dependencies: digests.map(\.1)) {
                 var list = DigestList()
                 for (file, digest) in digests { list.add(file, digest.outcome!.mapError(\.cause)) }
@@ -35,7 +35,7 @@ extension Ported {
 
 // region: dependency-graph-cause
 extension Error {
-    /// What an operation failed with, where another failed for want of its value.
+    /// The error of an operation whose dependent failed because it has no value.
     fileprivate var cause: any Error {
         if case .dependencyFailed(_, _, let error) = self as? TaskOperationError { error } else { self }
     }

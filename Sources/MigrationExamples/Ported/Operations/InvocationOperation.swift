@@ -2,7 +2,7 @@ public import MigrationExamplesSupport
 import TaskOperations
 
 extension Ported {
-    /// Calls methods of an object with an argument, and uses what they return.
+    /// Calls methods of an object with an argument, and uses their results.
     public static func invocationOperation(_ input: RecipeInput) async throws -> RecipeResult {
         // region: invocation-operation
         let queue = TaskOperationQueue()

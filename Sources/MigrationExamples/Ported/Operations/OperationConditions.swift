@@ -2,7 +2,7 @@ public import MigrationExamplesSupport
 import TaskOperations
 
 extension Ported {
-    /// Does what its conditions allow; what needs its value does not run without.
+    /// Runs the work that its conditions allow; dependents that need its value do not run without it.
     public static func operationConditions(_ input: RecipeInput) async throws -> RecipeResult {
         // region: operation-conditions
         let queue = TaskOperationQueue()

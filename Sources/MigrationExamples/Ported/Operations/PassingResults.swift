@@ -2,7 +2,7 @@ public import MigrationExamplesSupport
 import TaskOperations
 
 extension Ported {
-    /// Hands what one operation has made to the next.
+    /// Passes the result of one operation to the next.
     public static func passingResults(_ input: RecipeInput) async throws -> RecipeResult {
         // region: passing-results
         let queue = TaskOperationQueue()

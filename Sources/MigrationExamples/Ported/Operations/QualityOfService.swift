@@ -2,7 +2,7 @@ public import MigrationExamplesSupport
 import TaskOperations
 
 extension Ported {
-    /// Counts small files at once, because somebody waits for them, and large ones when there is time.
+    /// Counts small files at once, because a user waits for them, and large ones when there is time.
     public static func qualityOfService(_ input: RecipeInput) async throws -> RecipeResult {
         // region: quality-of-service
         let queue = TaskOperationQueue()

@@ -2,7 +2,7 @@ public import MigrationExamplesSupport
 import TaskOperations
 
 extension Ported {
-    /// Has one operation after the other change what no lock protects.
+    /// Lets one operation after the other change an object without a lock.
     public static func serialQueue(_ input: RecipeInput) async throws -> RecipeResult {
         // region: serial-queue
         let queue = TaskOperationQueue(name: "log", maxConcurrentOperationCount: 1)

@@ -8,7 +8,7 @@ import TaskOperations
 #endif
 
 extension Ported {
-    /// Downloads each picture once for all who want it, in the orders that the downloader knows.
+    /// Downloads each picture once for all requests, in the orders of the downloader.
     public static func imageDownloader(_ input: RecipeInput) async throws -> RecipeResult {
         let server = try input.server
         // region: image-downloader
@@ -16,7 +16,7 @@ extension Ported {
         let gallery = ImageGallery()
 
         // A list and a page want each picture. A prefetcher asks for all, and for the last one alone, and changes
-        // its mind: the downloads go on as long as anybody else wants them.
+        // its mind: the downloads continue while others request them.
         downloader.isSuspended = true
         var requests: [(file: InputFile, reader: String, request: ImageRequest<Picture>)] = []
         for file in input.pictures {
@@ -81,7 +81,7 @@ extension Ported {
     }
 }
 
-/// How a picture is downloaded. Only those who ask with equal options share a download; priorities may differ.
+/// The options of a download. Only requests with equal options share a download; priorities may differ.
 struct ImageOptions {
     var priority = TaskPriority.medium
     var timeout: TimeInterval = 600
@@ -131,7 +131,7 @@ final class ImageDownloader: Sendable {
     var started: [URL] { startedURLs.withLock { $0 } }
 
     // region: image-downloader-calls
-    /// Downloads a picture, or joins those who wait for it.
+    /// Downloads a picture, or joins the requests that wait for it.
     func image(at url: URL?, _ options: ImageOptions = ImageOptions()) async throws -> Picture {
         let request = try options.request(for: url)
         return try await downloads.value(for: request, .priority(options.priority)) { try await self.load(request) }
@@ -166,7 +166,7 @@ final class ImageDownloader: Sendable {
     }
 }
 
-/// What a requester gets, to wait and to cancel with. The others who want the same picture still get it.
+/// A request, to wait and to cancel with. Other requests of the same picture still get it.
 struct ImageRequest<Value: Sendable>: Sendable {
     fileprivate let download: KeyedRequest<Picture>
     fileprivate let response: TaskOperation<Value>

@@ -1,7 +1,7 @@
 import MigrationExamplesSupport
 import TaskOperations
 
-/// What the readers got.
+/// The results of the readers.
 actor ImageGallery {
     private var list = DigestList()
     private var orderOfReaders: [InputFile: [String]] = [:]

@@ -6,7 +6,7 @@ import TaskOperations
     import FoundationNetworking
 #endif
 
-/// Transfers as sequences of pieces. Where nobody iterates any more, the transfer is cancelled.
+/// Transfers as sequences of pieces. A transfer is cancelled when its iteration ends.
 final class TransferSession: Sendable {
     typealias Event = (piece: Data, response: URLResponse?)
 
@@ -45,7 +45,7 @@ final class TransferSession: Sendable {
     }
 }
 
-/// Hands what comes to the sequence that it is for.
+/// Passes each call to its sequence.
 private final class TransferDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendable {
     typealias Continuation = AsyncThrowingStream<TransferSession.Event, any Error>.Continuation
 

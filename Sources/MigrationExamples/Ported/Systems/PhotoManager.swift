@@ -60,7 +60,7 @@ extension Ported {
     }
 }
 
-/// Downloads photos for everybody, with one session.
+/// Downloads photos for all screens, with one session.
 final class PhotoManager: Sendable {
     static let shared = PhotoManager()
 

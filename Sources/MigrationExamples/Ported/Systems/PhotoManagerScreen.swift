@@ -1,12 +1,12 @@
 import MigrationExamplesSupport
 
-/// What the user sees. The compiler has it changed on the main actor only.
+/// The user interface. The compiler lets only the main actor change it.
 @MainActor
 final class PhotoScreen {
     private var prompt = ""
     private var overview: Picture?
 
-    /// Says what to do, when the user had a moment to look. Cancelling the task cancels that.
+    /// Calls the next step, after the user had a moment to look. Cancelling the task cancels it.
     func showPromptLater(for album: PhotoAlbum) async throws {
         try await Task.sleep(for: .milliseconds(20))
         prompt = await album.photos.pictures.isEmpty ? "add photos" : "share photos"

@@ -21,7 +21,7 @@ extension Ported {
 }
 
 // region: ticket-office
-/// What both sellers share. Taking a ticket is one step, as there is no `await` in it; printing it happens outside.
+/// The state that both sellers share. Taking a ticket is one step without `await`; printing it is outside.
 actor TicketOffice {
     private var stock: [InputFile]
     private var sold: [InputFile: Int] = [:]

@@ -2,7 +2,7 @@ public import MigrationExamplesSupport
 import TaskOperations
 
 extension Ported {
-    /// Has one thread do operations in order; what waits can be held back, and thrown away.
+    /// Runs operations on one thread in order; waiting ones can be held back, and cancelled.
     public static func blockListThread(_ input: RecipeInput) async throws -> RecipeResult {
         // region: block-list-thread
         let thread = ThreadExecutor(name: "drawing")

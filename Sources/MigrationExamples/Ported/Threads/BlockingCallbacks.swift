@@ -3,7 +3,7 @@ public import MigrationExamplesSupport
 import TaskOperations
 
 extension Ported {
-    /// Calls what users of a library gave it on a thread of its own, as it may block.
+    /// Calls the callbacks of a library's users on a thread of its own, because they may block.
     public static func blockingCallbacks(_ input: RecipeInput) async throws -> RecipeResult {
         // region: blocking-callbacks
         let (bytes, isAnswered) = (SharedCount(), DispatchSemaphore(value: 0))

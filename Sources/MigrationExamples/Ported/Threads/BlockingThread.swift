@@ -2,7 +2,7 @@ public import MigrationExamplesSupport
 import TaskOperations
 
 extension Ported {
-    /// Waits for another process on a thread for what blocks.
+    /// Waits for another process on a thread for blocking work.
     public static func blockingThread(_ input: RecipeInput) async throws -> RecipeResult {
         // region: blocking-thread
         let child = try ChildProcess(shell: "exit \(input.files.count % 100)")

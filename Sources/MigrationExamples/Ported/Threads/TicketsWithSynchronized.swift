@@ -18,7 +18,7 @@ extension Ported {
 
 // region: tickets-with-synchronized-booth
 private final class TicketBooth: Sendable {
-    /// What the lock guards. Its members call each other without a lock.
+    /// The state that the lock guards. Its members call each other without a lock.
     private struct Stock {
         var tickets: [String]
         var sold: Set<String> = []
