@@ -31,24 +31,6 @@ struct AsyncLazyTests {
         #expect(runs.total == 1)
     }
 
-    @Test("tasks that await the computation resume in the order in which they asked")
-    func order() async throws {
-        let (executor, gate, order) = (ThreadExecutor(), Gate(), Recorder<Int>())
-        let once = AsyncLazy { await gate.pass() }
-        let asking = (0..<20).map { number in
-            Task(executorPreference: executor) {
-                try await once.value
-                order.record(number)
-            }
-        }
-        // The executor has one thread: all of them wait by the time it runs this.
-        await Task(executorPreference: executor) { gate.open() }.value
-        // Awaiting a task may escalate it, which changes the order of the executor.
-        #expect(await eventually { order.events.count == 20 })
-        #expect(order.events == Array(0..<20))
-        for task in asking { try await task.value }
-    }
-
     @Test("an error goes to all waiting tasks, and the next use computes again")
     func retried() async throws {
         let runs = ConcurrencyMeter()
