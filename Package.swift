@@ -26,6 +26,7 @@ let package = Package(
     products: [
         .library(name: "TaskOperations", targets: ["TaskOperations"]),
         .library(name: "TaskOperationsBridge", targets: ["TaskOperationsBridge"]),
+        .library(name: "TaskOperationsDiagnosis", targets: ["TaskOperationsDiagnosis"]),
         .library(name: "TaskOperationsTracing", targets: ["TaskOperationsTracing"]),
         .library(name: "TaskOperationsDeliveries", targets: ["TaskOperationsDeliveries"]),
         .library(name: "TaskOperationsTesting", targets: ["TaskOperationsTesting", "TaskOperationsExpectations"]),
@@ -35,6 +36,7 @@ let package = Package(
     targets: [
         .target(name: "TaskOperations", swiftSettings: settings),
         .target(name: "TaskOperationsBridge", dependencies: ["TaskOperations"], swiftSettings: settings),
+        .target(name: "TaskOperationsDiagnosis", dependencies: ["TaskOperations"], swiftSettings: settings),
         .target(name: "TaskOperationsTracing", dependencies: ["TaskOperations"], swiftSettings: settings),
         .target(name: "TaskOperationsDeliveries", dependencies: ["TaskOperations"], swiftSettings: settings),
         .target(name: "TaskOperationsTesting", dependencies: ["TaskOperations"], swiftSettings: settings),
@@ -104,7 +106,10 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "TaskOperationsTests",
-            dependencies: ["TaskOperations", "TaskOperationsTesting", "TaskOperationsExpectations", "CAllocator"],
+            dependencies: [
+                "TaskOperations", "TaskOperationsDiagnosis", "TaskOperationsTesting", "TaskOperationsExpectations",
+                "CAllocator",
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "TaskOperationsTracingTests",
@@ -169,8 +174,8 @@ let package = Package(
         .testTarget(
             name: "BridgeTests",
             dependencies: [
-                "TaskOperations", "TaskOperationsBridge", "TaskOperationsTesting", "TaskOperationsExpectations",
-                "MigrationExamplesSupport",
+                "TaskOperations", "TaskOperationsBridge", "TaskOperationsDiagnosis", "TaskOperationsTesting",
+                "TaskOperationsExpectations", "MigrationExamplesSupport",
             ],
             swiftSettings: settings),
         // An app as Xcode 26 creates it.
@@ -199,8 +204,9 @@ if Context.environment["TASK_OPERATIONS_EXPLORATION"] != nil {
 // Set by .ci/run for the thread sanitizer, which shares no build with anything: only what is tested under it is built.
 if Context.environment["TASK_OPERATIONS_SANITIZED"] != nil {
     let sanitized = [
-        "TaskOperations", "TaskOperationsBridge", "TaskOperationsTesting", "TaskOperationsExpectations", "CAllocator",
-        "MigrationExamplesSupport", "TaskOperationsTests", "TestingTests", "StressTests", "ParityTests", "BridgeTests",
+        "TaskOperations", "TaskOperationsBridge", "TaskOperationsDiagnosis", "TaskOperationsTesting",
+        "TaskOperationsExpectations", "CAllocator", "MigrationExamplesSupport", "TaskOperationsTests", "TestingTests",
+        "StressTests", "ParityTests", "BridgeTests",
     ]
     package.targets.removeAll { !sanitized.contains($0.name) }
     package.products.removeAll { !sanitized.contains($0.name) }

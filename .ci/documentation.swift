@@ -94,8 +94,8 @@ func writeSnippets(of paths: [String], into folder: String) throws {
             let imports = block.filter { $0.hasPrefix("import ") }
             let code = block.filter { !$0.hasPrefix("import ") }
             let standard = [
-                "TaskOperations", "TaskOperationsBridge", "TaskOperationsTracing", "TaskOperationsDeliveries",
-                "TaskOperationsTesting", "TaskOperationsExpectations", "Foundation", "Dispatch", "Testing",
+                "TaskOperations", "TaskOperationsBridge", "TaskOperationsDiagnosis", "TaskOperationsTracing",
+                "TaskOperationsDeliveries", "TaskOperationsTesting", "TaskOperationsExpectations", "Foundation", "Dispatch", "Testing",
             ].map { "import \($0)" }
             let lines =
                 standard + imports.map(String.init) + ["func \(name)_\(number)() async throws {"]

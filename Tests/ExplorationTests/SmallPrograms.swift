@@ -25,7 +25,7 @@ extension Schedule {
     /// Expects that operations have ended.
     func expectEnd(of operations: AnyTaskOperation...) {
         for operation in operations {
-            expect(operation.isFinished, "\(operation) has not ended: \(operation.waitingExplanation)")
+            expect(operation.isFinished, "\(operation.debugDescription) has not ended")
         }
     }
 
@@ -282,7 +282,7 @@ enum SmallPrograms {
         let operation = TaskOperation(name: "a") {}
         schedule.thread("observer") {
             queue.addObserver(observer)
-            _ = queue.explanation
+            _ = QueueCapture.capture([queue.scheduler]).map(\.allReasons)
             queue.removeObserver(observer)
         }
         schedule.thread("adder") { try? queue.addOperation(operation) }

@@ -280,7 +280,7 @@ extension ThreadedWorld {
     /// Checks what has to be, whatever the schedule was.
     func check() {
         for (number, operation) in operations.enumerated() {
-            schedule.expect(operation.isFinished, "\(number) has not ended: \(operation.waitingExplanation)")
+            schedule.expect(operation.isFinished, "\(number) has not ended: \(operation.debugDescription)")
             schedule.expect(bodies[number] <= 1, "the body of \(number) ran \(bodies[number]) times")
             if program.operations[number].hasHandler {
                 schedule.expect(handlers[number] == 1, "the handler of \(number) was called \(handlers[number]) times")

@@ -4,7 +4,7 @@ extension AnyTaskOperation: CustomStringConvertible, CustomDebugStringConvertibl
         "\(OperationLabel(self)) (\(state)\(isCancelled ? ", cancelled" : ""))"
     }
 
-    /// The name and the state of the operation, the reasons why it waits, and its outcome. Linear in its dependencies.
+    /// The name and the state of the operation, its unfinished dependencies, and its outcome. Linear in its dependencies.
     public var debugDescription: String {
         var parts = ["\(state)"]
         if isCancelled { parts.append("cancelled") }
@@ -12,7 +12,7 @@ extension AnyTaskOperation: CustomStringConvertible, CustomDebugStringConvertibl
         if effectivePriority != priority { parts.append("escalated to \(PriorityLevel(effectivePriority))") }
         switch state {
         case .waiting, .ready:
-            parts.append(waitingDescription)
+            if let waitingDescription { parts.append(waitingDescription) }
         case .executing:
             let waits = record.withLock { $0.links?.waits.map(\.target) ?? [] }
             if !waits.isEmpty { parts.append("awaits \(waits.map(\.description).joined(separator: ", "))") }
@@ -22,12 +22,13 @@ extension AnyTaskOperation: CustomStringConvertible, CustomDebugStringConvertibl
         return "\(OperationLabel(self)) (\(parts.joined(separator: ", ")))"
     }
 
-    private var waitingDescription: String {
+    /// Its dependencies, its delay, or that nothing has it; nil if its queue knows the reason.
+    private var waitingDescription: String? {
         let unfinished = dependencies.filter { !$0.isFinished }
         if !unfinished.isEmpty {
             return "waits for \(unfinished.map { OperationLabel($0).description }.joined(separator: ", "))"
         }
         if record.withLock({ $0.isDelayed }) { return "waits for the end of its delay" }
-        return record.withLock { $0.host }?.reasonToWait(of: self) ?? "not added to a queue"
+        return record.withLock { $0.host } == nil ? "not added to a queue" : nil
     }
 }

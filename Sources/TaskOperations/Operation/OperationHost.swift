@@ -30,9 +30,6 @@ protocol OperationHost: AnyObject, Sendable {
     /// An operation has failed or was cancelled.
     func noteFailure(of operation: AnyTaskOperation)
 
-    /// Why an operation that is ready has not started, in words.
-    func reasonToWait(of operation: AnyTaskOperation) -> String
-
     /// Whether the queue has a rate, which limits how often bodies start.
     var hasRate: Bool { get }
 

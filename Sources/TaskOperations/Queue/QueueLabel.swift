@@ -11,7 +11,7 @@ public struct QueueLabel: Hashable, Sendable, Codable, CustomStringConvertible {
         number = identity.number
     }
 
-    init(_ scheduler: Scheduler) {
+    package init(_ scheduler: Scheduler) {
         self.init(scheduler.identity)
     }
 

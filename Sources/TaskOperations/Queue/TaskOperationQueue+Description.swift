@@ -13,7 +13,8 @@ extension TaskOperationQueue: CustomStringConvertible, CustomDebugStringConverti
         return "\(scheduler.label) (\(parts.joined(separator: ", ")))"
     }
 
-    /// The description, and for each operation a line with the reason why it waits.
+    /// The description, and a line for each operation. The product TaskOperationsDiagnosis explains why they
+    /// wait.
     public var debugDescription: String {
         ([description] + operations.map { "  " + $0.debugDescription }).joined(separator: "\n")
     }

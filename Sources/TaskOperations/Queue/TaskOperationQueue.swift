@@ -14,7 +14,7 @@
 /// at least 1, and it can no longer be suspended or get a width of 0. Bodies can still get the queue with `current` and
 /// add operations. They get a view, whose lifetime has no effect on the queue.
 public final class TaskOperationQueue: Sendable {
-    let scheduler: Scheduler
+    package let scheduler: Scheduler
     /// Whether this object does not own the queue.
     private let isView: Bool
 

@@ -1,5 +1,5 @@
 /// Receives the changes of a queue's operations, in order.
-protocol ChangeListener: AnyObject, Sendable {
+package protocol ChangeListener: AnyObject, Sendable {
     /// Tells listeners apart.
     var identity: ObjectIdentifier { get }
 
@@ -12,7 +12,7 @@ protocol ChangeListener: AnyObject, Sendable {
 
 /// A change, and the properties of the operation that cannot be read later. It has no generic types, because the runtime
 /// looks these up at each use.
-struct LoggedChange: Sendable {
+package struct LoggedChange: Sendable {
     enum Detail: Sendable {
         case none
         /// It has started, and had these dependencies.
@@ -29,11 +29,13 @@ struct LoggedChange: Sendable {
     let operation: AnyTaskOperation
     let arrival: UInt64
     let kind: ChangeKind
-    let counts: ChangeCounts
+    package let counts: ChangeCounts
     let moment: Moment
     var detail = Detail.none
     /// Whether the change happened before the listener was added.
-    var isReplayed = false
+    package var isReplayed = false
+    /// Whether the operation has ended.
+    package var isEnd: Bool { if case .finished = kind { true } else { false } }
 }
 
 extension LoggedChange {

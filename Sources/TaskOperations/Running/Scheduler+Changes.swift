@@ -4,13 +4,13 @@ import Synchronization
 
 extension Scheduler {
     /// Adds a listener. It receives the present state first, then each change. Adding it again has no effect.
-    nonisolated func addListener(_ listener: any ChangeListener) {
+    package nonisolated func addListener(_ listener: any ChangeListener) {
         withCore { core in join(listener, &core) }
         changeLog.deliver()
     }
 
     /// Removes a listener. It may still be called for earlier changes.
-    nonisolated func removeListener(_ identity: ObjectIdentifier) {
+    package nonisolated func removeListener(_ identity: ObjectIdentifier) {
         withCore { core in leave(identity, &core) }
         changeLog.deliver()
     }

@@ -21,7 +21,7 @@ extension Scheduler {
     /// All operations that have not ended, in the order of adding.
     nonisolated var operations: [AnyTaskOperation] { withCore { $0.state.elements } }
 
-    nonisolated var operationCount: Int { withCore { $0.state.count } }
+    package nonisolated var operationCount: Int { withCore { $0.state.count } }
 
     /// Finishes the operations of a queue whose owner is being freed: its suspension and its width can no longer be
     /// changed.

@@ -134,12 +134,4 @@ extension Scheduler {
             return true
         }
     }
-
-    nonisolated func reasonToWait(of operation: AnyTaskOperation) -> String {
-        let (barrier, isSuspended) = withCore { core in
-            (core.slot(of: operation).flatMap { core.state.elementsHoldingBack($0).last }, core.state.isSuspended)
-        }
-        if let barrier { return "waits behind \(OperationLabel(barrier)) for a barrier in \(label)" }
-        return isSuspended ? "waits for \(label) to be resumed" : "waits for its turn in \(label)"
-    }
 }

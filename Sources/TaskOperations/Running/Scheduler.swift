@@ -6,7 +6,7 @@ import Synchronization
 /// take effect before the call returns. Effects are performed after unlocking.
 ///
 /// Lock order: the lock of an operation may be taken within `withCore`, never the other way round.
-actor Scheduler: OperationHost {
+package actor Scheduler: OperationHost {
     typealias Continuation = WaitContinuation<Void>
     typealias State = SchedulerState<AnyTaskOperation, Continuation>
 
@@ -83,7 +83,7 @@ actor Scheduler: OperationHost {
     nonisolated var queueName: String? { identity.name }
 
     /// A number that no other queue of the process has or had.
-    nonisolated var queueNumber: Int { identity.number }
+    package nonisolated var queueNumber: Int { identity.number }
 
     /// Names the object that owns the queue. To be called by its initialiser only.
     nonisolated func setOwner(_ owner: AnyObject) {
@@ -197,13 +197,13 @@ extension AnyTaskOperation {
 // MARK: - The executor
 
 extension Scheduler: SerialExecutor {
-    nonisolated var unownedExecutor: UnownedSerialExecutor { UnownedSerialExecutor(ordinary: self) }
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { UnownedSerialExecutor(ordinary: self) }
 
     /// Applies an event in a job of the actor, which excludes `withCore`. The effects are performed after the job.
     func apply<Result: Sendable>(_ event: (inout SchedulerCore) -> Result) -> Result { event(&core) }
 
     /// Runs a job of the actor under the lock.
-    nonisolated func enqueue(_ job: consuming ExecutorJob) {
+    package nonisolated func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         lock.withLock { job.runSynchronously(on: unownedExecutor) }
         withCore { _ in }

@@ -33,9 +33,9 @@ struct ChangeList<Element: Sendable>: Sendable {
 }
 
 /// How many operations were ever added, and how many of them have not ended, after a change.
-struct ChangeCounts: Hashable, Sendable {
+package struct ChangeCounts: Hashable, Sendable {
     let added: Int
-    let unfinished: Int
+    package let unfinished: Int
 }
 
 /// A change of an operation. It is not nested, because the runtime looks up a type within a generic one at each use.

@@ -1,5 +1,5 @@
 /// The state of an operation in a queue.
-enum OperationStatus: Hashable, Sendable {
+package enum OperationStatus: Hashable, Sendable {
     /// A dependency is unfinished.
     case waiting
     /// Its dependencies have finished; it may start, or is behind a barrier.

@@ -1,34 +1,34 @@
 // The reasons why operations do not start, or do not continue. Nothing is changed here.
 
-extension SchedulerState {
-    /// A reason why an operation does not start, or does not continue.
-    enum Reason: Hashable, Sendable {
-        /// A dependency is unfinished, or a deadline has not passed: the operation knows which.
-        case dependencies
-        /// It is behind this barrier.
-        case barrier(Slot)
-        /// It is a barrier, and so many stand between the barrier before and it.
-        case operationsBefore(Int)
-        /// The queue is suspended.
-        case suspended
-        /// Everything is being cancelled just now.
-        case held
-        /// So many that are ready are served before it.
-        case turn(Int)
-        /// The next operation, which may be this one, lacks permits.
-        case permits
-        /// Its level is at its limit; or the operation before it in its level is too heavy for the limit.
-        case level
-        /// A semaphore that is a limit of it has no permit for it.
-        case limits
-        /// The rate of the queue lets nothing start just now.
-        case rate
-        /// The next operation, which may be this one, is about to start: a worker was requested for it.
-        case worker
-    }
+/// A reason why an operation of a queue does not start, or does not continue.
+package enum QueueReason: Hashable, Sendable {
+    /// A dependency is unfinished, or a deadline has not passed: the operation knows which.
+    case dependencies
+    /// It is behind the barrier in this slot.
+    case barrier(Int)
+    /// It is a barrier, and so many unfinished operations are between the barrier before it and itself.
+    case operationsBefore(Int)
+    /// The queue is suspended.
+    case suspended
+    /// All operations are being cancelled just now.
+    case held
+    /// So many ready operations are served before it.
+    case turn(Int)
+    /// The next operation, which may be this one, lacks permits.
+    case permits
+    /// Its level is at its limit; or the operation before it in its level is too heavy for the limit.
+    case level
+    /// A semaphore that is a limit of it has no permit for it.
+    case limits
+    /// The rate of the queue lets nothing start just now.
+    case rate
+    /// The next operation, which may be this one, is about to start: a worker was requested for it.
+    case worker
+}
 
+extension SchedulerState {
     /// The reasons of one operation; none if it executes, or awaits something itself. Linear.
-    func reasons(of slot: Slot) -> [Reason] {
+    func reasons(of slot: Slot) -> [QueueReason] {
         let record = records[slot]
         let barrier = barriers.last(before: record.arrival)?.slot
         var between = 0
@@ -42,12 +42,12 @@ extension SchedulerState {
     }
 
     /// The operations that have not ended, in the order of arrival, and their reasons. Sorts.
-    var allReasons: [(slot: Slot, reasons: [Reason])] {
+    var allReasons: [(slot: Slot, reasons: [QueueReason])] {
         let slots = records.slots.sorted { records[$0].arrival < records[$1].arrival }
         let line = Line(self)
         let ahead = placesInLine(slots, line)
         var (barrier, between) = (nil as Slot?, 0)
-        var all: [(slot: Slot, reasons: [Reason])] = []
+        var all: [(slot: Slot, reasons: [QueueReason])] = []
         all.reserveCapacity(slots.count)
         for slot in slots {
             // An ended operation holds others back until its handlers have been called.
@@ -64,7 +64,7 @@ extension SchedulerState {
         records.slots.filter { records[$0].status == .executing }.sorted { records[$0].arrival < records[$1].arrival }
     }
 
-    private func reasons(_ slot: Slot, _ line: Line, behind barrier: Slot?, between: Int, ahead: Int) -> [Reason] {
+    private func reasons(_ slot: Slot, _ line: Line, behind barrier: Slot?, between: Int, ahead: Int) -> [QueueReason] {
         let record = records[slot]
         switch record.status {
         case .executing, .lent: return []
@@ -73,7 +73,7 @@ extension SchedulerState {
             return [ahead > 0 ? .turn(ahead) : nil, isFull ? .level : nil, .permits].compactMap(\.self)
         case .waiting, .ready: break
         }
-        var reasons: [Reason] = record.status == .waiting ? [.dependencies] : []
+        var reasons: [QueueReason] = record.status == .waiting ? [.dependencies] : []
         if let barrier { reasons.append(.barrier(barrier)) }
         if record.isBarrier, between > 0 { reasons.append(.operationsBefore(between)) }
         let mayStart = reasons.isEmpty

@@ -98,7 +98,7 @@ struct ClockKey: Hashable, Sendable {
 }
 
 /// A clock without its type, whose moments are durations since one moment of the clock.
-final class ClockFace: Sendable {
+package final class ClockFace: Sendable {
     /// The moment of an instant of the clock, or of now.
     private let moment: @Sendable (_ instant: (any InstantProtocol)?) -> Duration
     private let sleepUntil: @Sendable (Duration) async throws -> Void
@@ -114,11 +114,11 @@ final class ClockFace: Sendable {
     /// The longest single sleep. The runtime stops the process for one that it cannot count in nanoseconds.
     private static var longestSleep: Duration { .seconds(86_400) }
 
-    convenience init<C: Clock>(_ clock: C) where C.Duration == Duration {
+    package convenience init<C: Clock>(_ clock: C) where C.Duration == Duration {
         self.init(clock, from: clock.now)
     }
 
-    var now: Duration { moment(nil) }
+    package var now: Duration { moment(nil) }
 
     /// The moment that is `delay` from now.
     func moment(after delay: Duration) -> Duration { now + delay.saturated }
@@ -132,7 +132,7 @@ final class ClockFace: Sendable {
     ///
     /// If the clock returns early, or fails, it is asked once more. If it does so again, the time counts as passed: a
     /// task that waits for it would never continue.
-    func sleep(until moment: Duration) async {
+    package func sleep(until moment: Duration) async {
         var wasEarly = false
         repeat {
             let end = min(moment, now + Self.longestSleep)
@@ -157,7 +157,7 @@ extension Clock {
 extension Duration {
     /// The nearest duration that the library measures: at most 2⁴⁰ seconds, about 35,000 years. Sums of such durations,
     /// and products with small numbers, do not overflow.
-    var saturated: Duration {
+    package var saturated: Duration {
         let longest = Duration.seconds(1 << 40)
         return min(max(self, .zero - longest), longest)
     }

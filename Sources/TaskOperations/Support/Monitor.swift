@@ -1,24 +1,24 @@
 /// A value that only one thread at a time can reach, and on whose changes threads wait.
-final class Monitor<Value: Sendable>: @unchecked Sendable {
+package final class Monitor<Value: Sendable>: @unchecked Sendable {
     // Every access to `value` holds `lock`.
     private let lock = SystemLock()
     private var value: Value
 
-    init(_ value: Value) {
+    package init(_ value: Value) {
         self.value = value
     }
 
-    func withLock<Result: Sendable>(_ body: (inout Value) -> Result) -> Result {
+    package func withLock<Result: Sendable>(_ body: (inout Value) -> Result) -> Result {
         lock.lock()
         defer { lock.unlock() }
         return body(&value)
     }
 
     /// Wakes a thread that waits, if one does. To be called without the lock.
-    func wakeOne() { lock.wakeOne() }
+    package func wakeOne() { lock.wakeOne() }
 
     /// Wakes all threads that wait. To be called without the lock.
-    func wakeAll() { lock.wakeAll() }
+    package func wakeAll() { lock.wakeAll() }
 
     /// Blocks the thread until `attempt` returns something.
     ///
@@ -27,7 +27,7 @@ final class Monitor<Value: Sendable>: @unchecked Sendable {
     ///   - attempt: Called under the lock: at first, after each time that the thread was woken, and last when the time is
     ///     over; `isLate` is true then.
     /// - Returns: The result of `attempt`; nil if it returned nil when the time was over.
-    func wait<Result: Sendable>(
+    package func wait<Result: Sendable>(
         for limit: Duration?, until attempt: (inout Value, _ isLate: Bool) -> Result?
     ) -> Result? {
         let deadline = limit.map { ContinuousClock.now + min($0, .seconds(1_000_000_000)) }

@@ -29,7 +29,7 @@ public final class AsyncSemaphore: Sendable {
     ///
     /// - Parameters:
     ///   - capacity: The number of permits; not negative. With 0, all tasks wait until it is raised.
-    ///   - name: The name in messages, such as those of `AnyTaskOperation.waitingReasons`.
+    ///   - name: The name in messages, such as those of TaskOperationsDiagnosis.
     public init(capacity: Int, name: String? = nil) {
         Self.checkCapacity(capacity)
         self.name = name

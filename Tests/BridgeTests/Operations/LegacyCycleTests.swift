@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import TaskOperations
+import TaskOperationsDiagnosis
 import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing

@@ -1,6 +1,7 @@
 import Foundation
 import TaskOperations
 import TaskOperationsBridge
+import TaskOperationsDiagnosis
 import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing

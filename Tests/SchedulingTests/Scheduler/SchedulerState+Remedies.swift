@@ -23,7 +23,7 @@ extension SchedulerState {
 
     private func arrivedBefore(_ left: Slot, _ right: Slot) -> Bool { records[left].arrival < records[right].arrival }
 
-    private func wrongs(of slot: Slot, _ reasons: [Reason]) -> [String] {
+    private func wrongs(of slot: Slot, _ reasons: [QueueReason]) -> [String] {
         switch records[slot].status {
         case .executing, .lent: return reasons.isEmpty ? [] : ["it executes"]
         case .returning: return comesNext(slot, without: reasons[...]) ? [] : ["it does not return without these"]
@@ -32,14 +32,14 @@ extension SchedulerState {
         }
     }
 
-    private func startViolations(_ slot: Slot, _ reasons: [Reason], needsDependencies: Bool) -> [String] {
+    private func startViolations(_ slot: Slot, _ reasons: [QueueReason], needsDependencies: Bool) -> [String] {
         var violations: [String] = []
         if reasons.contains(.dependencies) != needsDependencies { violations.append("dependencies are otherwise") }
         if reasons.isEmpty { violations.append("there is no reason") }
         var rest = self
         for reason in reasons { rest.remedy(reason, of: slot) }
         // What it waits for next was behind what it waited for before.
-        var rounds: [[Reason]] = []
+        var rounds: [[QueueReason]] = []
         while rounds.count < 5, !rest.isNext(slot), rest.records.holds(slot) {
             rounds.append(rest.reasons(of: slot))
             for reason in rounds.last! { rest.remedy(reason, of: slot) }
@@ -60,7 +60,7 @@ extension SchedulerState {
         return violations
     }
 
-    private func comesNext(_ slot: Slot, without reasons: ArraySlice<Reason>) -> Bool {
+    private func comesNext(_ slot: Slot, without reasons: ArraySlice<QueueReason>) -> Bool {
         var rest = self
         for reason in reasons { rest.remedy(reason, of: slot) }
         return rest.isNext(slot)
@@ -75,7 +75,7 @@ extension SchedulerState {
     }
 
     /// Has a reason gone.
-    private mutating func remedy(_ reason: Reason, of slot: Slot) {
+    private mutating func remedy(_ reason: QueueReason, of slot: Slot) {
         let (before, record) = (self, records[slot])
         switch reason {
         case .dependencies: setReady(slot, true)

@@ -29,28 +29,6 @@ struct DescriptionTests {
         queue.cancelAllOperations()
     }
 
-    @Test("The long description says why an operation that is ready has not started")
-    func reasonsToWait() async throws {
-        let queue = TaskOperationQueue(name: "q", maxConcurrentOperationCount: 1)
-        let gate = Gate()
-        let executing = queue.addOperation(name: "executing") { await gate.pass() }
-        await gate.waitForArrivals(1)
-        let next = queue.addOperation(name: "next") {}
-        let barrier = queue.addBarrier(.name("barrier")) {}
-        let behind = queue.addOperation(name: "behind") {}
-        let notAdded = TaskOperation(name: "alone") {}
-        #expect(executing.debugDescription == "\"executing\" (executing, priority medium)")
-        #expect(next.debugDescription.hasSuffix("(ready, priority medium, waits for its turn in queue \"q\")"))
-        #expect(barrier.debugDescription.contains("for a barrier in queue \"q\""))
-        #expect(behind.debugDescription.hasSuffix("waits behind \"barrier\" for a barrier in queue \"q\")"))
-        #expect(notAdded.debugDescription == "\"alone\" (ready, priority medium, not added to a queue)")
-        queue.isSuspended = true
-        #expect(next.debugDescription.hasSuffix("waits for queue \"q\" to be resumed)"))
-        gate.open()
-        queue.isSuspended = false
-        try await queue.waitUntilAllOperationsAreFinished()
-    }
-
     @Test("The long description names the operations that an executing body awaits")
     func awaiting() async throws {
         let queue = TaskOperationQueue(.init(name: "other", isSuspended: true))

@@ -1,5 +1,6 @@
 import Foundation
 @_spi(Lock) import TaskOperations
+import TaskOperationsDiagnosis
 import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing

@@ -1,5 +1,6 @@
 import Dispatch
 @_spi(Lock) import TaskOperations
+import TaskOperationsDiagnosis
 import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing

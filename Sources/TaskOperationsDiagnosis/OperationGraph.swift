@@ -1,3 +1,5 @@
+public import TaskOperations
+
 /// The unfinished operations of queues, and the waits between them, at one moment.
 ///
 /// It also contains operations on other queues, or on none, for which these wait. `Codable`, to be stored or

@@ -1,3 +1,5 @@
+public import TaskOperations
+
 /// A reason why an operation does not execute, or a wait of its executing body.
 ///
 /// An operation can have several reasons at once, and starts when none is left. An operation behind others in the line of its

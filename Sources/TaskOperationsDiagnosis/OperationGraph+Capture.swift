@@ -1,3 +1,5 @@
+import TaskOperations
+
 extension OperationGraph {
     /// Captures queues at one moment.
     ///
@@ -45,7 +47,7 @@ extension OperationGraph {
 
         mutating func build(_ captures: [QueueCapture]) {
             self.captures = Dictionary(uniqueKeysWithValues: captures.map { (ObjectIdentifier($0.scheduler), $0) })
-            let reasons = captures.map(\.state.allReasons)
+            let reasons = captures.map(\.allReasons)
             for (capture, reasons) in zip(captures, reasons) { addOperations(of: capture, reasons) }
             for (capture, reasons) in zip(captures, reasons) { addEdges(of: capture, reasons) }
             addOthers()
@@ -54,22 +56,22 @@ extension OperationGraph {
         // MARK: Operations
 
         private mutating func addOperations(
-            of capture: QueueCapture, _ all: [(slot: Int, reasons: [Scheduler.State.Reason])]
+            of capture: QueueCapture, _ all: [(slot: Int, reasons: [QueueReason])]
         ) {
             let queue = graph.queues.count
             graph.queues.append(Queue(capture))
-            let holders = capture.holders
+            let holders = capture.permitHolders
             for (slot, reasons) in all {
-                let record = capture.state.records[slot]
-                indices[ObjectIdentifier(record.element)] = graph.operations.count
+                let operation = capture.operation(at: slot)
+                indices[ObjectIdentifier(operation.operation)] = graph.operations.count
                 let first =
                     reasons.contains(where: \.isTurn) ? reasons.filter { $0 != .permits && $0 != .worker } : reasons
                 graph.operations.append(
                     Operation(
-                        label: OperationLabel(record.element), queue: queue, number: record.arrival,
-                        state: State(record.status), priority: record.level.taskPriority, weight: record.weight,
-                        isBarrier: record.isBarrier, isCancelled: capture.details[slot]?.isCancelled ?? false,
-                        reasons: capture.reasons(of: slot, first, holders: holders)))
+                        label: OperationLabel(operation.operation), queue: queue, number: operation.number,
+                        state: State(operation.status), priority: operation.priority, weight: operation.weight,
+                        isBarrier: operation.isBarrier, isCancelled: capture.details[slot]?.isCancelled ?? false,
+                        reasons: capture.waitingReasons(of: slot, first, holders: holders)))
             }
         }
 
@@ -86,17 +88,17 @@ extension OperationGraph {
         // MARK: Edges
 
         private mutating func addEdges(
-            of capture: QueueCapture, _ all: [(slot: Int, reasons: [Scheduler.State.Reason])]
+            of capture: QueueCapture, _ all: [(slot: Int, reasons: [QueueReason])]
         ) {
             var sinceBarrier: [Int] = []
             for (slot, reasons) in all {
-                let record = capture.state.records[slot]
-                let waiter = indices[ObjectIdentifier(record.element)]!
+                let operation = capture.operation(at: slot)
+                let waiter = indices[ObjectIdentifier(operation.operation)]!
                 if let detail = capture.details[slot] { addEdges(from: waiter, detail) }
                 for case .barrier(let barrier) in reasons {
-                    add(waiter, index(of: capture.state.records[barrier].element), .barrier)
+                    add(waiter, index(of: capture.operation(at: barrier).operation), .barrier)
                 }
-                if record.isBarrier {
+                if operation.isBarrier {
                     if reasons.contains(where: \.isOperationsBefore) {
                         for other in sinceBarrier { add(waiter, other, .barrier) }
                     }
@@ -109,10 +111,7 @@ extension OperationGraph {
 
         private mutating func addEdges(from waiter: Int, _ detail: OperationDetail) {
             for dependency in detail.dependencies { add(waiter, index(of: dependency), .dependency) }
-            // A wait with a purpose has a target that nothing else knows.
-            for case .operation(let operation) in detail.waits.filter({ $0.isSuspended && $0.purpose == nil })
-                .map(\.target)
-            {
+            for case .operation(let operation) in detail.bodyWaits.map(\.target) {
                 add(waiter, index(of: operation), .wait)
             }
         }
@@ -125,9 +124,11 @@ extension OperationGraph {
         private mutating func index(of operation: AnyTaskOperation) -> Int? {
             let identity = ObjectIdentifier(operation)
             if let index = indices[identity] { return index }
-            let (host, detail) = OperationDetail.withHost(operation)
-            if detail.phase == .finished { return nil }
-            if let host, let capture = captures[ObjectIdentifier(host)], !capture.waitsForRoom(operation) {
+            let detail = OperationDetail(operation)
+            if detail.isFinished { return nil }
+            if let scheduler = detail.scheduler, let capture = captures[ObjectIdentifier(scheduler)],
+                !capture.waitsForRoom(operation)
+            {
                 isTorn = true
             }
             let index = graph.operations.count + others.count
@@ -142,32 +143,30 @@ extension QueueCapture {
     /// The queues with operations for which operations of this one wait.
     fileprivate var otherSchedulers: [Scheduler] {
         details.values.flatMap { detail -> [Scheduler] in
-            let hosts = detail.dependencies.map { $0.record.withLock { $0.host } }
-            let targets = detail.waits.filter(\.isSuspended).map { wait in
-                if case .room(let host) = wait.purpose { return host as (any OperationHost)? }
-                return switch wait.target {
-                case .operation(let operation): operation.record.withLock { $0.host }
-                case .end(let host): host
-                case .permit: nil
+            let targets = detail.bodyWaits.map { wait -> Scheduler? in
+                switch wait.target {
+                case .operation(let operation): OperationDetail(operation).scheduler
+                case .end(let scheduler), .room(let scheduler): scheduler
+                default: nil
                 }
             }
-            return (hosts + targets).compactMap { $0 as? Scheduler }
+            return (detail.dependencies.map { OperationDetail($0).scheduler } + targets).compactMap(\.self)
         }
     }
 }
 
 extension OperationGraph.Queue {
     fileprivate init(_ capture: QueueCapture) {
-        label = capture.queue
-        maxConcurrentOperationCount = capture.state.permits.capacity
-        permitsTaken = capture.state.permits.taken
-        isSuspended = capture.state.isSuspended
-        isShutDown = !capture.state.intake.takes
+        label = capture.label
+        maxConcurrentOperationCount = capture.width
+        permitsTaken = capture.permitsTaken
+        isSuspended = capture.isSuspended
+        isShutDown = capture.isShutDown
     }
 }
 
 extension OperationGraph.State {
-    fileprivate init(_ status: Scheduler.State.Status) {
+    fileprivate init(_ status: OperationStatus) {
         self =
             switch status {
             case .waiting: .waiting
@@ -180,16 +179,19 @@ extension OperationGraph.State {
 
     fileprivate init(_ detail: OperationDetail) {
         self =
-            switch detail.phase {
-            case .created: .created
-            case .submitted: detail.dependencies.isEmpty && !detail.isDelayed ? .ready : .waiting
-            case .executing: detail.isPermitLent ? .lent : .executing
-            case .finished: .finished
+            if detail.isFinished {
+                .finished
+            } else if detail.isExecuting {
+                detail.isPermitLent ? .lent : .executing
+            } else if detail.isAdded {
+                detail.dependencies.isEmpty && !detail.isDelayed ? .ready : .waiting
+            } else {
+                .created
             }
     }
 }
 
-extension SchedulerState.Reason {
+extension QueueReason {
     fileprivate var isTurn: Bool { if case .turn = self { true } else { false } }
     fileprivate var isOperationsBefore: Bool { if case .operationsBefore = self { true } else { false } }
 }

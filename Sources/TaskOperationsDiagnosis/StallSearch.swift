@@ -1,3 +1,5 @@
+import TaskOperations
+
 /// The chain of waits from the oldest operation of a queue to the culprit.
 struct StallSearch {
     private let graph: OperationGraph

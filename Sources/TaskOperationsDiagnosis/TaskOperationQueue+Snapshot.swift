@@ -1,3 +1,5 @@
+public import TaskOperations
+
 extension TaskOperationQueue {
     /// Returns the unfinished operations of the queue, and the waits between them, at one moment.
     ///

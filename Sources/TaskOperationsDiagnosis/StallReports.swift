@@ -1,3 +1,5 @@
+public import TaskOperations
+
 /// The reports on the stalls of a queue, as a sequence: see `TaskOperationQueue.stalls(longerThan:clock:)`.
 public struct StallReports: AsyncSequence, Sendable {
     public typealias Element = StallReport

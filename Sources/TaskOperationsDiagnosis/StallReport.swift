@@ -1,3 +1,5 @@
+public import TaskOperations
+
 /// A report on a queue that has operations, none of which has ended for some time.
 public struct StallReport: Sendable {
     /// An operation on the chain of waits from the oldest operation of the queue to the culprit.

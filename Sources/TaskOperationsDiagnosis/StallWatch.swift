@@ -1,3 +1,5 @@
+import TaskOperations
+
 /// Watches a queue, on a thread of its own: bodies that block all of the pool's threads do not keep it from its work.
 final class StallWatch: ChangeListener {
     private struct Progress: Sendable {
@@ -8,7 +10,6 @@ final class StallWatch: ChangeListener {
     }
 
     private weak let scheduler: Scheduler?
-    private let queueIdentity: QueueIdentity
     private let limit: Duration
     private let clock: ClockFace
     /// Whether the clock's time is the system's, so that the thread can wait for it.
@@ -26,7 +27,6 @@ final class StallWatch: ChangeListener {
         self.clock = ClockFace(clock)
         isSystemClock = clock is ContinuousClock || clock is SuspendingClock
         self.send = send
-        queueIdentity = scheduler.identity
     }
 
     /// Begins to watch. Returns the task that does.
@@ -52,20 +52,19 @@ final class StallWatch: ChangeListener {
 
     // MARK: Listening
 
-    var identity: ObjectIdentifier { ObjectIdentifier(self) }
+    package var identity: ObjectIdentifier { ObjectIdentifier(self) }
 
-    func receive(_ changes: ArraySlice<LoggedChange>) {
+    package func receive(_ changes: ArraySlice<LoggedChange>) {
         let now = clock.now
         progress.withLock { progress in
             for change in changes {
-                let isEnd = if case .finished = change.kind { true } else { false }
-                if isEnd || (progress.unfinishedCount == 0 && !change.isReplayed) { progress.last = now }
+                if change.isEnd || (progress.unfinishedCount == 0 && !change.isReplayed) { progress.last = now }
                 progress.unfinishedCount = change.counts.unfinished
             }
         }
     }
 
-    func queueWasReleased() {
+    package func queueWasReleased() {
         stop()
         send(nil)
     }
@@ -97,7 +96,7 @@ final class StallWatch: ChangeListener {
     private func report(lasting duration: Duration) -> StallReport? {
         guard let scheduler else { return nil }
         let graph = OperationGraph(of: [scheduler], follows: true)
-        let queue = QueueLabel(queueIdentity)
+        let queue = QueueLabel(scheduler)
         let search = StallSearch(graph, from: queue)
         guard var culprit = search.culprit else { return nil }
         let isPoolBlocked = isPoolBlocked(at: search.lastPriority)

@@ -1,3 +1,5 @@
+import TaskOperations
+
 extension OperationGraph {
     /// The graph as a flowchart of Mermaid. Arrows lead from an operation to those that wait for it. Each queue is a box.
     public var mermaid: String {

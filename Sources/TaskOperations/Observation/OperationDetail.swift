@@ -1,0 +1,92 @@
+/// The waits of an operation that it stores itself, at one moment.
+package struct OperationDetail: Sendable {
+    package let isAdded: Bool
+    package let isExecuting: Bool
+    package let isFinished: Bool
+    package let isCancelled: Bool
+    package let isDelayed: Bool
+    /// Whether it represents work that the library does not run.
+    package let isOutside: Bool
+    package let isPermitLent: Bool
+    /// The queue that runs it, or `withoutQueue`; nil if nothing runs it.
+    package let scheduler: Scheduler?
+    /// Dependencies that were unfinished at some time.
+    private let dependencyList: DependencyList?
+    private let waits: [OperationLinks.Wait]
+    private let notes: [WaitNote]
+    private let limits: [AsyncSemaphore]
+
+    package init(_ operation: AnyTaskOperation) {
+        self = operation.record.withLock { OperationDetail($0) }
+    }
+
+    private init(_ record: borrowing OperationRecord) {
+        isAdded = record.phase == .submitted
+        isExecuting = record.phase == .executing
+        isFinished = record.phase == .finished
+        isCancelled = record.isCancelled
+        isDelayed = record.isDelayed
+        isOutside = record.wasSubmitted && record.phase == .created
+        isPermitLent = record.links?.permit == .lent
+        scheduler = record.host as? Scheduler
+        dependencyList = isFinished ? nil : record.links?.dependencies
+        waits = record.links?.waits ?? []
+        notes = record.links?.notes ?? []
+        limits = record.links?.limits ?? []
+    }
+
+    /// Its unfinished dependencies.
+    package var dependencies: [AnyTaskOperation] { dependencyList?.unfinished ?? [] }
+
+    /// The descriptions of the limits that have no permit left; of all limits if each has one by now.
+    package var limitDescriptions: [String] {
+        let full = limits.filter { $0.available == 0 }
+        return (full.isEmpty ? limits : full).map(\.waitDescription)
+    }
+
+    /// The waits of the body. The open scope of a body is not awaited yet.
+    package var bodyWaits: [CapturedWait] {
+        waits.filter(\.isSuspended).map(CapturedWait.init) + notes.map(CapturedWait.init)
+    }
+}
+
+/// A wait of a body, with its target itself.
+package struct CapturedWait: Sendable {
+    package enum Target: Sendable {
+        case operation(AnyTaskOperation)
+        case end(Scheduler)
+        case room(Scheduler)
+        case semaphore(String)
+        case completionHandler(String)
+        case group(String)
+        case pause(attempt: Int, length: Duration)
+        /// Work that the library does not run.
+        case outside
+    }
+
+    package let target: Target
+    package let since: ContinuousClock.Instant
+
+    fileprivate init(_ wait: OperationLinks.Wait) {
+        since = wait.since
+        target =
+            switch (wait.purpose, wait.target) {
+            case (.pause(let attempt, let length), _): .pause(attempt: attempt, length: length)
+            case (.room(let host), _): (host as? Scheduler).map(Target.room) ?? .outside
+            case (nil, .operation(let operation)): .operation(operation)
+            case (nil, .end(let host)): (host as? Scheduler).map(Target.end) ?? .outside
+            case (.work, _), (nil, .permit): .outside
+            }
+    }
+
+    fileprivate init(_ note: WaitNote) {
+        since = note.since
+        let text = note.subject.waitDescription
+        target =
+            switch note.kind {
+            case .semaphore: .semaphore(text)
+            case .completionHandler: .completionHandler(text)
+            case .group: .group(text)
+            }
+    }
+}

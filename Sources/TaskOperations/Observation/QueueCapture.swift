@@ -1,0 +1,105 @@
+/// A queue at one moment, with the details of its operations. The product TaskOperationsDiagnosis explains it.
+package struct QueueCapture: Sendable {
+    /// An operation of the queue.
+    package struct Operation: Sendable {
+        package let operation: AnyTaskOperation
+        /// Its number in the queue: the first that was added has 1.
+        package let number: UInt64
+        package let status: OperationStatus
+        package let priority: TaskPriority
+        package let weight: Int
+        package let isBarrier: Bool
+        /// When it started. Nil if the queue was not observed then.
+        package let startTime: ContinuousClock.Instant?
+    }
+
+    package let scheduler: Scheduler
+    package let label: QueueLabel
+    private let state: Scheduler.State
+    private let startTimes: [UInt64: Moment]
+    /// By slots: of all operations, or of the requested one.
+    package private(set) var details: [Int: OperationDetail] = [:]
+
+    private init(_ capture: Scheduler.Capture) {
+        scheduler = capture.scheduler
+        state = capture.state
+        startTimes = capture.startTimes
+        label = QueueLabel(capture.scheduler)
+    }
+
+    /// Captures queues at one moment, and everything in them.
+    package static func capture(_ schedulers: some Sequence<Scheduler>) -> [QueueCapture] {
+        Scheduler.capture(schedulers) { captures in
+            captures.map { capture in
+                var queue = QueueCapture(capture)
+                for slot in queue.state.records.slots { queue.addDetail(of: slot) }
+                return queue
+            }
+        }
+    }
+
+    /// Captures a queue, and of its operations only one.
+    ///
+    /// - Returns: Also the operation's slot; nil if it is not in the queue any more.
+    package static func capture(
+        _ scheduler: Scheduler, for operation: AnyTaskOperation
+    ) -> (QueueCapture, slot: Int?) {
+        Scheduler.capture(CollectionOfOne(scheduler)) { captures in
+            var queue = QueueCapture(captures[0])
+            let slot = operation.snapshot.slot
+            let isHere =
+                slot >= 0 && queue.state.records.holds(slot) && queue.state.records[slot].element === operation
+                && !queue.state.ending.contains(slot)
+            if isHere { queue.addDetail(of: slot) }
+            return (queue, isHere ? slot : nil)
+        }
+    }
+
+    private mutating func addDetail(of slot: Int) {
+        details[slot] = OperationDetail(state.records[slot].element)
+    }
+
+    // MARK: The queue
+
+    package var width: Int { state.permits.capacity }
+    package var permitsTaken: Int { state.permits.taken }
+    package var isSuspended: Bool { state.isSuspended }
+    package var isShutDown: Bool { !state.intake.takes }
+    /// The operations that have permits, in the order of arrival.
+    package var holders: [Operation] { state.permitHolders.map(operation) }
+    /// The time until the rate of the queue lets an operation start.
+    package var timeToNextStart: Duration {
+        state.pace.rate.map { max(.zero, $0.nextStart - state.pace.time.now) } ?? .zero
+    }
+
+    /// Whether an operation is to be added once there is room. Linear in the number of such operations.
+    package func waitsForRoom(_ operation: AnyTaskOperation) -> Bool {
+        state.room.producers.contains { $0.element === operation }
+    }
+
+    // MARK: Operations
+
+    package func operation(at slot: Int) -> Operation {
+        let record = state.records[slot]
+        return Operation(
+            operation: record.element, number: record.arrival, status: record.status,
+            priority: record.level.taskPriority, weight: record.weight, isBarrier: record.isBarrier,
+            startTime: startTimes[record.arrival]?.instant)
+    }
+
+    /// The highest number of operations of the priority of an operation that execute at once.
+    package func priorityLimit(of slot: Int) -> Int {
+        state.lending.caps?[state.records[slot].level].capacity ?? state.permits.capacity
+    }
+
+    /// The reasons of one operation. Linear.
+    package func reasons(of slot: Int) -> [QueueReason] { state.reasons(of: slot) }
+
+    /// The unfinished operations in the order of arrival, and their reasons. Sorts.
+    package var allReasons: [(slot: Int, reasons: [QueueReason])] { state.allReasons }
+}
+
+extension Scheduler {
+    /// Whether this runs operations that were started without a queue.
+    package nonisolated var isWithoutQueue: Bool { self === Scheduler.withoutQueue }
+}

@@ -1,0 +1,114 @@
+public import TaskOperations
+
+extension AnyTaskOperation {
+    /// The reasons why the operation does not execute, or the waits of its executing body. Never empty.
+    ///
+    /// Linear in the number of operations of the queue, which is locked only while they are read.
+    public var waitingReasons: [WaitingReason] {
+        while true {
+            let detail = OperationDetail(self)
+            guard let scheduler = detail.scheduler else {
+                if let reason = detail.reasonWithoutQueue { return [reason] }
+                continue
+            }
+            let (queue, slot) = QueueCapture.capture(scheduler, for: self)
+            if let slot {
+                return queue.waitingReasons(of: slot, queue.reasons(of: slot), holders: queue.permitHolders)
+            }
+            if isFinished { return [.finished] }
+            if queue.waitsForRoom(self) { return [.room(queue.label)] }
+            // It is on its way into the queue, or out of it.
+            if OperationDetail(self).scheduler === scheduler { return [.executor] }
+        }
+    }
+
+    /// The reasons why the operation does not execute, or the waits of its body, as a sentence.
+    public var waitingExplanation: String {
+        "\(OperationLabel(self)) \(waitingReasons.map { "\($0)" }.joined(separator: ", and "))."
+    }
+}
+
+extension OperationDetail {
+    /// The reason of an operation that is on no queue; nil if it is on one.
+    fileprivate var reasonWithoutQueue: WaitingReason? {
+        if isFinished { return .finished }
+        if isAdded || isExecuting { return nil }
+        return isOutside ? .outside : .notAdded
+    }
+
+    /// The label of the queue, unless the operation was started without one.
+    var queueLabel: QueueLabel? { scheduler.flatMap { $0.isWithoutQueue ? nil : QueueLabel($0) } }
+}
+
+// MARK: - Translation
+
+extension QueueCapture {
+    /// The operations that have permits, in the order of arrival.
+    var permitHolders: [PermitHolder] {
+        holders.map { PermitHolder(operation: OperationLabel($0.operation), weight: $0.weight, since: $0.startTime) }
+    }
+
+    /// Returns the reasons why an operation does not execute, or the waits of its body.
+    ///
+    /// - Parameters:
+    ///   - reasons: The reasons of the queue.
+    ///   - holders: The operations that hold permits.
+    func waitingReasons(of slot: Int, _ reasons: [QueueReason], holders: [PermitHolder]) -> [WaitingReason] {
+        guard let detail = details[slot] else { return [] }
+        let operation = operation(at: slot)
+        switch operation.status {
+        case .executing, .lent:
+            let waits = detail.bodyWaits.map {
+                WaitingReason.body(BodyWait(target: .init($0), since: $0.since, isPermitLent: detail.isPermitLent))
+            }
+            return waits.isEmpty ? [.execution(since: operation.startTime)] : waits
+        case .waiting, .ready, .returning:
+            return reasons.flatMap { translate($0, slot, detail, holders) }
+        }
+    }
+
+    private func translate(
+        _ reason: QueueReason, _ slot: Int, _ detail: OperationDetail, _ holders: [PermitHolder]
+    ) -> [WaitingReason] {
+        switch reason {
+        case .dependencies: dependencyReasons(detail)
+        case .barrier(let barrier): [.barrier(OperationLabel(operation(at: barrier).operation))]
+        case .operationsBefore(let count): [.operationsBefore(count: count)]
+        case .suspended: [.suspended(label)]
+        case .held: [.cancellation]
+        case .turn(let count): [.turn(ahead: count)]
+        case .permits: [.permits(width: width, holders: holders)]
+        case .level: [.priorityLimit(priorityLimit(of: slot))]
+        case .limits: detail.limitDescriptions.map { .limit($0) }
+        case .rate: [.rate(next: timeToNextStart)]
+        case .worker: [.executor]
+        }
+    }
+
+    private func dependencyReasons(_ detail: OperationDetail) -> [WaitingReason] {
+        let dependencies = detail.dependencies.map {
+            WaitingReason.dependency(OperationLabel($0), queue: OperationDetail($0).queueLabel)
+        }
+        let all = dependencies + (detail.isDelayed ? [.delay] : [])
+        // They have all ended just now, and the queue is about to learn of it.
+        return all.isEmpty ? [.executor] : all
+    }
+}
+
+extension BodyWait.Target {
+    fileprivate init(_ wait: CapturedWait) {
+        switch wait.target {
+        case .operation(let operation):
+            let detail = OperationDetail(operation)
+            let isNameless = operation.name == nil && detail.isOutside
+            self = isNameless ? .outside : .operation(OperationLabel(operation), queue: detail.queueLabel)
+        case .end(let scheduler): self = .endOfQueue(QueueLabel(scheduler))
+        case .room(let scheduler): self = .room(QueueLabel(scheduler))
+        case .semaphore(let text): self = .semaphore(text)
+        case .completionHandler(let text): self = .completionHandler(text)
+        case .group(let text): self = .group(text)
+        case .pause(let attempt, let length): self = .pause(beforeAttempt: attempt, length: length)
+        case .outside: self = .outside
+        }
+    }
+}
