@@ -12,11 +12,11 @@ public class AnyTaskOperation: @unchecked Sendable {
     /// The operation's place in the order of the wait graph.
     let rank: Rank
 
-    init(name: String?, priority: TaskPriority?, dependencies: [AnyTaskOperation]) {
+    init(name: String?, level: PriorityLevel?, dependencies: [AnyTaskOperation]) {
         self.name = name
         record = Lock(
             OperationRecord(
-                priority: priority, links: dependencies.isEmpty ? nil : OperationLinks(dependencies: dependencies)))
+                level: level, links: dependencies.isEmpty ? nil : OperationLinks(dependencies: dependencies)))
         // Drawn last: from now on no dependency can rise above it.
         rank = Rank()
     }

@@ -81,9 +81,10 @@ struct OperationRecord: ~Copyable, Sendable {
         if case .outcome(let outcome) = progress { outcome } else { nil }
     }
 
-    init(priority: TaskPriority?, links: OperationLinks?) {
-        level = priority.map { PriorityLevel($0) } ?? .medium
-        if priority != nil { marks = .isPriorityGiven }
+    /// - Parameter level: The requested level; nil if none was requested.
+    init(level: PriorityLevel?, links: OperationLinks?) {
+        self.level = level ?? .medium
+        if level != nil { marks = .isPriorityGiven }
         self.links = links
     }
 

@@ -44,7 +44,10 @@ public final class TaskOperation<Success: Sendable>: AnyTaskOperation, @unchecke
         body: @escaping Body
     ) {
         self.body = body
-        super.init(name: name, priority: priority, dependencies: dependencies)
+        // At once, because the runtime looks up the type `TaskPriority?` for each copy.
+        var level: PriorityLevel?
+        if let priority { level = PriorityLevel(priority) }
+        super.init(name: name, level: level, dependencies: dependencies)
     }
 
     /// Creates an operation with options.

@@ -493,9 +493,23 @@ extension SchedulerState {
         return pace.nextWake(for: ready.count)
     }
 
+    @inline(__always)
     private mutating func startWorkers() {
+        if !isPlain { return startWorkersByPolicies() }
+        let count = startableCount
+        if count > 0, let level = firstLevel { startWorkers(for: count, at: level) }
+    }
+
+    /// Not inlined: the selection copies the whole state, for which a plain queue would pay 500 instructions a start.
+    @inline(never)
+    private mutating func startWorkersByPolicies() {
         guard let level = nextLevel else { return }
-        let count = max(0, min(startableCount, lending.available(at: level), workerLimit) - starting[level])
+        startWorkers(for: min(startableCount, lending.available(at: level)), at: level)
+    }
+
+    @inline(__always)
+    private mutating func startWorkers(for operationCount: Int, at level: PriorityLevel) {
+        let count = max(0, min(operationCount, workerLimit) - starting[level])
         if count == 0 { return }
         starting[level] += count
         for _ in 0..<count { outbox.workers.append(level) }
