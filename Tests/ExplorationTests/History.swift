@@ -147,10 +147,22 @@ extension History {
             case none
         }
 
+        /// The rest of a call that cancels all operations of a queue: one after the other, each under its own lock. Calls
+        /// of other threads may come between.
+        private struct Cancellation {
+            let queue: Int
+            var unstarted: [Int]
+            var executing: [Int] = []
+
+            var isComplete: Bool { unstarted.isEmpty && executing.isEmpty }
+        }
+
         private let sequences: [[Entry]]
         private let outcomes: [Model.Outcome]
         private var model: Model
         private var positions: [Int]
+        /// By sequences: the rest of a call that cancels all operations, and has begun.
+        private var cancellations: [Cancellation?]
         private var order: [String] = []
         private var left = 3000
         private(set) var longest = ""
@@ -167,6 +179,7 @@ extension History {
             }
             self.sequences = sequences
             positions = sequences.map { _ in 0 }
+            cancellations = sequences.map { _ in nil }
             model = Model(program)
             model.tellsDependentsLater = true
         }
@@ -178,24 +191,27 @@ extension History {
             let limit = next.map { sequences[$0][positions[$0]].returned }.min()!
             let possible = next.filter { sequences[$0][positions[$0]].invoked <= limit }
                 .sorted { sequences[$0][positions[$0]].returned < sequences[$1][positions[$1]].returned }
+                // Mostly nothing happens within a call.
+                .partitioned { cancellations[$0] != nil }
             for index in possible {
                 left -= 1
                 if left < 0 { return .gaveUp }
-                let saved = model
+                let (saved, savedCancellation) = (model, cancellations[index])
                 let complaints = model.violations.count
                 let event = sequences[index][positions[index]].event
-                apply(event)
+                let isComplete = apply(event, of: index)
                 let complaint = model.violations.dropFirst(complaints).first
                 note(event, complaint)
                 if complaint == nil {
-                    positions[index] += 1
-                    order.append("\(event)")
+                    if isComplete { positions[index] += 1 }
+                    order.append(isComplete ? "\(event)" : "\(event), a part")
                     let result = run()
                     if result != .none { return result }
                     order.removeLast()
-                    positions[index] -= 1
+                    if isComplete { positions[index] -= 1 }
                 }
                 model = saved
+                cancellations[index] = savedCancellation
             }
             return .none
         }
@@ -208,10 +224,45 @@ extension History {
 
         private var hasOutcomes: Bool { outcomes.indices.allSatisfy { model.operations[$0].outcome == outcomes[$0] } }
 
+        /// Returns whether the event is complete.
+        private mutating func apply(_ event: Event, of sequence: Int) -> Bool {
+            if cancellations[sequence] != nil { return continueCancellation(of: sequence) }
+            if case .call(let call, _) = event, let queue = call.cancelledQueue {
+                if case .shutDown = call { model.shutDown(queue, isCancelling: false) }
+                let operations = model.unfinished(in: queue)
+                if operations.isEmpty { return true }
+                cancellations[sequence] = Cancellation(queue: queue, unstarted: operations)
+                return false
+            }
+            apply(event)
+            return true
+        }
+
+        /// Cancels the next operation of a call that cancels all. First it ends those that have not started, and lets none
+        /// start meanwhile. Then it cancels the others.
+        private mutating func continueCancellation(of sequence: Int) -> Bool {
+            if !cancellations[sequence]!.unstarted.isEmpty {
+                let number = cancellations[sequence]!.unstarted.removeFirst()
+                if model.operations[number].phase == .executing {
+                    cancellations[sequence]!.executing.append(number)
+                } else {
+                    model.cancel(number)
+                }
+            } else {
+                model.cancel(cancellations[sequence]!.executing.removeFirst())
+            }
+            if !cancellations[sequence]!.isComplete { return false }
+            cancellations[sequence] = nil
+            return true
+        }
+
         private mutating func apply(_ event: Event) {
             switch event {
             case .call(let call, let refusal): apply(call, refusal)
             case .begin(let number):
+                let queue = model.operations[number].queue
+                let isHeld = cancellations.contains { $0.map { $0.queue == queue && !$0.unstarted.isEmpty } ?? false }
+                model.check(!isHeld, "\(number) began while all operations of its queue were cancelled")
                 model.begin(number, levels: model.operations.map { _ in Int(TaskPriority.medium.rawValue) })
             case .end(let number, let outcome): model.end(number, outcome)
             case .quiet: model.noteQuiet()
@@ -235,11 +286,10 @@ extension History {
                     model.add([number], to: queue, isBarrier: true)
                 }
             case .cancel(let number): model.cancel(number)
-            case .cancelAll(let queue): model.cancelAll(queue)
             case .setSuspended(let queue, let isSuspended): model.setSuspended(queue, isSuspended)
             case .setWidth(let queue, let width): model.setWidth(queue, width)
             case .setPendingLimit(let queue, let limit): model.setPendingLimit(queue, limit)
-            case .setCap, .advance, .setLevel: break
+            case .cancelAll, .setCap, .advance, .setLevel: break
             case .depend(let number, _) where model.operations[number].outcome == .queueShutDown:
                 // The operation was rejected. It ends after the queue is left, and the addition may return before that.
                 break
@@ -247,7 +297,7 @@ extension History {
                 if meets(model.addingDependency(other, to: number), refusal) { model.addDependency(other, to: number) }
             case .undepend(let number, let other):
                 if meets(model.removingDependency(of: number), refusal) { model.removeDependency(other, of: number) }
-            case .shutDown(let queue, let isCancelling): model.shutDown(queue, isCancelling: isCancelling)
+            case .shutDown(let queue, _): model.shutDown(queue, isCancelling: false)
             }
         }
 
@@ -273,6 +323,23 @@ extension Call {
         case .addBarrier(let number, _): [number]
         default: []
         }
+    }
+}
+
+extension Call {
+    /// The queue whose operations it cancels, if it cancels all.
+    fileprivate var cancelledQueue: Int? {
+        switch self {
+        case .cancelAll(let queue), .shutDown(let queue, true): queue
+        default: nil
+        }
+    }
+}
+
+extension Array {
+    /// The elements that satisfy a condition, then the others.
+    fileprivate func partitioned(by condition: (Element) -> Bool) -> [Element] {
+        filter(condition) + filter { !condition($0) }
     }
 }
 

@@ -10,7 +10,7 @@ struct Rule04Tests {
         for _ in 0..<20 {
             let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
             let starts = Recorder<Int>()
-            // Added one by one, the first of so many would have started long before the last is there.
+            // If they were added one by one, the first would start long before the last is added.
             let batch = (0..<2000).map { number in
                 TaskOperation(priority: number == 1999 ? .high : .low) { starts.record(number) }
             }

@@ -24,7 +24,7 @@ struct Rule11Tests {
         }
     }
 
-    /// The wait goes on in the very call that ends the last operation.
+    /// The wait ends within the call that ends the last operation.
     @Test(
         "Rule 11: what depends on the operations on other queues is ready when it returns",
         arguments: [false, true], [false, true])

@@ -17,12 +17,12 @@ protocol Explorable {
     /// Whether all is done.
     var isEnd: Bool { get }
 
-    /// What ought to hold and does not, in words.
+    /// The rules that the state violates, as sentences.
     var violations: [String] { get }
 }
 
-/// Every state that can be reached from a first one, by every order of events; breadth first, so that what is
-/// found wrong is found at the end of a shortest path.
+/// Every state that can be reached from a first one, by every order of events. The search is breadth first, so that each
+/// violation is found at the end of a shortest path.
 struct Exploration<State: Explorable> {
     /// A state that ought not to be, and how it came about.
     struct Failure: Error, CustomStringConvertible {
@@ -37,7 +37,7 @@ struct Exploration<State: Explorable> {
     private(set) var transitions = 0
     private(set) var ends = 0
     private var numbers: [State.Key: Int32] = [:]
-    /// From where and by what each state was first reached.
+    /// The state and the event from which each state was first reached.
     private var origins: [(state: Int32, event: State.Event)?] = []
     private var progress: [(from: Int32, to: Int32)] = []
     private var endNumbers: [Int32] = []

@@ -2,8 +2,8 @@ import TaskOperationsExpectations
 
 @testable import TaskOperations
 
-/// How much is explored: so many operations, with every way in which they can depend on each other and every choice
-/// of those that are barriers, or of so many of them at most, and what can happen to them.
+/// The size of an exploration: the number of operations, with every graph of dependencies and every choice of barriers (or a
+/// limited number of barriers), and the kinds of events.
 struct ExplorationScope {
     var operations: Int
     var kinds: Set<SmallQueue.Kind>

@@ -2,13 +2,13 @@ import Foundation
 import TaskOperationsExpectations
 import Testing
 
-/// Explores every order of events of small cases. In each state all counts are right and the next decision is the
-/// right one, and the queue gets from it to its end by what is sure to happen.
+/// Explores every order of events of small cases. In each state all counts and the next decision are right, and from each
+/// state the queue reaches its end by events that are certain to happen.
 ///
-/// The number of states grows with the power of what can happen, so the ordinary run takes few operations with much
-/// happening, and of plans with more operations and little happening one in some. Set TASK_OPERATIONS_DEEP for more of
-/// these, at more widths, and EXPLORED_OPERATIONS to 2, 3 or 4, in a build with optimisation, for every plan and pair of
-/// kinds with that many.
+/// The number of states grows exponentially with the kinds of events. So the ordinary run explores few operations with many
+/// kinds, and a sample of the plans that have more operations and few kinds. Set TASK_OPERATIONS_DEEP for a larger sample and
+/// more widths. Set EXPLORED_OPERATIONS to 2, 3 or 4, in an optimised build, for every plan and pair of kinds with so many
+/// operations.
 @Suite("SchedulerState, through every order of events", .computing)
 struct ExplorationTests {
     private static let kinds = SmallQueue.Kind.allCases

@@ -2,8 +2,8 @@
 
 /// Queues, and semaphores that are limits of their operations and that tasks acquire too, as one value to be explored.
 ///
-/// It does to the states what the engine around them does, with every step that another thread could get in between as
-/// an event of its own: what a queue learns of its limits, it learns later.
+/// It treats the states as the engine does. Every step before which another thread could run is an event of its own: a queue
+/// learns of changes of its limits later.
 struct SmallLimits {
     struct Plan: Sendable {
         /// The queue and the limits of each operation.
@@ -119,7 +119,7 @@ extension SmallLimits {
         serve(limits)
     }
 
-    /// Does to semaphores what a queue asks for, and answers offers to it.
+    /// Performs the requests of a queue to its semaphores, and answers their offers.
     private mutating func updateLimits(of queue: Int) {
         while true {
             for change in queues[queue].takeLimitChanges() { carryOut(change, queue) }
@@ -151,7 +151,7 @@ extension SmallLimits {
     }
 }
 
-// MARK: - What can happen
+// MARK: - Events
 
 extension SmallLimits: Explorable {
     enum Event: Sendable {

@@ -12,7 +12,7 @@ extension SmallQueue {
         /// The queue learns that an operation has ended.
         case leave(Int)
         case cancel(Int)
-        /// What gave way to another one ends.
+        /// An operation that was dropped for another one ends.
         case endDropped(Int)
         case setSuspended(Bool)
         case setWidth(Int)
@@ -48,7 +48,7 @@ extension SmallQueue: Explorable {
         operations[number].slot.map { state.records[$0].status }
     }
 
-    // MARK: What can happen
+    // MARK: Events
 
     var events: [Event] {
         var events: [Event] = []
@@ -119,7 +119,7 @@ extension SmallQueue: Explorable {
         }
     }
 
-    // MARK: What comes of it
+    // MARK: Effects
 
     mutating func apply(_ event: Event) {
         switch event {
@@ -151,7 +151,7 @@ extension SmallQueue: Explorable {
         }
         admit()
         takeReturns()
-        // What is in there now was looked at, or is of no consequence for the state.
+        // Its contents were used, or have no effect on the state.
         _ = state.takeOutbox()
     }
 
@@ -160,7 +160,7 @@ extension SmallQueue: Explorable {
         added += 1
         if state.intake == .shut { return finish(number) }
         if operations[number].phase == .finished {
-            // What has ended needs no room.
+            // An operation that has ended needs no room.
             if state.isFull { return }
             return state.remove(state.add(number, isBarrier: plan.barriers.contains(number))!)
         }
@@ -172,7 +172,7 @@ extension SmallQueue: Explorable {
         enter(number)
     }
 
-    /// What waits for room is added as soon as there is any.
+    /// Operations that wait for room are added as soon as there is room.
     private mutating func admit() {
         while let number = state.nextAdmission() {
             _ = state.takeOutbox()
@@ -254,7 +254,7 @@ extension SmallQueue: Explorable {
     /// How many of the medium level may execute at once.
     var mediumCap: Int { min(3, state.lending.caps?[.medium].capacity ?? .max) }
 
-    /// Whoever can have its permit back takes it within the same step.
+    /// Operations that can have their permits back take them in the same step.
     private mutating func takeReturns() {
         while !state.returning.isEmpty {
             let wanting = state.records.all.filter { $0.status == .returning && isOpen($0.level) }

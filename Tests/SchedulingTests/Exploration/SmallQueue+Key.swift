@@ -3,8 +3,8 @@
 extension SmallQueue {
     /// Everything that decides about the future, in few bits.
     ///
-    /// The lines of the state go in by how often each operation stands in each, current or not; that the parts
-    /// behave alike whatever their inner layout is for their own tests to show. What counts as abandoned follows.
+    /// Of the lines of the state, the key contains the number of entries of each operation, current or not. The tests of the
+    /// parts show that the inner layout does not change their behaviour. The number of abandoned entries follows from these.
     struct Key: Hashable {
         private var words: [UInt64] = [0]
         private var used = 0
@@ -49,8 +49,8 @@ extension SmallQueue {
         key.add(isDropped(operation) ? 1 : 0, bits: 1)
     }
 
-    /// How often each operation stands in each line, up to three times. Entries of operations that are gone can
-    /// never count again and are left out.
+    /// The number of entries of each operation in each line, up to three. Entries of removed operations never count again and
+    /// are left out.
     private func addEntries(to key: inout Key) {
         var counts = 0
         func count(_ line: ReadyQueue, from first: Int, isByLevel: Bool = true) {
@@ -69,7 +69,7 @@ extension SmallQueue {
 }
 
 extension OperationStatus {
-    /// From 1 up; 0 is for what is not in the queue.
+    /// From 1 up; 0 for an operation that is not in the queue.
     fileprivate var number: Int {
         switch self {
         case .waiting: 1

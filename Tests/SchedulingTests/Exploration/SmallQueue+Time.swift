@@ -1,6 +1,6 @@
 @testable import TaskOperations
 
-// What rates and ages do, told as simply as can be.
+// The rules of rates and ages, as simply as possible.
 
 extension SmallQueue {
     mutating func pass() {
@@ -30,7 +30,7 @@ extension SmallQueue {
         return min(level, PriorityLevel.userInteractive.rawValue)
     }
 
-    /// What is wrong with what the state knows of time, in words.
+    /// The errors in the times of the state, as sentences.
     var timeViolations: [String] {
         guard let rate = state.pace.rate else { return [] }
         var violations: [String] = []

@@ -2,19 +2,19 @@ import TaskOperationsExpectations
 
 @testable import TaskOperations
 
-/// A queue with a few operations, and what the operations know themselves, as one value to be explored.
+/// A queue with a few operations, and the state of the operations, as one value to explore.
 ///
-/// It does to `SchedulerState` what the actor-like engine around it does, with every step that another thread could
-/// get in between as an event of its own. Operations are numbers, and are added in that order; what depends on what
-/// is part of the plan, so all plans together cover every order.
+/// It treats `SchedulerState` as the engine does. Every step before which another thread could run is an event of its own.
+/// Operations are numbers and are added in that order. The dependencies are part of the plan, so that all plans together
+/// cover every order.
 struct SmallQueue {
-    /// What can happen besides adding, starting and ending.
+    /// The events besides adding, starting and ending.
     enum Kind: CaseIterable, Sendable {
         case cancelling, suspending, widths, levels, edges, waits, shuttingDown, room, caps, rate, ageing
     }
 
     final class Plan: Sendable {
-        /// What each operation depends on.
+        /// The dependencies of each operation.
         let dependencies: [NumberSet]
         let barriers: NumberSet
         let widths: ClosedRange<Int>
@@ -25,8 +25,8 @@ struct SmallQueue {
         let edgeChanges: Int
         /// How many waits begin in bodies.
         let waits: Int
-        /// What becomes of an operation that is added while another one is pending, if the kind is `room`: it waits, or this
-        /// one gives way.
+        /// The effect of an addition while another operation is queued, if the kind is `room`: it waits, or the other one is
+        /// dropped.
         let overflow: QueueOverflow
 
         init(
@@ -44,7 +44,7 @@ struct SmallQueue {
             self.overflow = overflow
         }
 
-        /// If room is scarce, what depends on an operation that has yet to be added may keep it out for ever.
+        /// If there is little room, an operation that depends on one which is not added yet may keep that one out forever.
         func mayDepend(_ number: Int, on other: Int) -> Bool { other < number || !kinds.contains(.room) }
 
         var policies: QueuePolicies {
@@ -71,7 +71,7 @@ struct SmallQueue {
     struct Operation {
         var phase = Phase.made
         var dependencies: NumberSet
-        /// What its body awaits.
+        /// The operations that its body awaits.
         var awaited = NumberSet()
         /// Where the queue has it; nil before it is added and after the queue has learnt of its end.
         var slot: Int?
@@ -80,7 +80,7 @@ struct SmallQueue {
         var age = 0
     }
 
-    /// How much time passes at once: a start becomes possible by it, and an operation rises by a level.
+    /// The length of one step of time: it makes one start possible, and an operation rises by a level.
     static let step = Duration.seconds(1)
     /// How many starts are saved up.
     static let burst = 2
@@ -138,7 +138,7 @@ struct NumberSet: Hashable, Sendable {
     mutating func formUnion(_ other: Self) { bits |= other.bits }
 }
 
-// MARK: - Who waits for whom
+// MARK: - Waits between operations
 
 extension SmallQueue {
     func isReady(_ number: Int) -> Bool {
@@ -146,7 +146,7 @@ extension SmallQueue {
         return operation.phase.mayStart && unfinished(operation.dependencies).isEmpty
     }
 
-    /// Whether a number is among these or among what they wait for, and so on.
+    /// Whether a number is one of these, or one of the operations for which they wait, directly or through others.
     func reaches(_ number: Int, from start: NumberSet) -> Bool {
         var reached = start
         while true {
@@ -158,7 +158,7 @@ extension SmallQueue {
         }
     }
 
-    /// What would hold an operation back if it were added now, or does so if it has been.
+    /// The barriers that hold an operation back, or would do so if it were added now.
     func barriers(before number: Int) -> NumberSet {
         var before = NumberSet()
         for other in 0..<number where operations[other].slot != nil {

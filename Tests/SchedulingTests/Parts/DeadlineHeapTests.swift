@@ -19,7 +19,7 @@ private final class Target: DeadlineTarget, @unchecked Sendable {  // Used by on
 
 @Suite("The heap of deadlines", .inTurns)
 struct DeadlineHeapTests {
-    @Test("whatever is added, removed and passes, the earliest comes first", arguments: 0..<20)
+    @Test("The earliest deadline is the first one, after any additions, removals and ends", arguments: 0..<20)
     func model(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         var heap = DeadlineHeap(clock: 3)

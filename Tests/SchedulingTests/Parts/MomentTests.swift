@@ -5,7 +5,7 @@ import Testing
 
 @Suite("A moment", .inTurns)
 struct MomentTests {
-    @Test("An instant comes back as it was, whenever it is, and moments are in order")
+    @Test("An instant is converted to a moment and back without a change, and moments are in order")
     func conversion() {
         let now = ContinuousClock.now
         let instants = [now.advanced(by: .seconds(-1e6)), now, now.advanced(by: .nanoseconds(1)), now + .seconds(1e9)]

@@ -4,9 +4,9 @@ import Testing
 
 @_spi(Lock) @testable import TaskOperations
 
-@Suite("What an operation keeps of itself", .inTurns, .timeLimit(.minutes(10)))
+@Suite("The record of an operation", .inTurns, .timeLimit(.minutes(10)))
 struct OperationRecordTests {
-    @Test("What has ended refers to no queue and no task any more: it does not keep them, and they may be gone")
+    @Test("An ended operation refers to no queue and no task")
     func ended() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
         let gate = Gate()

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Permits", .inTurns)
 struct PermitsTests {
-    @Test("What is taken is not available, and what is given back is")
+    @Test("Taken permits are not available, returned permits are")
     func takingAndGivingBack() {
         var permits = Permits(capacity: 5)
         permits.take(3)

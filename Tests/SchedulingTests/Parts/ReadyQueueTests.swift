@@ -8,7 +8,7 @@ import Testing
 struct ReadyQueueTests {
     private typealias Entry = ReadyQueue.Entry
 
-    /// A queue, and what is in it, by slot.
+    /// A queue, and its entries by slot.
     private struct Pair {
         var queue: ReadyQueue
         var levels: [Int: PriorityLevel] = [:]
@@ -24,7 +24,7 @@ struct ReadyQueueTests {
             queue.remove(Entry(arrival: UInt64(slot), slot: slot), at: levels.removeValue(forKey: slot)!)
         }
 
-        /// Serves what comes first, and says whether it ought to.
+        /// Removes the first entry. Returns whether it was the right one.
         mutating func nextIsFirst() -> Bool {
             let first = levels.max { left, right in
                 if left.value != right.value { return left.value < right.value }
@@ -57,7 +57,8 @@ struct ReadyQueueTests {
         }
     }
 
-    /// Up to two entries leave, or change their level and perhaps come back. Returns whether the right ones left.
+    /// Removes up to two entries, or changes their levels and perhaps inserts them again. Returns whether the right ones were
+    /// removed.
     private func disturb(_ pair: inout Pair, _ random: inout SeededGenerator) -> Bool {
         for _ in 0..<random.number(below: 3) {
             guard let slot = pair.levels.keys.sorted().randomElement(using: &random) else { return true }
@@ -90,7 +91,7 @@ struct ReadyQueueTests {
         #expect(pair.levels.isEmpty && pair.queue.isEmpty)
     }
 
-    @Test("What does not fit stays, and nothing overtakes it")
+    @Test("An entry that does not fit stays, and no other overtakes it")
     func fitting() {
         var pair = Pair()
         pair.insert(1, at: .low)

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("SemaphoreState, beside a plain list", .inTurns)
 struct SemaphoreStateTests {
-    /// Those who wait, in the order of arrival.
+    /// The waiters in the order of arrival.
     private struct Naive {
         struct Waiter: Equatable {
             let number: Int
@@ -20,7 +20,7 @@ struct SemaphoreStateTests {
 
         var available: Int { max(0, capacity - taken) }
 
-        /// The place of who is served first.
+        /// The place of the waiter that is served first.
         var first: Int? {
             let highest = waiting.map(\.level).max()
             return waiting.firstIndex { $0.level == highest }
@@ -112,7 +112,7 @@ struct SemaphoreStateTests {
         }
     }
 
-    /// Somebody leaves, or tries to after being served or having left.
+    /// Removes a waiter, or tries to after it was served or removed.
     private func leave(_ pair: inout Pair, _ random: inout SeededGenerator) {
         guard let (number, ticket) = pair.tickets.sorted(by: { $0.key < $1.key }).randomElement(using: &random)
         else { return }
@@ -133,7 +133,7 @@ struct SemaphoreStateTests {
         }
     }
 
-    @Test("A storm of leaving keeps the order of those who stay")
+    @Test("Many removals keep the order of the other waiters")
     func leavingStorm() {
         var state = SemaphoreState<Int>(capacity: 0)
         let tickets = (0..<1000).map { state.wait($0, weight: 1, level: .medium, arrival: LineArrival($0)) }
@@ -160,7 +160,7 @@ struct SemaphoreStateTests {
         #expect(served == ["heavy", nil])
     }
 
-    @Test("A ticket says nothing of whoever has the same place later")
+    @Test("A ticket is not valid for a later waiter in the same place")
     func usedTicket() {
         var state = SemaphoreState<Int>(capacity: 0)
         let first = state.wait(1, weight: 1, level: .medium, arrival: LineArrival(1))

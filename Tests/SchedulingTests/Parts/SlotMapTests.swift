@@ -32,7 +32,7 @@ struct SlotMapTests {
         }
     }
 
-    @Test("After a burst there is memory for what is left, whichever is left", arguments: ["first", "last", "spread"])
+    @Test("After a burst only the memory of the remaining elements is kept", arguments: ["first", "last", "spread"])
     func burst(left: String) {
         var map = SlotMap<Int>()
         for _ in 0..<3 {

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("WaitingList, beside a plain list", .inTurns)
 struct WaitingListTests {
-    @Test("What is appended and removed comes out in order", arguments: [3, 200])
+    @Test("Elements are removed in the order in which they were appended", arguments: [3, 200])
     func randomUse(most: Int) {
         for seed in 0..<20 {
             var random = SeededGenerator(seed: UInt64(seed))

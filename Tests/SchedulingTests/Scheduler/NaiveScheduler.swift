@@ -23,7 +23,7 @@ struct NaiveScheduler {
     var width: Int
     var isSuspended: Bool
     var isDraining = false
-    /// What waits for the end of all hand on.
+    /// The levels that waits for the end of all operations hand on.
     var endLevels: [PriorityLevel] = []
     var intake = SchedulerState<Int, Int>.Intake.open
 
@@ -34,7 +34,7 @@ struct NaiveScheduler {
     /// Of the rate, and of ageing.
     static let interval = 10
 
-    /// What waits for room.
+    /// The operations that wait for room.
     var producers: [Operation] = []
     var queuedLimit: Int
     let policies: QueuePolicies
@@ -68,7 +68,7 @@ struct NaiveScheduler {
         if let rate = policies.rate { tokens = min(tokens! + duration, rate.burst * Self.interval) }
     }
 
-    // MARK: What follows
+    // MARK: Derived values
 
     var available: Int { max(0, width - taken) }
 
@@ -129,7 +129,7 @@ struct NaiveScheduler {
         operations.filter { $0.status == .ready && holdingBack($0.id).isEmpty }
     }
 
-    /// What has to end before barriers let an operation start.
+    /// The operations that must end before an operation may start, because of barriers.
     func holdingBack(_ id: Int) -> [Int] {
         let before = operations[..<index(id)]
         if operations[index(id)].isBarrier { return before.map(\.id) }
@@ -145,7 +145,7 @@ struct NaiveScheduler {
         return ((barrier.map { [operations[$0].id] } ?? []) + behind).sorted()
     }
 
-    /// The highest level of what waits for an operation because of barriers, or for the end of all.
+    /// The highest level of the operations and tasks that wait for an operation because of barriers, or for the end of all.
     func floor(_ id: Int) -> PriorityLevel {
         // The first that waits for it, and all behind that, which waits for that, or for the same barrier.
         let behind = operations[(index(id) + 1)...]
@@ -182,7 +182,7 @@ struct NaiveScheduler {
         operations[operations.count - 1].addedAt = time
     }
 
-    /// Returns whether it is taken in, and what gives way to it.
+    /// Returns whether it is accepted, and the operation that is dropped for it.
     mutating func add(_ operation: Operation) -> (isTaken: Bool, dropped: Int?) {
         var dropped: Int?
         if isFull {
@@ -232,7 +232,7 @@ struct NaiveScheduler {
         if intake == .shut { producers = [] }
     }
 
-    /// Returns which tasks go on.
+    /// Returns the tasks that continue.
     mutating func beginWait(_ id: Int) -> [Int] {
         defer {
             self[id].waits += 1
@@ -241,7 +241,7 @@ struct NaiveScheduler {
         return self[id].status == .returning ? [id] : []
     }
 
-    /// Returns which tasks go on.
+    /// Returns the tasks that continue.
     mutating func endWait(_ id: Int) -> [Int] {
         self[id].waits -= 1
         if self[id].waits == 0 { self[id].status = .returning }

@@ -3,8 +3,8 @@ import Testing
 
 @testable import TaskOperations
 
-/// What a scheduler's state leaves to be carried out.
-@Suite("SchedulerState says what is to be done", .inTurns)
+/// The effects that a scheduler's state leaves to be performed.
+@Suite("Effects of SchedulerState", .inTurns)
 struct OutboxTests {
     private typealias State = SchedulerState<String, Int>
 
@@ -32,7 +32,7 @@ struct OutboxTests {
         #expect(Array(state.settled().workers) == [.high])
     }
 
-    @Test("What comes too late is refused or cancelled, and the intake never goes back")
+    @Test("Late operations are refused or cancelled, and the intake never opens again")
     func intake() {
         var state = State(width: 1)
         let slot = state.add("first")!
@@ -64,7 +64,7 @@ struct OutboxTests {
         #expect(empty.intake == .shut)
     }
 
-    @Test("Whoever waits for the end goes on when the queue is empty, completion handlers included")
+    @Test("A task that waits for the end continues when the queue is empty and all completion handlers have returned")
     func waitingForTheEnd() {
         var state = State(width: 1)
         state.waitUntilEmpty(1, number: 1)
@@ -84,7 +84,7 @@ struct OutboxTests {
         #expect(state.settled().resumed == [2, 3])
     }
 
-    @Test("Changes are told in order and numbered without a gap, and not at all if nobody listens")
+    @Test("Changes are in order and numbered without a gap; without listeners there are none")
     func changes() {
         var state = State(width: 1)
         _ = state.add("unobserved", isReady: true)
@@ -116,7 +116,7 @@ struct OutboxTests {
 }
 
 extension SchedulerState {
-    /// What the events since the last time have led to, with what is decided now.
+    /// The effects of the events since the last call, and those that are decided now.
     fileprivate mutating func settled() -> Outbox {
         settle()
         return takeOutbox()

@@ -4,7 +4,7 @@ import TaskOperationsTesting
 
 /// A random sequence of events, each of which is legal where it happens. All of it follows from the seed.
 struct SchedulerProgram {
-    /// How often what happens, as weights, and how much there is of it.
+    /// The frequencies of the events, as weights, and the size of the program.
     struct Mix: Sendable, CustomStringConvertible {
         let description: String
         var steps = 80
@@ -177,7 +177,7 @@ extension SchedulerProgram {
         }
     }
 
-    /// What brings the queue nearer to its end, until it is there. Nothing but the queue decides what starts.
+    /// The next event that brings the queue nearer to its end; nil at the end. Only the queue decides which operation starts.
     private func closingEvent() -> SchedulerEvent? {
         if let dropped = pair.naive.operations.first(where: \.isDropped) { return .end(dropped.id) }
         if let waiting = pair.naive.operations.first(where: { $0.status == .waiting }) {

@@ -1,21 +1,21 @@
 @testable import TaskOperations
 
 extension SchedulerState.Outbox {
-    /// What is to be ended for a reason.
+    /// The operations to end for a reason.
     func rejected(_ reason: SchedulerState.Rejection.Reason) -> [Element] {
         rejected.filter { $0.reason == reason }.map(\.element)
     }
 }
 
 extension SchedulerState {
-    /// What the events since the last time have led to.
+    /// The effects of the events since the last call.
     mutating func takeOutbox() -> Outbox {
         var outbox: Outbox?
         handOver(to: &outbox)
         return outbox ?? Outbox()
     }
 
-    /// What ought to hold of the state and does not, in words: empty as long as this type is right.
+    /// The rules that the state violates, as sentences. Empty if the type is right.
     ///
     /// All is counted anew from the records, by the plainest rules there are. Quadratic.
     var violations: [String] {
@@ -112,7 +112,7 @@ extension SchedulerState {
         Set(records.slots.filter { limited.isParked($0) }.map { records[$0].arrival })
     }
 
-    /// What is removed and still there does not pile up.
+    /// Removed entries that are still stored do not accumulate.
     private func checkLine(_ name: String, _ line: ReadyQueue, holds count: Int, _ check: Check) {
         check(line.count == count, "\(line.count) stand in the line \(name), and \(count) ought to")
         check(line.isEmpty == (line.first == nil), "the line \(name) has a first and is empty, or has none and is not")
@@ -120,7 +120,7 @@ extension SchedulerState {
         check(entries >= count && entries <= max(2 * count + 1, count + 65), "\(entries) entries for \(count)")
     }
 
-    /// What comes next is the first of all that may come.
+    /// The next operation is the first of all that may start.
     private func checkDecisions(_ inOrder: [Record], _ check: Check) {
         var asked = self
         let returned = asked.nextReturn().map { records[$0].arrival }
@@ -159,7 +159,7 @@ extension SchedulerState {
     /// Whether a level has room for one more.
     private func isOpen(_ level: PriorityLevel) -> Bool { fits(1, lending.caps?[level]) }
 
-    /// The highest level of what waits for an operation because of barriers, or for the end of all.
+    /// The highest level of the operations and tasks that wait for an operation because of barriers, or for the end of all.
     private func floor(of record: Record, _ inOrder: [Record]) -> PriorityLevel {
         let barrier = inOrder.firstIndex { $0.isBarrier && $0.arrival > record.arrival }
         let behind = record.isBarrier ? inOrder.firstIndex { $0.arrival > record.arrival } : barrier

@@ -4,7 +4,7 @@
 // is left.
 
 extension SchedulerState {
-    /// What is wrong with what the state says of why operations do not start, in words.
+    /// The errors in the reasons that the state gives, as sentences.
     var reasonViolations: [String] {
         var violations: [String] = []
         let all = allReasons
@@ -38,7 +38,7 @@ extension SchedulerState {
         if reasons.isEmpty { violations.append("there is no reason") }
         var rest = self
         for reason in reasons { rest.remedy(reason, of: slot) }
-        // What it waits for next was behind what it waited for before.
+        // Its next reason was hidden by the one before.
         var rounds: [[QueueReason]] = []
         while rounds.count < 5, !rest.isNext(slot), rest.records.holds(slot) {
             rounds.append(rest.reasons(of: slot))
@@ -49,7 +49,7 @@ extension SchedulerState {
         for index in reasons.indices where reasons[index] != .worker {
             // They are those of the first in line, which may weigh more.
             if isBehind, reasons[index] == .permits || reasons[index] == .level { continue }
-            // What gets its permits back then may fill the level of what stands before.
+            // An operation that gets its permits back then may fill the level of one before it.
             if isBehind, lending.caps != nil, !returning.isEmpty { continue }
             if comesNext(slot, without: reasons[..<index] + reasons[(index + 1)...]) {
                 violations.append("it starts though \(reasons[index])")
@@ -66,7 +66,7 @@ extension SchedulerState {
         return rest.isNext(slot)
     }
 
-    /// Whether the operation goes on or starts before all others.
+    /// Whether the operation continues or starts before all others.
     private func isNext(_ slot: Slot) -> Bool {
         var asked = self
         if records[slot].status == .returning { return asked.nextReturn() == slot }
@@ -100,7 +100,7 @@ extension SchedulerState {
         for slot in records.slots.filter({ isUnwanted(records[$0]) }) { _ = end(slot) }
     }
 
-    /// Whether an operation stands in the same line as another and is served first.
+    /// Whether an operation is in the same line as another and is served first.
     private func served(_ slot: Slot, before otherSlot: Slot) -> Bool {
         let (record, other) = (records[slot], records[otherSlot])
         guard record.status == other.status, barriers.admits(record.arrival) || other.status == .returning else {

@@ -1,6 +1,6 @@
 @testable import TaskOperations
 
-/// What can happen to a queue.
+/// The events of a queue.
 enum SchedulerEvent {
     case add(Int, PriorityLevel, isBarrier: Bool, weight: Int)
     case setReady(Int, Bool)
@@ -8,16 +8,16 @@ enum SchedulerEvent {
     case setWidth(Int)
     case setSuspended(Bool)
     case drain
-    /// Whatever is next starts.
+    /// The next operation starts.
     case start
-    /// A worker of this level asks what to start.
+    /// A worker of this level requests its next operation.
     case startAt(PriorityLevel)
     case refuse(Int)
     case end(Int)
-    /// An operation that executes ends, and what comes up starts in its place.
+    /// An executing operation ends, and the next one starts in its place.
     case beginWait(Int)
     case endWait(Int)
-    /// Whoever is next has its permit back.
+    /// The next operation gets its permit back.
     case takeReturn
     case shutDown(whenEmpty: Bool)
     /// A task waits for room for an operation.
@@ -195,7 +195,7 @@ struct SideBySide {
 
 // MARK: - Comparing
 
-/// What the state and the plain model of it do not agree on.
+/// A difference between the state and its plain model.
 struct Disagreement: Error, CustomStringConvertible {
     let description: String
 }

@@ -5,7 +5,7 @@ import Testing
 @_spi(Lock) @testable import TaskOperations
 
 /// An addition that waits for room inserts an operation before the search for a cycle, and withdraws it if there is one. An
-/// observer of that, which is called with no lock held, does what another thread might do.
+/// observer is called meanwhile with no lock held, and does the same as another thread might.
 @Suite("An addition that is refused", .inTurns, .timeLimit(.minutes(10)))
 struct RefusedAdditionTests {
     /// A queue on which adding `refused` closes a cycle: `refused`, the barrier, `waiting`.

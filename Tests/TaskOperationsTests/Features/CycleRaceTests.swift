@@ -6,7 +6,7 @@ import Testing
 
 @_spi(Lock) @testable import TaskOperations
 
-/// An executor is called in the middle of whatever starts a task. So it can do there what another thread might.
+/// An executor is called within the call that starts a task. So it can act there as another thread might.
 @Suite("Dependency cycles that are closed from two sides at once", .inTurns, .timeLimit(.minutes(10)))
 struct CycleRaceTests {
     @Test("An operation is refused if its waiter appears while it is added behind a barrier that waits")

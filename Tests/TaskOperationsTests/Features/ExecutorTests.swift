@@ -88,7 +88,7 @@ struct ExecutorTests {
                 await Task.yield()
                 return [before, executors.map(\.isCurrent)]
             }
-            // Two by two, so that a body comes after one of the same place as well as after one of another.
+            // Two by two, so that a body follows one of the same place as well as one of another.
             let place = number / 2 % 3
             if place < 2 { operation.runBody(on: executors[place]) }
             try queue.addOperation(operation)

@@ -3,13 +3,12 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-/// Workers take what starts next without a lock. Whatever happens while one operation executes counts all the same
-/// before the next one starts.
+/// A worker takes its next operation when one ends. Every change during a body takes effect before the next start.
 @Suite("A change in a body takes effect before the next start", .inTurns, .timeLimit(.minutes(10)))
 struct StartingNextTests {
     private static let count = 24
     private static let all = Array(0..<count)
-    /// What is taken in one go becomes longer as it goes well; so this is at all places of such a run.
+    /// All places of a run of operations of one worker.
     private static let positions = Array(0..<22)
 
     @Test("Nothing starts once the queue is suspended", arguments: positions)
@@ -103,7 +102,7 @@ struct StartingNextTests {
         #expect(starts == Self.all)
     }
 
-    /// What starts in which order where something happens while one operation executes.
+    /// The order of the starts if there is a change while one operation executes.
     private func starts(_ position: Int, _ happen: @escaping @Sendable (Scene) -> Void) async throws -> [Int] {
         let scene = Scene(position, happen)
         scene.queue.isSuspended = false

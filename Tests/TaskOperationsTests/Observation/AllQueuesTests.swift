@@ -3,7 +3,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-/// In a process of their own, as what observes all queues changes how those of other tests work.
+/// In a process of their own, because an observer of all queues changes the work of the other tests' queues.
 @Suite("Observers of all queues", .inTurns, .prompt, .timeLimit(.minutes(10)))
 struct AllQueuesTests {
     @Test("they observe scopes, operations without a queue, and queues that are created later")

@@ -2,14 +2,14 @@ import Synchronization
 import TaskOperations
 import TaskOperationsTesting
 
-/// Keeps the events that it is told, and says what is wrong with their order.
+/// Records its events, and finds errors in their order.
 final class EventJournal: TaskOperationObserver {
     private let recorder = Recorder<TaskOperationEvent>()
     private let isCalled = Atomic(false)
     private let overlaps = Atomic(0)
     private let react: @Sendable (TaskOperationEvent) -> Void
 
-    /// - Parameter react: What the observer does about an event.
+    /// - Parameter react: Called for each event.
     init(_ react: @escaping @Sendable (TaskOperationEvent) -> Void = { _ in }) {
         self.react = react
     }
@@ -23,13 +23,13 @@ final class EventJournal: TaskOperationObserver {
 
     var events: [TaskOperationEvent] { recorder.events }
 
-    /// What happened to one operation, in words.
+    /// The events of one operation, as text.
     func story(of operation: AnyTaskOperation) -> [String] {
         events.filter { $0.operation === operation }.map { "\($0.kind)" }
     }
 
-    /// What is wrong with the events of each queue and of each operation; for an observer of one queue, also whether it was
-    /// called by two threads at once.
+    /// The errors in the events of each queue and of each operation; for an observer of one queue, also whether two threads
+    /// called it at once.
     func faults(ofOneQueue: Bool = true) -> [String] {
         var faults: [String] = []
         if ofOneQueue, overlaps.load(ordering: .relaxed) > 0 { faults.append("it was called by two threads at once") }
@@ -47,7 +47,7 @@ final class EventJournal: TaskOperationObserver {
         return faults
     }
 
-    /// What one operation may not come through.
+    /// The errors in the events of one operation.
     private static func faults(of story: [TaskOperationEvent]) -> [String] {
         var place = Place.unknown
         for event in story {

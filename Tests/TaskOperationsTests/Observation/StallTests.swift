@@ -5,7 +5,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-/// Stalls that are planted, each of which is named with what causes it.
+/// Stalls on purpose. The report of each names its cause.
 @Suite("A stalled queue names the cause", .inTurns, .timeLimit(.minutes(10)))
 struct StallTests {
     private let clock = ManualClock()
@@ -251,7 +251,7 @@ struct StallTests {
     }
 }
 
-/// In a process of its own, as it leaves nobody a thread of the pool.
+/// In a process of its own, because it uses all threads of the pool.
 @Suite("A queue that is stalled by a blocked pool", .inTurns, .prompt, .timeLimit(.minutes(10)))
 struct BlockedPoolTests {
     @Test("operations that wait for a thread, and those that block all, name the blocked pool")

@@ -103,7 +103,7 @@ struct DelayTests {
                 queue.addOperation([.delay(delay), .clock(SuspendingClock())]) {},
                 queue.addOperation([.delay(delay), .clock(clock)]) {},
             ]
-            // Comes after the sleeper has begun to sleep for the others.
+            // This delay begins after the sleeper has begun to sleep for the others.
             try await queue.addOperation(.delay(.milliseconds(1))) {}.value
             await until { clock.sleeperCount == 1 }
             for operation in operations {
@@ -210,7 +210,7 @@ private struct WrappedClock: Clock {
     }
 }
 
-/// A clock that stands still, and does not sleep.
+/// A clock that does not move, and does not sleep.
 private struct BadClock: Clock {
     struct Failure: Error {}
 

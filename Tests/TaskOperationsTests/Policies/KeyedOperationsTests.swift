@@ -287,7 +287,7 @@ struct KeyedOperationsTests {
             }
         }
         try await queue.waitUntilAllOperationsAreFinished()
-        // Handlers of what was cancelled before its start have tasks of their own.
+        // Handlers of operations that were cancelled before the start have tasks of their own.
         await until { keyed.count == 0 }
         #expect(meter.most <= 3)
         let together = Gate()

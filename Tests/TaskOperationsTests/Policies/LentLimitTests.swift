@@ -131,7 +131,7 @@ struct LentLimitTests {
         }
         try queue.addOperation(operation)
         await gate.waitForArrivals(1)
-        // Without an outcome: whether the wait is refused depends on which body comes first.
+        // Without an outcome: the wait is refused or not, depending on the body that is first.
         await letOthersRun()
         gate.open()
         await clock.waitForSleepers(1)

@@ -180,7 +180,7 @@ private struct OptionCheck {
             try queue.addOperation(operation)
             return try await operation.value
         case .late:
-            // The name is the only option that comes with the operation itself.
+            // The name is the only option of the operation itself.
             let operation = TaskOperation(name: has(.name) ? "named" : nil) { try await work() }
             try operation.addOptions(options)
             try queue.addOperation(operation)

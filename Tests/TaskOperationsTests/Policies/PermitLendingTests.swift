@@ -147,7 +147,7 @@ struct PermitLendingTests {
 
 @Suite("A queue that never lends permits", .inTurns, .timeLimit(.minutes(10)))
 struct NeverLendingTests {
-    /// What the body of the operation that others await does while they wait.
+    /// The wait of the awaited operation's body.
     enum Wait: CaseIterable, Sendable {
         case lendsByHand, pausesBetweenAttempts, isGroup
     }

@@ -3,9 +3,9 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-/// What grows with the square of its size would show in no test of a few operations, and hang one of very many. So
-/// these compare the time for some with the time for eight times as many: about 8 times as long where a step is
-/// constant or logarithmic, 64 times where it has to search what is there, and 512 where it does so for each of them.
+/// Quadratic costs are not visible in a test of few operations, and stop a test of very many. So these tests compare the time
+/// for a number of operations with the time for eight times as many. It is about 8 times as long if a step is constant or
+/// logarithmic, 64 times if each step searches all operations, and 512 times if it does so for each of them.
 @Suite(
     "Growth: graphs take time in proportion to their size", .computing, .serialized, .timeLimit(.minutes(10)))
 struct GraphGrowthTests {
@@ -115,7 +115,7 @@ struct GraphGrowthTests {
         return chain
     }
 
-    /// - Parameter prepare: Makes a suspended queue, and what is to be measured.
+    /// - Parameter prepare: Makes a suspended queue, and the work to measure.
     private func expectNearlyLinear(
         from small: Int, sourceLocation: SourceLocation = #_sourceLocation, _ prepare: (_ count: Int) -> Prepared
     ) {

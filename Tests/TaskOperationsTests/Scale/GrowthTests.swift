@@ -3,11 +3,10 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-/// Guards the shape of the costs, not the clock: what is linear must stay so, on whatever machine.
+/// Checks the growth of costs, not times: linear costs must stay linear, on every machine.
 ///
-/// A cost is the processor time of one thread, on which a seeded executor runs every task of what is measured: what
-/// other tests do meanwhile does not count. It is the best of several attempts at both sizes, as others still share
-/// the caches.
+/// A cost is the processor time of one thread, on which a seeded executor runs all measured tasks, so that other tests do not
+/// count. It is the best of several attempts at both sizes, because other tests share the caches.
 @Suite(
     "Growth: work is linear, and nothing is linear in the number waiting", .computing,
     .timeLimit(.minutes(10)))
@@ -46,7 +45,7 @@ struct GrowthTests {
                 last = queue.addOperation(dependencies: [last]) {}
             }
             let others = (0..<100).map { _ in queue.addOperation {} }
-            // Takes in what was added, which the first call would otherwise do.
+            // Includes the additions, which the first call would otherwise do.
             precondition(queue.operationCount > 100)
             return processorTime { for other in others { call.make(queue, last, other) } }
         }
@@ -94,7 +93,7 @@ struct GrowthTests {
     }
 }
 
-// MARK: - What is measured
+// MARK: - Measured work
 
 private enum Size {
     static let large = isDeep ? 10_000 : 5000

@@ -2,7 +2,7 @@
     import TaskOperations
     import Testing
 
-    // What goes while others stay, and what a burst leaves behind.
+    // Removals while others stay, and the memory that remains after a burst.
     extension MemoryGrowthTests {
         @Test("Cancelled dependents of an operation that waits")
         func cancelledDependents() async {

@@ -5,7 +5,7 @@ struct CountedElements: AsyncSequence, Sendable {
     let count: Int
     /// The number in whose place an error is thrown.
     var failureIndex: Int?
-    /// What `next()` waits for after the last element.
+    /// A gate at which `next()` waits after the last element.
     var endGate: Gate?
     let taken = Recorder<Int>()
 

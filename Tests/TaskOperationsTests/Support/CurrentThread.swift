@@ -1,10 +1,10 @@
 import Dispatch
 import Foundation
 
-/// What identifies the calling thread as long as it lives.
+/// Identifies the calling thread as long as it lives.
 func currentThreadIdentity() -> ObjectIdentifier { ObjectIdentifier(Thread.current) }
 
-/// What the system calls the calling thread.
+/// The system's name of the calling thread.
 func threadName() throws -> String {
     #if os(Linux)
         try String(contentsOfFile: "/proc/thread-self/comm", encoding: .utf8).trimmingCharacters(in: .newlines)

@@ -1,7 +1,7 @@
 import TaskOperations
 import Testing
 
-// What an error says, by name, so that a test compares it with a literal. Each is nil if the error is another one.
+// The parts of an error by name, so that a test compares it with a literal. Each is nil if the error is another one.
 extension TaskOperationError {
     var dependencyCycle: [String?]? {
         if case .dependencyCycle(let labels) = self { labels.map(\.name) } else { nil }
@@ -39,11 +39,11 @@ extension TaskOperationError {
 }
 
 extension AnyTaskOperation {
-    /// What the operation failed with, where this library refused something.
+    /// The operation's failure, if this library refused something.
     var refusal: TaskOperationError? { failure as? TaskOperationError }
 }
 
-/// What a body throws in these tests.
+/// The error of bodies in these tests.
 struct WorkFailed: Error, Equatable {
     var number = 0
 }

@@ -1,6 +1,6 @@
 import Testing
 
 extension ExitTest.Result? {
-    /// What the process wrote before it stopped.
+    /// The error output of the process.
     var errorText: String { String(decoding: self?.standardErrorContent ?? [], as: UTF8.self) }
 }

@@ -10,8 +10,8 @@ var heapInUse: Int? {
     #endif
 }
 
-/// How many bytes each of so many calls leaves behind, on the average. What is allocated once and for all, such as
-/// metadata, was allocated by a few calls before. Only in a process in which nothing else happens.
+/// The average number of bytes that each of many calls leaves allocated. A few calls before allocate the memory that is
+/// needed once, such as metadata. Only for a process without other work.
 func bytesKept(by count: Int, _ call: () -> Void) -> Double {
     for _ in 0..<100 { call() }
     let before = heapInUse ?? 0

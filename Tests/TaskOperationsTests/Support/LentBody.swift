@@ -9,8 +9,8 @@ struct LentBody {
     let body: TaskOperation<Void>
     let awaited: TaskOperation<Void>
 
-    /// Adds the body to a queue in which it can start, and has it lend its permit: what it awaits depends on an operation
-    /// that is added to the same queue.
+    /// Adds the body to a queue in which it can start, and has it lend its permit: the operation that it awaits depends on an
+    /// operation of the same queue.
     ///
     /// - Parameter goOn: Called when the body has its permit back.
     init(

@@ -9,5 +9,5 @@ import TaskOperationsExpectations
     let many = 1_000_000
 #endif
 
-/// Enough for what is not the first thing to go wrong, so that all tests together stay quick.
+/// A smaller number for tests of secondary costs, so that all tests together stay quick.
 let tensOfThousands = many / 4

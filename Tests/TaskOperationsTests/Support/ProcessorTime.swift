@@ -8,21 +8,21 @@ import TaskOperationsTesting
     import Musl
 #endif
 
-/// What the calling thread has computed during something that does not suspend; other threads do not count.
+/// The processor time of the calling thread during work that does not suspend. Other threads do not count.
 func processorTime(_ work: () throws -> Void) rethrows -> Duration {
     let start = threadTime()
     try work()
     return threadTime() - start
 }
 
-/// What a program of many tasks computes. It runs on the calling thread alone.
+/// The processor time of a program of many tasks, which runs on the calling thread alone.
 func processorTimeOnOneThread(
     _ work: @escaping @Sendable (_ executor: SeededExecutor) async throws -> Void
 ) throws -> Duration {
     try processorTime { try onOneThread(work) }
 }
 
-/// Runs a program of many tasks on the calling thread, so that `threadTime` tells what all of them compute.
+/// Runs a program of many tasks on the calling thread, so that `threadTime` includes all of them.
 func onOneThread<Value: Sendable>(
     _ work: @escaping @Sendable (_ executor: SeededExecutor) async throws -> Value
 ) throws -> Value {
@@ -30,7 +30,7 @@ func onOneThread<Value: Sendable>(
     return try executor.run { try await work(executor) }
 }
 
-/// What the calling thread has computed so far.
+/// The processor time of the calling thread so far.
 func threadTime() -> Duration {
     var time = timespec()
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)

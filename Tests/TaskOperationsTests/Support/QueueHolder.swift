@@ -10,7 +10,7 @@ final class QueueHolder: Sendable {
 
     var queue: TaskOperationQueue? { held.withLock { $0 } }
 
-    /// Lets go of the queue. It is freed after the lock is left.
+    /// Drops the queue. It is freed after the lock is released.
     func drop() {
         _ = held.withLock { held in held.take() }
     }

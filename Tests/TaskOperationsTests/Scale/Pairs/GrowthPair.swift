@@ -8,7 +8,7 @@ struct GrowthPair: Sendable, CustomTestStringConvertible {
     let testDescription: String
     /// How many of both there are at the smaller size.
     let smallCount: Int
-    /// Does it all with so many of both, on one thread, and comes to an end.
+    /// Does all work with so many of both, on one thread, to the end.
     let run: @Sendable (_ count: Int, _ executor: SeededExecutor) async throws -> Void
 
     init(
