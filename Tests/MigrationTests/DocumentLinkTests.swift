@@ -40,7 +40,7 @@ struct DocumentLinkTests {
         }
     }
 
-    @Test("What links to the guide from elsewhere still lands")
+    @Test("Links to the guide from elsewhere are valid")
     func oldAnchors() throws {
         let anchors = try Set(MigrationDocument().anchors)
         for anchor in Self.oldAnchors.split(whereSeparator: \.isWhitespace) {

@@ -21,7 +21,7 @@ final class FileOpening: Sendable {
     /// Blocks the calling thread until then.
     func wait() {
         if events < 0 { return }
-        // An event and the longest name it can carry. What it says does not matter.
+        // An event and the longest name it can carry. Its contents do not matter.
         withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 8) { buffer in
             _ = read(events, buffer.baseAddress, buffer.count)
         }

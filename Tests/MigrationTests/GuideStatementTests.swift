@@ -73,7 +73,7 @@ struct GuideStatementTests {
         #expect(page.code.contains(call.name))
     }
 
-    @Test("The members name what the recipes use")
+    @Test("The table of members names the members that the recipes use")
     func members() throws {
         let members = try MigrationDocument(MigrationDocument.article("Members")).text.split(separator: "\n")
         #expect(try #require(members.first { $0.hasPrefix("| `setTarget") }).contains("`.limited(by:)`"))

@@ -16,7 +16,7 @@ struct InputFolderTests {
         #expect(folder.problems.isEmpty)
     }
 
-    @Test("What cannot be read is a problem in one line, and the rest is listed all the same")
+    @Test("An unreadable entry is a problem of one line, and the others are listed")
     func unreadableEntries() throws {
         try temporary.write("text", to: "file")
         let unreadable = try temporary.makeUnreadableEntries()
@@ -75,7 +75,7 @@ struct InputFolderTests {
         #expect(problem.reason == "it is a pipe, not a file")
     }
 
-    @Test("A file that grew after the listing gives what it had then")
+    @Test("A file that has grown since the listing is read up to its earlier length")
     func grownFile() throws {
         try temporary.write("text", to: "file")
         let folder = try InputFolder(listing: temporary.path)
@@ -85,7 +85,7 @@ struct InputFolderTests {
         #expect(folder.hasChanged)
     }
 
-    @Test("Reading goes on where it stopped, up to the end")
+    @Test("Reading continues at the last position, up to the end")
     func reading() throws {
         try temporary.write("0123456789", to: "file")
         let reader = try InputFolder(listing: temporary.path).files[0].open()

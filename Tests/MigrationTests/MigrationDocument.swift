@@ -2,13 +2,13 @@ import Foundation
 
 /// A document of the package, cut at its headings.
 struct MigrationDocument {
-    /// What stands below a heading, up to the next one of any level.
+    /// The text below a heading, up to the next heading of any level.
     struct Section {
         let title: String
         let level: Int
         let text: String
 
-        /// What a link to the heading is called on GitHub: in lower case, without punctuation, with hyphens for spaces.
+        /// The anchor of the heading on GitHub: in lower case, without punctuation, with hyphens for spaces.
         var anchor: String {
             String(
                 title.lowercased().filter { $0.isLetter || $0.isNumber || " -_".contains($0) }.map {
@@ -83,7 +83,7 @@ struct MigrationDocument {
         }
     }
 
-    /// What a link with a `#` can name: headings, and what is marked as `<a id="…">`.
+    /// The possible targets of a link with a `#`: headings, and marks such as `<a id="…">`.
     var anchors: [String] { sections.map(\.anchor) + text.matches(of: /<a id="([\w-]+)">/).map { String($0.1) } }
 
     /// The regions of recipes that it shows, as `(Legacy, Operations/Waiting.swift, waiting)`.
@@ -99,7 +99,7 @@ struct MigrationDocument {
     /// The targets of the links, code blocks and all.
     var links: [String] { text.matches(of: /\]\(([^)\s]+)\)/).map { String($0.1) } }
 
-    /// The path in the package of what a link leads to, and the heading there.
+    /// The path in the package of a link's target, and the heading there.
     func target(of link: String) -> (path: String, anchor: String?) {
         let parts = link.split(separator: "#", omittingEmptySubsequences: false).map(String.init)
         let folder = Self.package.appending(path: path).deletingLastPathComponent()

@@ -95,7 +95,7 @@ struct MigrationDocumentTests {
         }
     }
 
-    @Test("A page says what the helpers of its snippets are before the first of them")
+    @Test("A page explains the helpers of its snippets before the first snippet")
     func helpers() throws {
         let folder = Self.sources.appending(path: "Support")
         let files = try FileManager.default.subpathsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".swift") }

@@ -3,7 +3,7 @@
     import TaskOperationsExpectations
     import Testing
 
-    /// What the recipe `sync-on-own-queue` shows with a wait that gives up.
+    /// The deadlock of the recipe `sync-on-own-queue`, with a wait that times out.
     @Suite("A Dispatch queue that waits for itself", .inTurns, .prompt, .timeLimit(.minutes(10)))
     struct OwnQueueTests {
         @Test("Dispatch stops the process")

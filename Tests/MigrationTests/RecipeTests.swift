@@ -125,7 +125,7 @@ struct RecipeTests {
     }
 }
 
-@Suite("What the recipes come to", .inTurns, .timeLimit(.minutes(10)))
+@Suite("Results of the recipes", .inTurns, .timeLimit(.minutes(10)))
 struct RecipeResultTests {
     private let temporary: TemporaryFolder
 
@@ -154,7 +154,7 @@ struct RecipeResultTests {
         #expect(try await texts(of: name) == [text, text])
     }
 
-    @Test("What the recipes say of a few files is true", arguments: RecipeText.all)
+    @Test("The recipes' results for a few files are right", arguments: RecipeText.all)
     func texts(expected: RecipeText) async throws {
         try temporary.write("1\n2\n", to: "a")
         try temporary.write("3\n", to: "b")
@@ -163,7 +163,7 @@ struct RecipeResultTests {
         #expect(try await texts(of: expected.recipe) == [expected.text, expected.text])
     }
 
-    @Test("The downloads stop in the middle of the largest, and what comes after it never starts")
+    @Test("The downloads stop in the middle of the largest, and later ones never start")
     func downloads() async throws {
         for number in 0..<7 { try temporary.write("file \(number)", to: "file \(number)") }
         try temporary.write([UInt8](repeating: 0, count: 5 * 4096), to: "largest")
@@ -175,7 +175,7 @@ struct RecipeResultTests {
     }
 }
 
-/// What a recipe comes to over four files: of two lines, of one, of a zero byte and a line end, and empty.
+/// The result of a recipe for four files: of two lines, of one, of a zero byte and a line end, and empty.
 struct RecipeText: CustomTestStringConvertible {
     let recipe: String
     let text: String

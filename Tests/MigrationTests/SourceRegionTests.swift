@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Regions of source files", .inTurns)
 struct SourceRegionTests {
-    @Test("A region is what stands between its comments, without the indentation that its lines share")
+    @Test("A region is the text between its comments, without the shared indentation")
     func regions() throws {
         let source = """
             import Foundation

@@ -38,12 +38,12 @@ final class TemporaryFolder: Sendable {
         try FileManager.default.createSymbolicLink(atPath: self / name, withDestinationPath: destination)
     }
 
-    /// Makes a pipe that nobody writes to: whoever opens it to read, and waits, waits for ever.
+    /// Makes a pipe without a writer: a reader that waits would wait forever.
     func makePipe(_ name: String) throws {
         try #require(mkfifo(self / name, 0o600) == 0)
     }
 
-    /// Entries that cannot be read, whoever tries. Returns their paths, in order.
+    /// Entries that no user can read. Returns their paths, in order.
     func makeUnreadableEntries() throws -> [String] {
         try link("dangling", to: "nowhere")
         try link("loop1", to: "loop2")

@@ -61,7 +61,7 @@ struct TourCommandTests {
         #expect(outputText.contains("failed: Broken()"))
     }
 
-    @Test("A difference that comes from a file that changed meanwhile is pointed out")
+    @Test("A difference because of a file that changed meanwhile is pointed out")
     func changedFiles() async throws {
         try temporary.write("text", to: "file")
         let recipe = Recipe(

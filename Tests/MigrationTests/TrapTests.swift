@@ -6,7 +6,7 @@ import Testing
 
 @testable import MigrationExamplesPorted
 
-/// The pitfalls of old code that the pages name: what it does, and what the port does in its place.
+/// The pitfalls of old code that the pages name: its behaviour, and that of the port.
 @Suite("Traps in old code", .inTurns, .timeLimit(.minutes(5)))
 struct TrapTests {
     @Test("A start that calls main before it sets the state never finishes")

@@ -4,8 +4,8 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-/// Where Foundation on Linux fails, what ours does instead. Nothing here depends on Foundation still failing.
-@Suite("What differs from Foundation on Linux", .inTurns, .timeLimit(.minutes(10)))
+/// The behaviour of ours where Foundation on Linux fails. No test depends on the failure of Foundation.
+@Suite("Differences from Foundation on Linux", .inTurns, .timeLimit(.minutes(10)))
 struct DifferenceTests {
     /// Foundation leaves the operation waiting for ever: it counts the dependency as unfinished still.
     @Test("An operation starts when its last unfinished dependency is removed")
@@ -74,9 +74,9 @@ struct DifferenceTests {
         try await queue.waitUntilAllOperationsAreFinished()
     }
 
-    /// Foundation goes by the priority of each alone, so what a very urgent operation waits for can starve.
+    /// Foundation uses only the priority of each operation, so a dependency of a very urgent operation can starve.
     /// (Rule 15, which is new.)
-    @Test("What an urgent operation depends on starts before others of its own priority")
+    @Test("A dependency of an urgent operation starts before others of its own priority")
     func urgentDependent() async throws {
         let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, isSuspended: true))
         let said = Recorder<String>()
@@ -100,8 +100,8 @@ struct DifferenceTests {
         try await queue.waitUntilAllOperationsAreFinished()
     }
 
-    /// Foundation never finishes what a queue holds that is released while suspended: nobody can resume it.
-    @Test("A suspended queue that is released finishes what it holds")
+    /// Foundation never finishes the operations of a queue that is released while suspended, because no code can resume it.
+    @Test("A suspended queue that is released finishes its operations")
     func releasedSuspendedQueue() async throws {
         var queue: TaskOperationQueue? = TaskOperationQueue(.init(isSuspended: true))
         let operation = queue!.addOperation { "ran" }

@@ -24,7 +24,7 @@ extension ParityTests {
             }
         }
 
-        @Test("Rule 3: equal priorities keep the order of adding, whatever threads they come from")
+        @Test("Rule 3: equal priorities keep the order of adding, from any threads")
         func manyThreads() async throws {
             try await expectBoth(toSay: (0..<20).map { "\($0)" }) { stage in
                 let queue = stage.queue(isSuspended: true)

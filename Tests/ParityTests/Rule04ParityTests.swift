@@ -5,7 +5,7 @@ import Testing
 extension ParityTests {
     @Suite("Rule 4: several operations are added in one step", .inTurns)
     struct Rule04 {
-        @Test("Rule 4: the most urgent of a batch starts first on an idle queue, wherever it stands in it")
+        @Test("Rule 4: the most urgent of a batch starts first on an idle queue, at any position")
         func batch() async throws {
             try await expectBoth(toSay: ["very high", "high", "normal", "low", "very low"]) { stage in
                 let queue = stage.queue()

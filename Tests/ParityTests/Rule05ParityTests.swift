@@ -5,7 +5,7 @@ import Testing
 extension ParityTests {
     @Suite("Rule 5: a dependent starts after all its dependencies are finished", .inTurns)
     struct Rule05 {
-        @Test("Rule 5: across queues, while its own queue goes on with others")
+        @Test("Rule 5: across queues, while its own queue continues with others")
         func acrossQueues() async throws {
             let expected = ["ready: false", "another", "dependency ends", "dependent", "ready: true"]
             try await expectBoth(toSay: expected) { stage in
@@ -26,7 +26,7 @@ extension ParityTests {
             }
         }
 
-        @Test("Rule 5: whatever comes of the dependencies")
+        @Test("Rule 5: for any outcome of the dependencies")
         func anyOutcome() async throws {
             try await expectBoth(toSay: ["succeeds", "fails", "dependent"]) { stage in
                 let queue = stage.queue(isSuspended: true)

@@ -69,7 +69,7 @@ extension ParityTests {
             }
         }
 
-        @Test("Rule 6: all of a queue: what executes sees it, what waits never runs, what is added later does")
+        @Test("Rule 6: all of a queue: executing bodies see it, waiting ones never run, later ones do")
         func all() async throws {
             try await expectBoth(toSay: ["first, cancelled: true", "later, cancelled: false"]) { stage in
                 let (queue, gate) = (stage.queue(), Gate())

@@ -5,7 +5,7 @@ import Testing
 extension ParityTests {
     @Suite("Rule 9: a barrier starts after all before it, runs alone, and holds back all after it", .inTurns)
     struct Rule09 {
-        @Test("Rule 9: it comes after those before it and before those after it, whatever their priorities")
+        @Test("Rule 9: a barrier starts after those before it and before those after it, for all priorities")
         func order() async throws {
             let expected = ["first ends", "second ends", "barrier", "high after", "low after"]
             try await expectBoth(toSay: expected) { stage in
@@ -63,7 +63,7 @@ extension ParityTests {
             }
         }
 
-        @Test("Rule 9: what was cancelled before it does not hold it up, and what waits for a dependency does")
+        @Test("Rule 9: a cancelled operation before a barrier does not delay it, one that waits for a dependency does")
         func cancelledAndWaiting() async throws {
             try await expectBoth(toSay: ["dependency", "dependent", "barrier"]) { stage in
                 let (queue, elsewhere) = (stage.queue(isSuspended: true), stage.queue(isSuspended: true))

@@ -3,7 +3,7 @@ import TaskOperationsTesting
 import Testing
 
 extension ParityTests {
-    @Suite("Rule 10: a queue that is released finishes what it has, and is deallocated then", .inTurns)
+    @Suite("Rule 10: a released queue finishes its operations, and is deallocated then", .inTurns)
     struct Rule10 {
         private struct Held {
             weak var queue: (any AnyObject & Sendable)?

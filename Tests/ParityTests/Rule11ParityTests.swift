@@ -28,7 +28,7 @@ extension ParityTests {
             }
         }
 
-        @Test("Rule 11: what is added meanwhile is waited for")
+        @Test("Rule 11: the wait includes operations that are added meanwhile")
         func addedMeanwhile() async throws {
             try await expectBoth(toSay: ["first", "added", "added by that", "0 left"]) { stage in
                 let queue = stage.queue()

@@ -58,7 +58,7 @@ struct CommandTests {
         #expect(output.contains("1:9 ") && !output.contains("\n  2:9 "))
     }
 
-    @Test("What strict checking asks for is a wave of its own, when all else has moved")
+    @Test("Work for strict checking is a wave of its own, when all else has moved")
     func lastWave() throws {
         let folder = try Folder([
             "A.swift": "enum A { static var count = 1 }\n",
@@ -85,7 +85,7 @@ struct CommandTests {
         #expect(run(folder.path, "--json").output == output)
     }
 
-    @Test("--done succeeds when nothing is left but what comments allow with a reason")
+    @Test("--done succeeds when only findings are left that comments allow with a reason")
     func done() throws {
         let folder = try Folder(["A.swift": Self.queue])
         #expect(run(folder.path, "--done").status == .found)
@@ -104,7 +104,7 @@ struct CommandTests {
         #expect(unknown.output.contains("the comment allows nothing"))
     }
 
-    @Test("With a baseline only what is new fails, wherever lines have moved")
+    @Test("With a baseline only new findings fail, also if lines have moved")
     func baseline() throws {
         let folder = try Folder(["A.swift": Self.queue])
         let baseline = folder.path + "/old.json"
@@ -120,7 +120,7 @@ struct CommandTests {
         #expect(run(folder.path, "--baseline", baseline, "--sarif").output.contains("\"baselineState\" : \"new\""))
     }
 
-    @Test("--compare says what has gone and come")
+    @Test("--compare lists removed and new findings")
     func compare() throws {
         let folder = try Folder(["A.swift": Self.queue, "B.swift": "let l = NSLock()\n"])
         let (old, new) = (folder.path + "/old.json", folder.path + "/new.json")
@@ -232,12 +232,12 @@ struct CommandTests {
         #expect(text.components(separatedBy: "</script>").count == 3)
         #expect(text.contains("prefers-color-scheme: dark"))
         #expect(text.contains("a `Mutex`") || text.contains("Mutex"))
-        // What the script asks for by its identifier is there.
+        // The elements that the script uses by identifier exist.
         let named = Set(text.matches(of: /byId\("(\w+)"\)/).map { String($0.1) })
         for name in named { #expect(text.contains("id=\"\(name)\""), "\(name)") }
     }
 
-    @Test("Wrong options end with 2, and what cannot be read or written with 3")
+    @Test("Wrong options end with 2, files that cannot be read or written with 3")
     func failures() throws {
         let folder = try Folder(["A.swift": Self.queue])
         #expect(run("--nonsense").status == .wrongUsage)
@@ -262,7 +262,7 @@ struct CommandTests {
         #expect(run("--help").output.contains("exit status"))
     }
 
-    @Test("Links, what is no file, and what cannot be read are told and passed over")
+    @Test("Links, entries that are no files, and unreadable ones are reported and skipped")
     func passedOver() throws {
         let folder = try Folder(["A.swift": Self.queue, ".build/B.swift": Self.queue, "Pods/C.swift": Self.queue])
         let manager = FileManager.default
@@ -277,7 +277,7 @@ struct CommandTests {
         #expect(messages.contains("Pipe.swift: no regular file"))
     }
 
-    @Test("A file that is there and cannot be read is told, and the others are audited")
+    @Test("An unreadable file is reported, and the others are audited")
     func unreadable() throws {
         let folder = try Folder(["A.swift": Self.queue, "B.swift": Self.queue])
         var path = folder.path + "/B.swift"
@@ -291,7 +291,7 @@ struct CommandTests {
         let report = try report(output)
         #expect(status == .success && report.files == 1 && report.findings.count == 1)
         #expect(report.notes == [Note(path: path, message: "cannot be read")])
-        // Nothing is known to be done in what was not read.
+        // Unread files do not count as done.
         try folder.write("let x = 1\n", to: "A.swift")
         #expect(run(folder.path + "/A.swift", "--done").status == .success)
         #expect(run(folder.path, path, "--done").status == .failure)

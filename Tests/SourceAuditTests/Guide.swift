@@ -30,7 +30,7 @@ struct Guide {
 }
 
 enum Example {
-    /// What the audit finds in one side of the recipes, by names alone.
+    /// The audit's findings in one side of the recipes, by names alone.
     static func findings(in side: String) throws -> [Finding] {
         var auditor = Auditor(paths: [Guide.package.appending(path: "Sources/MigrationExamples/\(side)").path])
         auditor.usesIndex = false
@@ -42,7 +42,7 @@ enum Example {
         }
     }
 
-    /// What the audit finds in a source, by names alone.
+    /// The audit's findings in a source, by names alone.
     static func findings(inSource source: String, path: String = "Example.swift") -> [Finding] {
         findings(inSources: [path: source])
     }

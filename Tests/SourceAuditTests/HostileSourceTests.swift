@@ -7,7 +7,7 @@ import Testing
 /// A source can be anything: nothing may end the audit, nor make it slow.
 @Suite("Hostile sources", .computing)
 struct HostileSourceTests {
-    /// Pieces that, many times over, are what a lexer or a scan for brackets stumbles over.
+    /// Pieces that are difficult for a lexer or a scan for brackets if they are repeated many times.
     private static let pieces = [
         "(", ")", "[", "]", "{", "}", "<", ">", "\"", "\"\"\"", "\\(", "\"\\(", "#", "##\"", "/*", "*/", "//", "/",
         "=/[",
@@ -120,7 +120,7 @@ struct HostileSourceTests {
         #expect(findings.map(\.line) == [100_001])
     }
 
-    /// What this thread has used, in nanoseconds.
+    /// The processor time of this thread, in nanoseconds.
     private static var processorTime: Int {
         var time = timespec()
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)

@@ -4,13 +4,13 @@ import Testing
 
 @testable import SourceAudit
 
-/// What names say, judged by the compiler's index: how much of what is called certain is right, and how much of what
-/// there is was found.
+/// The findings by names, compared with the compiler's index: the share of right ones among the certain findings, and the
+/// share of all uses that was found.
 ///
 /// `AUDIT_CODE_BASE=/path swift test --filter IndexAgreement` judges another code base, which has been built.
 @Suite("Names beside the compiler's index", .inTurns)
 struct IndexAgreementTests {
-    @Test("Of what is called certain 99 % is right, and of what there is 97 % was found")
+    @Test("Of the certain findings 99 % are right, and 97 % of all uses are found")
     func agreement() throws {
         let environment = ProcessInfo.processInfo.environment
         let paths =

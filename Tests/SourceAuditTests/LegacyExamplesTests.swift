@@ -10,22 +10,22 @@ struct LegacyExamplesTests {
     @Test("Every recipe's pattern is found in its old source, and leads to its recipe")
     func everyRecipeIsFound() throws {
         let findings = try Example.findings(in: "Legacy")
-        // What is written in Objective-C is shown on its page alone.
+        // Objective-C code is on its page only.
         for recipe in try Guide().recipes where recipe.name != Pattern.objectiveCRecipe {
             let found = Set(findings.filter { recipe.legacyFiles.contains($0.path) }.compactMap(\.pattern.recipe))
             #expect(found.contains(recipe.name), "\(recipe.name) is not among \(found.sorted())")
         }
     }
 
-    @Test("In the ports there is nothing but what is meant to stay")
+    @Test("The ports contain only the findings that are meant to stay")
     func portsAreClean() throws {
-        // What stays, and why.
+        // The findings that stay, and the reasons.
         let meant: [String: Set<String>] = [
             // A delegate that Foundation calls on a queue of its own guards its table by a lock.
             "ImageDownloaderSession.swift": ["lock-made", "lock-used", "checking-unchecked"],
             // The other end of the pipe, which is no part of the recipe.
             "DescriptorSource.swift": ["thread-detach"],
-            // The callback itself is old code that blocks, which is what the recipe is about.
+            // The callback itself is old code that blocks: the subject of the recipe.
             "BlockingCallbacks.swift": [
                 "dispatch-global", "semaphore-signal", "semaphore-wait", "semaphore-signalled",
             ],
@@ -51,7 +51,7 @@ struct GuideTests {
         }
     }
 
-    @Test("What a pattern means names nothing that the library does not have")
+    @Test("The advice of a pattern names only existing parts of the library")
     func meaningsNameTypes() throws {
         let folder = Guide.package.appending(path: "Sources")
         var library = ""
@@ -82,7 +82,7 @@ struct GuideTests {
         }
     }
 
-    @Test("What the guide shows of the audit's output is its output")
+    @Test("The audit's output in the guide is its real output")
     func output() throws {
         let guide = try String(contentsOf: Guide.package.appending(path: "Migration.md"), encoding: .utf8)
         let blocks = guide.matches(of: /(?s)<!-- audit: (\S+) -->\n```\n(.*?)```/)

@@ -58,7 +58,7 @@ struct LexerAgreementTests {
     }
 }
 
-/// What the lexer finds in a source.
+/// The lexer's tokens of a source.
 private struct Ours {
     /// Where words begin, without their backticks.
     let words: Set<Int>
@@ -85,8 +85,8 @@ private struct Ours {
         // A word with a number sign is one token of ours, which is no word; the string of an attribute, as in
         // `@_cdecl("name")`, is a name to the compiler.
         if before == Byte.hash || before == Byte.quote { return true }
-        // A name in backticks is one word, whatever is in it; and sourcekitd, which knows no language mode, takes a
-        // regular expression between single slashes for operators and names.
+        // A name in backticks is one word. sourcekitd knows no language mode, and reads a regular expression between single
+        // slashes as operators and names.
         guard let token = tokens.last(where: { Int($0.start) <= start }) else { return false }
         return token.kind == .regex || bytes[Int(token.start)] == Byte.backtick
     }

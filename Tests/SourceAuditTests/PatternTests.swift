@@ -26,7 +26,7 @@ struct PatternTests {
         for example in PatternExample.all { #expect(!example.has.isEmpty && !example.hasNot.isEmpty, "\(example.id)") }
     }
 
-    @Test("What a comment or a string says is no pattern")
+    @Test("Text of a comment or a string is no pattern")
     func commentsAndStrings() {
         let source = "// OperationQueue()\n/* DispatchSemaphore(value: 0) */ let s = \"NSLock() \\\"Thread { }\\\"\""
         #expect(Example.findings(inSource: source).isEmpty)
@@ -93,7 +93,7 @@ struct PatternTests {
         #expect(both.map(\.path) == ["A.swift", "A.swift"])
     }
 
-    @Test("What a protocol of the code base gives a system type is likely only")
+    @Test("A member that a protocol of the code base adds to a system type is only likely")
     func protocolMembers() {
         let source = """
             protocol Scheduler { func cancelAllOperations() }

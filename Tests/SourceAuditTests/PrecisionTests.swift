@@ -4,7 +4,7 @@ import Testing
 
 @testable import SourceAudit
 
-@Suite("What looks like a pattern", .inTurns)
+@Suite("Code that looks like a pattern", .inTurns)
 struct PrecisionTests {
     private static func ids(_ source: String, path: String = "Example.swift") -> [String] {
         Example.findings(inSource: source, path: path).map(\.pattern.id)
@@ -79,7 +79,7 @@ struct PrecisionTests {
         #expect(Self.lines("dispatch-sync-own-queue", source) == [4, 7])
     }
 
-    @Test("What is only called as a member that waits for a queue is no call of it")
+    @Test("A call of a function with the name of a waiting member is no wait for a queue")
     func syncThroughMembers() {
         let source = """
             class A {
@@ -213,7 +213,7 @@ struct PrecisionTests {
         #expect(Self.lines("work-item-replaced", source) == [5])
     }
 
-    @Test("The queue around decides what goes back to the main queue")
+    @Test("The surrounding queue decides whether a call returns to the main queue")
     func backToMain() {
         let source = """
             DispatchQueue.global().async {
@@ -289,7 +289,7 @@ struct PrecisionTests {
         #expect(paths.sorted() == ["App/a.swift", "Old/a.swift"])
     }
 
-    @Test("What strict checking asks for is listed, and counted when everything has moved")
+    @Test("Work for strict checking is listed, and counted when everything has moved")
     func totals() throws {
         func report(_ sources: [String: String]) throws -> Report {
             let folder = FileManager.default.temporaryDirectory.appending(path: "audit-\(UUID().uuidString)")

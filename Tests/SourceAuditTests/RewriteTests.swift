@@ -70,7 +70,7 @@ struct RewriteTests {
         let rewritten = try package.text("Sources/App/\(name).swift")
         let isExpected = try rewritten == Self.example(name, "After")
         #expect(isExpected, "\(rewritten)")
-        // What is left stays left.
+        // A second pass finds nothing more.
         #expect(package.fixes().files.isEmpty)
     }
 
@@ -111,7 +111,7 @@ struct RewriteTests {
         #expect(RewriteExamplesBefore.Loader().load(40) == RewriteExamplesAfter.Loader().load(40))
     }
 
-    // MARK: What is left
+    // MARK: Left alone
 
     private static func lockClass(_ body: String, head: String = "func f()", in type: String = "final class A")
         -> String
@@ -187,7 +187,7 @@ struct RewriteTests {
         ("not the value of a declaration", "import Foundation\nfunc f(_ q: OperationQueue = OperationQueue()) {}"),
     ]
 
-    @Test("What has no exact counterpart is left with its reason", arguments: kept.indices)
+    @Test("Code without an exact counterpart is left, with the reason", arguments: kept.indices)
     func left(place: Int) throws {
         let (reason, source) = Self.kept[place]
         let fixes = try Package(["A.swift": source]).fixes()
@@ -280,7 +280,7 @@ struct RewriteTests {
             with: "dependencies: [.package(url: \"https://example.com/TaskOperations.git\", from: \"1.0.0\")], targets:"
         )
         #expect(try manifest(known).contains("package: \"TaskOperations\")"))
-        // The plugin runs in a package that depends on this one, whatever its folder is called.
+        // The plugin runs in a package that depends on this one, in a folder of any name.
         let checkout = Guide.package.standardizedFileURL.path
         let depends = Self.manifest.replacing(
             "targets:", with: "dependencies: [.package(path: \"\(checkout)\")], targets:")
@@ -347,7 +347,7 @@ struct RewriteTests {
         #expect(try package.text("Sources/App/A.swift").contains("BridgedOperationQueue()"))
     }
 
-    @Test("What a comment allows is not rewritten")
+    @Test("Code that a comment allows is not rewritten")
     func allowed() throws {
         let source = "import Foundation\nlet queue = OperationQueue()  // audit:allow(queues) URLSession wants one\n"
         let fixes = try Package(["A.swift": source]).fixes()

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The order", .inTurns)
 struct WavesTests {
-    @Test("What nothing uses is the first wave, and what uses nothing the first layer")
+    @Test("Unused files are the first wave, and files that use no others the first layer")
     func chain() {
         let waves = Waves(edges: [[1: 1], [2: 1], [:]], counts: [true, true, true])
         #expect(waves.wave == [1, 2, 3])
@@ -14,7 +14,7 @@ struct WavesTests {
         #expect(waves.rings.isEmpty)
     }
 
-    @Test("What has nothing to move passes on who uses whom, and has no wave")
+    @Test("A file with nothing to move passes on its uses, and has no wave")
     func through() {
         let waves = Waves(edges: [[1: 1], [2: 1], [:]], counts: [true, false, true])
         #expect(waves.wave == [1, 0, 2])
@@ -42,7 +42,7 @@ struct WavesTests {
         #expect(Waves(edges: open, counts: [Bool](repeating: true, count: 5)).rings.isEmpty)
     }
 
-    @Test("A file comes after another only if a move changes what it sees of that")
+    @Test("A file is after another only if a move changes the interface that it uses")
     func signatures() throws {
         func report(_ sources: [String: String]) -> [[String]] {
             let folder = FileManager.default.temporaryDirectory.appending(path: "audit-\(UUID().uuidString)")
@@ -66,7 +66,7 @@ struct WavesTests {
         #expect(
             report(["A.swift": "class A: Operation { override func main() {} }\n", "B.swift": user])
                 == [["B.swift"], ["A.swift"]])
-        // A package does not see what it does not depend on.
+        // A package does not see packages that it does not depend on.
         let manifest = "// swift-tools-version: 6.0\nlet package = Package(name: \"P\", dependencies: [])\n"
         let apart = [
             "P/Package.swift": manifest, "Q/Package.swift": manifest, "P/B.swift": user,

@@ -1,6 +1,6 @@
 @_spi(Lock) import TaskOperations
 
-/// Tells code that blocks a thread that nobody wants its result any more: what a cancelled task knows by itself.
+/// Tells code that blocks a thread that its result is not needed any more. A cancelled task knows this by itself.
 public final class CancellationSignal: Sendable {
     private struct State: Sendable {
         var isCancelled = false

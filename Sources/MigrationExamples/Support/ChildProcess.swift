@@ -1,8 +1,8 @@
 public import Foundation
 
-/// A process that was started, and that nobody but its owner waits for.
+/// A started process. Only its owner waits for it.
 public struct ChildProcess: Sendable {
-    /// What the system calls it.
+    /// The system's number of it.
     public let identifier: pid_t
 
     /// Starts a shell with a script.

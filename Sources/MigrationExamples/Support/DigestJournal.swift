@@ -8,7 +8,7 @@ public final class DigestJournal: @unchecked Sendable {  // `list` is reached un
     /// Makes an empty list.
     public init() {}
 
-    /// Takes in what came of a file.
+    /// Adds the outcome of a file.
     public func add(_ file: InputFile, _ outcome: Result<Digest, any Error>) {
         lock.lock()
         list.add(file, outcome)

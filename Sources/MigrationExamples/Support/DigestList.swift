@@ -6,7 +6,7 @@ public struct DigestList: Sendable {
     /// Makes an empty list.
     public init() {}
 
-    /// Takes in what came of a file. One that was cancelled has no digest, and no problem either.
+    /// Adds the outcome of a file. A cancelled one has neither a digest nor a problem.
     ///
     /// - Parameter size: How many bytes the digest is of; the whole file's where nothing is said.
     public mutating func add(_ file: InputFile, _ outcome: Result<Digest, any Error>, size: Int? = nil) {

@@ -1,4 +1,4 @@
-// What both sides of the recipe with the cancelled downloads need.
+// The parts that both sides of the recipe with the cancelled downloads share.
 
 extension RecipeInput {
     /// The largest file, the first half of the others, and their second half.
@@ -29,7 +29,7 @@ public struct DownloadStopped: Error {
     }
 }
 
-/// What came of downloads, collected in any order.
+/// The outcomes of downloads, collected in any order.
 public struct DownloadList: Sendable {
     private var digests = DigestList()
     private var stopped: [(chunks: Int, of: Int)] = []
@@ -38,7 +38,7 @@ public struct DownloadList: Sendable {
     /// Makes an empty list.
     public init() {}
 
-    /// Takes in what came of the download of a file.
+    /// Adds the outcome of the download of a file.
     public mutating func add(_ file: InputFile, _ outcome: Result<Digest, any Error>) {
         switch outcome {
         case .failure(let error as DownloadStopped): stopped.append((error.chunks, file.chunkCount))

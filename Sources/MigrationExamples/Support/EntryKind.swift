@@ -1,6 +1,6 @@
 import Foundation
 
-/// What an entry of a folder is.
+/// The kind of an entry of a folder.
 enum EntryKind {
     case file, folder, link, pipe, socket, device
 

@@ -1,17 +1,17 @@
 import Dispatch
 @_spi(Lock) import TaskOperations
 
-/// A client with completion handlers, such as one of a network has: it answers later and from another thread, and what
-/// was asked of it can be cancelled. It serves files of the folder.
+/// A client with completion handlers, like that of a network: it answers later and from another thread, and its requests can
+/// be cancelled. It serves files of the folder.
 public final class FileClient: Sendable {
-    /// What a request came to.
+    /// Gets the outcome of a request.
     public typealias Completion = @Sendable (Result<[UInt8], any Error>) -> Void
 
     private let silentFor: InputFile?
 
     /// Makes a client.
     ///
-    /// - Parameter silentFor: A file for which no answer ever comes, as from a server that hangs.
+    /// - Parameter silentFor: A file for which there is never an answer, as from a server that hangs.
     public init(silentFor: InputFile? = nil) {
         self.silentFor = silentFor
     }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A file or a folder that could not be read, and why. `description` is one line, whatever the name holds.
+/// A file or a folder that could not be read, and the reason. `description` is one line for every name.
 public struct FileProblem: Error, Hashable, Sendable, CustomStringConvertible {
     /// The path, with control characters and invalid bytes escaped.
     public let path: String

@@ -1,13 +1,13 @@
 import Foundation
 
-/// An open file, which is read from its beginning to its end and closed when nobody has the reader any more.
+/// An open file, which is read from its beginning to its end and closed when the reader is released.
 public final class FileReader {
     private let file: InputFile
     private let descriptor: CInt
     private var left: Int
 
-    /// The folder was listed a while ago, and what is there by now may be a pipe that nobody writes to. So the file
-    /// is opened without waiting and looked at again before it is read.
+    /// The folder was listed a while ago, and the file may be a pipe without a writer by now. So it is opened without
+    /// waiting, and its kind is checked again before it is read.
     init(_ file: InputFile) throws {
         descriptor = file.path.withCString { Foundation.open($0, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY) }
         self.file = file

@@ -19,12 +19,12 @@ public struct InputFile: Hashable, Sendable {
         self.relativePath = relativePath
     }
 
-    /// Whether the file stands before another in the order of the bytes of their paths.
+    /// Whether the file is before another in the order of the bytes of their paths.
     func precedes(_ other: InputFile) -> Bool {
         relativePath.bytes.lexicographicallyPrecedes(other.relativePath.bytes)
     }
 
-    /// Whether the file is no longer what it was when the folder was listed.
+    /// Whether the file has changed since the folder was listed.
     var hasChanged: Bool {
         var status = stat()
         return path.withCString { stat($0, &status) } != 0 || LastChange(status) != lastChange
@@ -60,7 +60,7 @@ public struct InputFile: Hashable, Sendable {
     }
 }
 
-/// What is different after a file was written to.
+/// The properties of a file that a write changes.
 struct LastChange: Hashable, Sendable {
     private let size: Int
     private let seconds: Int

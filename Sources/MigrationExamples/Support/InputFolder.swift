@@ -4,7 +4,7 @@ public struct InputFolder: Sendable {
     public let path: String
     /// Every file in it and in the folders below, in the order of the bytes of their paths.
     public let files: [InputFile]
-    /// What could not be listed, or is no file.
+    /// The entries that could not be listed, or are no files.
     public let problems: [FileProblem]
 
     /// Lists a folder and the folders below it. Links to files are followed, links to folders below it are not, so
@@ -20,7 +20,7 @@ public struct InputFolder: Sendable {
         problems = listing.problems.sorted { $0.path < $1.path }
     }
 
-    /// Whether a file is no longer what it was when the folder was listed. Looks at all of them.
+    /// Whether a file has changed since the folder was listed. Reads the properties of all files.
     public var hasChanged: Bool { files.contains(where: \.hasChanged) }
 
     /// How many bytes all the files have.

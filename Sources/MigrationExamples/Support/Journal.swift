@@ -15,7 +15,7 @@ public final class Journal: @unchecked Sendable {  // `written` is reached under
         lock.unlock()
     }
 
-    /// What was written so far.
+    /// The lines that were written so far.
     public var lines: [String] {
         lock.lock()
         defer { lock.unlock() }

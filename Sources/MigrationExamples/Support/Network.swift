@@ -1,7 +1,7 @@
 import Dispatch
 import Foundation
 
-/// A network that comes and goes, as far as a program can see: a stand-in for the system's reachability.
+/// A network that is reachable at times, for a program: a stand-in for the system's reachability.
 public final class Network: @unchecked Sendable {  // All that changes is reached under `lock` only.
     private let lock = NSLock()
     private var isReachable = false
@@ -29,7 +29,7 @@ public final class Network: @unchecked Sendable {  // All that changes is reache
         for handler in waiting { handler() }
     }
 
-    /// It comes back a moment later.
+    /// It is reachable again a moment later.
     public func comeBackSoon() {
         DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(5)) { self.comeBack() }
     }

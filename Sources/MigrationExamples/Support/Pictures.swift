@@ -4,7 +4,7 @@ public import Foundation
     public import FoundationNetworking
 #endif
 
-// What both sides of the whole systems need: files that stand for pictures, and downloads of them.
+// The parts that both sides of the whole systems share: files in the place of pictures, and downloads of them.
 
 extension RecipeInput {
     /// The files that are downloaded: all of them, or some from all over the folder where there are many.
@@ -24,7 +24,7 @@ extension URLSessionConfiguration {
     }
 }
 
-/// What the bytes of a file are decoded to.
+/// The result of decoding the bytes of a file.
 public struct Picture: Hashable, Sendable {
     /// How many bytes it was decoded from.
     public let size: Int
@@ -40,7 +40,7 @@ public struct Picture: Hashable, Sendable {
     /// A small form of the picture.
     public var thumbnail: Picture { Picture(decoding: Data(digest.bytes.prefix(4))) }
 
-    /// Draws one picture of many, in whatever order they came.
+    /// Draws one picture of many, in any order.
     public init(overviewOf pictures: [Picture]) {
         let digests = pictures.map(\.digest.bytes).sorted { $0.lexicographicallyPrecedes($1) }
         self.init(decoding: Data(digests.joined()))
@@ -51,7 +51,7 @@ public struct Picture: Hashable, Sendable {
 public struct DownloadFailure: Error, Hashable, Sendable, CustomStringConvertible {
     /// The status of the response.
     public let status: Int
-    /// What the server says of it.
+    /// The reason that the server gave.
     public let reason: String
 
     public var description: String { "\(reason) (\(status))" }
@@ -67,7 +67,7 @@ public struct DownloadFailure: Error, Hashable, Sendable, CustomStringConvertibl
 }
 
 extension DigestList {
-    /// Takes in what came of the download of a file.
+    /// Adds the outcome of the download of a file.
     public mutating func add(_ file: InputFile, _ outcome: Result<Picture, any Error>) {
         let digest: Result<Digest, any Error> = outcome.map(\.digest).mapError { error in
             switch error {

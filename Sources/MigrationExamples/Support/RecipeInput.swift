@@ -1,10 +1,10 @@
 @_spi(Lock) import TaskOperations
 
-/// What a recipe works on. Both sides of a recipe get an equal one.
+/// The input of a recipe. Both sides of a recipe get an equal one.
 public struct RecipeInput: Sendable {
     /// The folder with the user's files.
     public let folder: InputFolder
-    /// The first of the files: what a recipe looks into that shows a pattern, not what it does for a whole folder.
+    /// The first of the files, for recipes that show a pattern and need no whole folder.
     public let sample: [InputFile]
     /// Tells the legacy side to stop. The ported side needs none: its task is cancelled.
     public let cancellation: CancellationSignal
@@ -20,14 +20,13 @@ public struct RecipeInput: Sendable {
     /// The files of the folder, in the order of their paths.
     public var files: [InputFile] { folder.files }
 
-    /// What serves the folder's files over HTTP. Started when it is first asked for, and stopped when nobody has the
-    /// input any more.
+    /// Serves the folder's files over HTTP. It is started at the first use, and stopped when the input is released.
     public var server: FileServer {
         get throws { try lazyServer.server(of: files) }
     }
 }
 
-/// A server that is started once, whoever asks for it.
+/// A server that is started once, at the first use.
 private final class LazyServer: Sendable {
     private let started = Lock<FileServer?>(nil)
 

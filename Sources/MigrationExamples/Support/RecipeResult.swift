@@ -1,4 +1,4 @@
-/// What a side of a recipe came to.
+/// The result of a side of a recipe.
 public struct RecipeResult: Sendable {
     /// The result in one line. Two sides agree where these are equal, so nothing in it may depend on time or order.
     public let text: String

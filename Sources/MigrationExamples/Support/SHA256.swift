@@ -7,7 +7,7 @@ public struct SHA256 {
     private var state: [UInt32] = [
         0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19,
     ]
-    /// What does not fill a block yet.
+    /// The bytes that do not fill a block yet.
     private var rest: [UInt8] = []
     private var length: UInt64 = 0
 
@@ -16,7 +16,7 @@ public struct SHA256 {
     /// Makes the digest of nothing so far.
     public init() {}
 
-    /// Goes on with more bytes.
+    /// Adds bytes.
     public mutating func update(_ bytes: [UInt8]) {
         length += UInt64(bytes.count)
         rest.isEmpty ? consume(bytes) : consume(rest + bytes)

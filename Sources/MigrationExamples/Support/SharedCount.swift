@@ -17,7 +17,7 @@ public final class SharedCount: @unchecked Sendable {  // `count` and `highest` 
         lock.unlock()
     }
 
-    /// What the count is now.
+    /// The present count.
     public var total: Int {
         lock.lock()
         defer { lock.unlock() }

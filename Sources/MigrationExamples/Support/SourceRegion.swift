@@ -1,6 +1,6 @@
 /// A part of a source file that the guide shows.
 ///
-/// In the source it stands between two comments, each on a line of its own:
+/// In the source it is between two comments, each on a line of its own:
 ///
 /// ```swift
 /// // region: name-of-the-region
@@ -8,13 +8,13 @@
 /// // endregion
 /// ```
 ///
-/// A name occurs once in a file, and regions do not lie within each other. What they share of indentation is dropped.
+/// A name occurs once in a file, and regions do not contain each other. The indentation that all lines share is dropped.
 public struct SourceRegion: Hashable, Sendable {
     public let name: String
     /// The lines between the comments, without the last line end.
     public let code: String
 
-    /// What is wrong with the comments of a file, and in which line, counted from 1.
+    /// An error in the comments of a file, and its line, counted from 1.
     public enum Fault: Error, Hashable, Sendable {
         case opensWithinAnother(line: Int)
         case hasNoName(line: Int)

@@ -15,7 +15,7 @@ private final class Pipe: @unchecked Sendable {  // A test closes an end only wh
         precondition(pipe(&ends) == 0)
         for end in ends {
             _ = fcntl(end, F_SETFL, O_NONBLOCK)
-            // What a process inherits that is to have few files leaves it none.
+            // Inherited files would use up the few that the process may have.
             _ = fcntl(end, F_SETFD, FD_CLOEXEC)
         }
         (readEnd, writeEnd) = (ends[0], ends[1])
@@ -259,7 +259,7 @@ struct DispatchDescriptorTests {
     }
 }
 
-/// Has Dispatch open what it needs itself, which it does late on a busy machine: it stops the process if it cannot.
+/// Has Dispatch open its own files now. On a busy machine it does so late, and stops the process if it cannot.
 private func startDispatch() async {
     await withCheckedContinuation { continuation in
         DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(1)) { continuation.resume() }

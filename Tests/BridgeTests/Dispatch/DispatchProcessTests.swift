@@ -11,7 +11,7 @@ import Testing
 struct DispatchProcessTests {
     private static let line = Data("\n".utf8)
 
-    /// Starts a process that exits with a status when it gets a line. Nobody reaps it.
+    /// Starts a process that exits with a status when it gets a line. It is not reaped.
     private static func spawn(status: Int) throws -> (identifier: pid_t, input: FileHandle) {
         var ends: [Int32] = [-1, -1]
         #expect(pipe(&ends) == 0)

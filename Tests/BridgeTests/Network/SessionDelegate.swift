@@ -7,7 +7,7 @@ import TaskOperationsTesting
     import FoundationNetworking
 #endif
 
-/// A delegate as old code has it: it collects what comes on the session's delegate queue, and tells of the end.
+/// A delegate as in old code: it collects data on the session's delegate queue, and reports the end.
 final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
     let meter = ConcurrencyMeter()
     /// Whether each call came on the queue.

@@ -22,7 +22,7 @@ struct URLSessionCallbackTests {
         return URLSession(configuration: configuration, delegate: nil, delegateQueue: handlers)
     }
 
-    /// What a migrated code base writes once.
+    /// The function that a migrated code base writes once.
     private func download(_ url: URL, with session: URLSession) -> TaskOperation<Data> {
         queue.addOperation(.name(url.path)) { completion in
             let task = session.dataTask(with: url) { data, response, error in

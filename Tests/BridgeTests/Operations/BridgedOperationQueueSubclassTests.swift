@@ -14,7 +14,7 @@ struct BridgedOperationQueueSubclassTests {
         }
     }
 
-    /// Counts what its overridden functions are called for.
+    /// Counts the calls of its overridden functions.
     private final class CountingQueue: BridgedOperationQueue, @unchecked Sendable {  // The recorder is one of ours.
         let calls = Recorder<String>()
 

@@ -176,7 +176,7 @@ struct BridgedOperationQueueTests {
         let never = BlockOperation {}
         let operation = NotedCancellation {
             never.start()
-            // Whatever was to be started is, before another one that is cancelled.
+            // All operations that were to start have started before another one is cancelled.
             let other = BlockOperation {}
             let suspended = BridgedOperationQueue()
             suspended.isSuspended = true

@@ -62,7 +62,7 @@ struct LegacyNodeTests {
                 }
             }
             #expect(refusals >= 1)
-            // Cancelling one member lets the others go on; what was refused is not on a queue yet.
+            // Cancelling one member releases the others; refused operations are not on a queue yet.
             for legacy in legacies { legacy.cancel() }
             for legacy in legacies where LegacyTable.knownNode(of: legacy)?.isForeign ?? true {
                 try queue.addOperation(legacy)

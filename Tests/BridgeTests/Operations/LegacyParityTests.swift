@@ -5,7 +5,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-/// Two operations of any styles, of which the second depends on the first, and what is done with them in some order.
+/// Two operations of any styles, of which the second depends on the first, and the steps with them in some order.
 private struct Scenario: CustomStringConvertible {
     enum Step: CaseIterable {
         case link, addFirst, addSecond, readyFirst, readySecond, cancel
@@ -29,14 +29,14 @@ private struct Scenario: CustomStringConvertible {
         isSuspended = Bool.random(using: &generator)
     }
 
-    /// What came of an operation.
+    /// The outcome of an operation.
     struct Outcome: Hashable, Sendable {
         var runs = 0
         var isFinished = false
         var isCancelled = false
     }
 
-    /// What came of both operations, and in which order the bodies ran.
+    /// The outcomes of both operations, and the order of the bodies.
     struct Result: Hashable, Sendable {
         var outcomes: [Outcome] = []
         var order: [Int] = []
@@ -74,7 +74,7 @@ private struct Scenario: CustomStringConvertible {
         isSuspended || steps.firstIndex(of: .link)! < steps.firstIndex(of: .addSecond)!
     }
 
-    /// What must hold wherever it ran.
+    /// The violated rules that hold on every queue.
     func faults(of result: Result) -> [String] {
         var faults: [String] = []
         for (number, outcome) in result.outcomes.enumerated() {
@@ -105,7 +105,7 @@ struct LegacyParityTests {
                 let faults = scenario.faults(of: result)
                 #expect(faults.isEmpty, "seed \(seed) on \(kind): \(scenario)")
             }
-            // What is decided before anything can start is the same everywhere.
+            // Decisions before the first start are the same on all queues.
             if scenario.isSuspended {
                 #expect(Set(results.map(\.outcomes)).count == 1, "seed \(seed): \(scenario): \(results)")
             }

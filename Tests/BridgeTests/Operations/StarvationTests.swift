@@ -9,9 +9,9 @@ import Testing
 @Suite("Operations that block do not starve the cooperative pool", .inTurns)
 struct StarvationTests {
     #if os(Linux) || os(macOS)
-        /// What is measured is who waits for whom, not time: the operations block until tasks on the pool have made
-        /// all their steps. If the operations held threads of the pool, neither would ever go on. In a process of its
-        /// own, so that no other test's tasks are on the pool.
+        /// The test checks waits, not times: the operations block until tasks on the pool have made all their steps. If the
+        /// operations held threads of the pool, neither would ever continue. It has a process of its own, so that no other
+        /// test's tasks are on the pool.
         @Test(
             "500 operations block in main() until tasks on the pool have gone on a thousand times", .prompt,
             .timeLimit(.minutes(10)))
@@ -133,7 +133,7 @@ struct StarvationTests {
     }
 }
 
-/// Blocks when it is cancelled, as one does that waits for what it has to clean up.
+/// Blocks when it is cancelled, like an operation that waits for its own cleaning up.
 private final class BlockingWhenCancelled: Foundation.Operation, @unchecked Sendable {  // All it has is constant.
     private let release: DispatchSemaphore
     private let isBlockingCancel: Bool

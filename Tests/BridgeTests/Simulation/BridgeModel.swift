@@ -1,5 +1,5 @@
-/// What has to come of a `BridgeProgram`. It does not say which of several operations that can start does; it is told
-/// what happens, and says whether that may be, and whether more has to come.
+/// The rules for a `BridgeProgram`. The model does not choose between several operations that can start. It gets the events,
+/// and checks whether each is allowed and whether further events must follow.
 struct BridgeModel {
     enum Phase: Sendable { case pending, executing, finished }
 
@@ -12,7 +12,7 @@ struct BridgeModel {
         let queue: Int
         let isOurs: Bool
         var dependencies: Set<Int>
-        /// What its class says of it, besides its dependencies.
+        /// The readiness that its class adds to its dependencies.
         var isReady: Bool
         var isAdded = false
         var isCancelled = false
@@ -43,7 +43,7 @@ struct BridgeModel {
 
     mutating func complain(_ violation: String) { violations.append(violation) }
 
-    // MARK: What is done
+    // MARK: Calls
 
     mutating func add(_ number: Int) {
         operations[number].isAdded = true
@@ -66,7 +66,7 @@ struct BridgeModel {
 
     mutating func setWidth(_ queue: Int, _ width: Int) { queues[queue].width = width }
 
-    /// What is cancelled before its start is finished at once, once a queue of ours has it.
+    /// An operation on a queue of ours that is cancelled before its start finishes at once.
     private mutating func finishIfCancelled(_ number: Int) {
         let operation = operations[number]
         guard operation.isCancelled, operation.phase == .pending else { return }
@@ -74,7 +74,7 @@ struct BridgeModel {
         if operation.isOurs || isInQueueOfOurs { operations[number].phase = .finished }
     }
 
-    // MARK: What happens
+    // MARK: Events
 
     mutating func happened(_ event: Event) {
         switch event {
@@ -89,7 +89,7 @@ struct BridgeModel {
         }
     }
 
-    /// An `OperationQueue` finishes what was cancelled when it could start it.
+    /// An `OperationQueue` finishes a cancelled operation at the time at which it could start it.
     mutating func wasFinishedByFoundation(_ number: Int) {
         let operation = operations[number]
         if operation.isCancelled, operation.isAdded, operation.phase == .pending, queues[operation.queue].isFoundations
@@ -98,7 +98,7 @@ struct BridgeModel {
         }
     }
 
-    // MARK: What is to come
+    // MARK: Expected events
 
     /// Whether nothing has to come.
     var isSettled: Bool { operations.indices.allSatisfy { !canStart($0) && !canBeFinishedByFoundation($0) } }

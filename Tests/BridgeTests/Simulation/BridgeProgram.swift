@@ -1,7 +1,6 @@
 import TaskOperationsTesting
 
-/// Operations of both worlds on two queues, with edges between them, and what is done with them in which order. All of
-/// it follows from a seed.
+/// Operations of both worlds on two queues, with edges between them, and the steps with them. All of it follows from a seed.
 struct BridgeProgram: Sendable {
     struct Operation: Sendable {
         /// Nil for an operation of ours.
@@ -19,7 +18,7 @@ struct BridgeProgram: Sendable {
     enum Step: Sendable {
         /// Adds operations to the queue of the first, in one step.
         case add([Int])
-        /// Cancels an operation, or if `byRunner` what a queue of ours returned for it.
+        /// Cancels an operation, or if `byRunner` the operation that a queue of ours returned for it.
         case cancel(Int, byRunner: Bool)
         case becomeReady(Int)
         case finish(Int)
@@ -39,7 +38,7 @@ struct BridgeProgram: Sendable {
     let operations: [Operation]
     let steps: [Step]
 
-    /// - Parameter kinds: What the queues may be. An `OperationQueue` is given no operations of ours.
+    /// - Parameter kinds: The possible kinds of the queues. An `OperationQueue` gets no operations of ours.
     init(seed: UInt64, kinds: [LegacyQueue]) {
         self.seed = seed
         var random = SeededGenerator(seed: seed)

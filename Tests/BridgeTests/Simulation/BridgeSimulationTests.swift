@@ -23,8 +23,8 @@ struct BridgeSimulationTests {
     func foundations() throws {
         for seed in Self.seeds where seed % 20 == 0 {
             let program = BridgeProgram(seed: seed, kinds: [.foundation])
-            // Foundation on Linux now and then never starts what becomes ready as it is added: that is no fault of the
-            // model, which says what may happen.
+            // Foundation on Linux sometimes never starts an operation that becomes ready while it is added. That is no error
+            // of the model.
             try run(program) { !$0.hasPrefix("does not come to rest") }
         }
     }

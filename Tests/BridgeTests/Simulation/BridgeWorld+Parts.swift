@@ -34,7 +34,7 @@ extension AnyOperation {
 }
 
 extension AnyQueue {
-    /// Adds operations of both worlds, those of Foundation in one step. Returns what runs each, if that is of ours.
+    /// Adds operations of both worlds, those of Foundation in one step. Returns the operations of ours that run them.
     func add(_ operations: [AnyOperation]) throws -> [AnyTaskOperation] {
         if case .ours(let queue) = self, operations.allSatisfy({ if case .foundation = $0 { true } else { false } }) {
             return try queue.addOperations(operations.compactMap(\.foundation))

@@ -4,7 +4,7 @@ import TaskOperationsTesting
 
 @testable import TaskOperationsBridge
 
-/// The queues and operations of a program beside their model. Between two steps everything comes to rest.
+/// The queues and operations of a program beside their model. Between two steps all work ends that can end.
 ///
 /// Queues of ours run all on the calling thread, in the order of the seed; a few things are done by other threads, which
 /// are waited for. So is all that an `OperationQueue` does.
@@ -15,7 +15,7 @@ final class BridgeWorld {
     private var eventsTaken = 0
     private var subjects: [BridgeSubject] = []
     private var queues: [AnyQueue] = []
-    /// What a queue of ours returned for an operation of Foundation.
+    /// The operations that a queue of ours returned for operations of Foundation.
     private var runners: [Int: AnyTaskOperation] = [:]
     private var model: BridgeModel
     private var done: [String] = []
@@ -42,7 +42,7 @@ final class BridgeWorld {
         return made
     }
 
-    /// Takes all steps. Returns what was wrong, after what; empty if nothing was.
+    /// Takes all steps. Returns the errors and the steps before them; empty if there are none.
     func run() throws -> [String] {
         for (number, operation) in program.operations.enumerated() {
             for other in operation.dependencies {
@@ -74,7 +74,7 @@ final class BridgeWorld {
         }
     }
 
-    /// What nobody has any more is freed.
+    /// Objects without references are freed.
     private func letGo() {
         let left = subjects.map { BridgeWitness($0.operation) } + queues.map { BridgeWitness($0) }
         (subjects, queues, runners) = ([], [], [:])
@@ -183,7 +183,7 @@ extension BridgeWorld {
 // MARK: - Coming to rest
 
 extension BridgeWorld {
-    /// Lets everything happen that has to, and complains of what else does, or of what does not come.
+    /// Waits for all expected events, and reports unexpected and missing ones.
     private func settle() {
         let hasSettled = waits { self.takeEvents() }
         guard !hasSettled, model.violations.isEmpty else { return }
@@ -193,7 +193,7 @@ extension BridgeWorld {
 
     /// Returns whether nothing is left to come.
     private func takeEvents() -> Bool {
-        // Taken before the look at what is finished: what began since may depend on what finished since.
+        // Read before the finished operations: one that began since may depend on one that finished since.
         let all = events.events
         for number in subjects.indices where subjects[number].operation.isFinished {
             model.wasFinishedByFoundation(number)
@@ -204,13 +204,13 @@ extension BridgeWorld {
         return model.isSettled
             && subjects.indices.allSatisfy { number in
                 let phase = model.operations[number].phase
-                // What finishes by itself does not stay as it is while it executes.
+                // An operation that finishes by itself does not remain executing.
                 if phase == .executing, subjects[number].finish == nil { return false }
                 return subjects[number].operation.isFinished == (phase == .finished)
             }
     }
 
-    /// Runs what there is to run until something holds. Returns false if that takes too long.
+    /// Runs available work until a condition holds. Returns false if that takes too long.
     private func waits(_ condition: () -> Bool) -> Bool {
         // Others of this process may keep all threads of the pool for long.
         let isFoundations = program.queues.allSatisfy { $0.kind == .foundation }

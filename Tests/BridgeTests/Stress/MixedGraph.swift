@@ -7,14 +7,14 @@ import Testing
 
 /// A graph of operations of both worlds on three queues of random kinds, with random cancellations.
 struct MixedGraph {
-    /// What bodies tell.
+    /// The reports of bodies.
     enum Event: Hashable, Sendable {
         case began(Int)
         case ended(Int)
     }
 
     let operations: [AnyOperation]
-    /// What each operation depends on.
+    /// The dependencies of each operation.
     let dependencies: [[Int]]
     let queues: [AnyQueue]
     /// For each operation the queue that it is on, in the order of adding.
@@ -96,7 +96,7 @@ struct MixedGraph {
         for becomeReady in readiness[count] ?? [] { becomeReady() }
     }
 
-    /// What is wrong with what happened; empty where nothing is.
+    /// The errors in the reports; empty if there are none.
     func faults() -> [String] {
         var faults: [String] = []
         var places: [Event: Int] = [:]

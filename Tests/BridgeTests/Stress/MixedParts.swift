@@ -71,7 +71,7 @@ enum AnyOperation {
         }
     }
 
-    /// Does what a subclass wants to have done before it is added.
+    /// The preparation of a subclass before it is added.
     func prepare() {
         if case .foundation(let operation as ConditionedOperation) = self { operation.willEnqueue() }
     }

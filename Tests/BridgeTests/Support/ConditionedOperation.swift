@@ -26,7 +26,7 @@ class ConditionedOperation: Foundation.Operation, @unchecked Sendable {  // All 
 
     /// - Parameters:
     ///   - condition: Called once.
-    ///   - work: Calls `finish()` on what it gets, now or later.
+    ///   - work: Calls `finish()` on its argument, now or later.
     init(
         name: String? = nil,
         condition: @escaping Condition = { satisfied in DispatchQueue.global().async { satisfied() } },
@@ -104,7 +104,7 @@ class ConditionedOperation: Foundation.Operation, @unchecked Sendable {  // All 
     }
 }
 
-/// A queue in the style of PSOperations: `addOperations` loops over `addOperation`, which prepares what it gets.
+/// A queue in the style of PSOperations: `addOperations` loops over `addOperation`, which prepares its argument.
 final class PreparingOperationQueue: OperationQueue, @unchecked Sendable {  // It has nothing of its own.
     override func addOperation(_ operation: Foundation.Operation) {
         (operation as? ConditionedOperation)?.willEnqueue()

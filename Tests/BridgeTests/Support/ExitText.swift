@@ -1,6 +1,6 @@
 import Testing
 
-/// What a process wrote to its standard error.
+/// The standard error of a process.
 func message(of result: ExitTest.Result?) -> String {
     String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
 }

@@ -69,7 +69,7 @@ enum OperationStyle: CaseIterable, Sendable {
     }
 }
 
-/// An operation, and what makes its class say that it is ready.
+/// An operation, and the call that makes its class ready.
 struct StyledOperation: Sendable {
     let operation: Foundation.Operation
     let becomeReady: @Sendable () -> Void

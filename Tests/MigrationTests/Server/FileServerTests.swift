@@ -18,14 +18,14 @@ struct FileServerTests {
 
     private func folder() throws -> InputFolder { try InputFolder(listing: temporary.path) }
 
-    /// What comes of a request for a path, with a client of its own.
+    /// The response to a request for a path, with a client of its own.
     private func get(_ path: String, from server: FileServer) throws -> RawResponse {
         let client = try RawClient(server.url(path: "/"))
         client.send("GET \(path) HTTP/1.1\r\nHost: localhost\r\n\r\n")
         return client.received()
     }
 
-    @Test("Every file comes as it is, whatever its name, and however large")
+    @Test("Every file is served without a change, with any name and any size")
     func files() async throws {
         let names = ["plain", "with space", "per%cent %41", "Übung/日本 🎫", "query?#[x]", "quote\"&'", "empty"]
         for (number, name) in names.dropLast().enumerated() {
@@ -115,7 +115,7 @@ struct FileServerTests {
         #expect(server.departures == 1)
     }
 
-    @Test("Clients that leave before, in and after their request keep nobody waiting")
+    @Test("Clients that disconnect before, in and after their request do not delay others")
     func clientsLeave() async throws {
         try temporary.write([UInt8](repeating: 1, count: 60_000), to: "file")
         let server = try FileServer(serving: try folder().files)
@@ -125,7 +125,7 @@ struct FileServerTests {
         #expect(try get("/file", from: server).body.count == 60_000)
     }
 
-    @Test("A paused server sends nothing, notices who leaves, and goes on where it was")
+    @Test("A paused server sends nothing, notices disconnected clients, and continues at its position")
     func paused() async throws {
         try temporary.write("file", to: "file")
         let server = try FileServer(serving: try folder().files)
@@ -151,7 +151,7 @@ struct FileServerTests {
         #expect(idle[0].received().status == nil)
     }
 
-    @Test("A server that nobody has any more stops")
+    @Test("A released server stops")
     func stops() throws {
         var server: FileServer? = try FileServer(serving: [])
         let client = try RawClient(server!.url(path: "/"))

@@ -3,7 +3,7 @@ import Testing
 
 @testable import MigrationExamplesSupport
 
-/// A client that sends whatever bytes it is told to, and shows whatever comes.
+/// A client that sends any given bytes, and shows the bytes of the response.
 final class RawClient {
     private let socket: Int32
 
@@ -43,7 +43,7 @@ final class RawClient {
     }
 }
 
-/// What a server sent.
+/// The response of a server.
 struct RawResponse {
     /// The status; nil if there is none.
     let status: Int?

@@ -9,14 +9,14 @@ struct RequestHeadTests {
         try RequestHead.parse(Array(text.utf8))
     }
 
-    @Test("The path is decoded, and what follows a question mark is left out")
+    @Test("The path is decoded, without the query")
     func path() throws {
         #expect(try parse("GET /a/b%20%25%C3%A9?x=1 HTTP/1.1\r\nHost: h\r\n\r\n")?.path == PathBytes("a/b %é"))
         #expect(try parse("GET / HTTP/1.0\r\n\r\n")?.path == PathBytes(""))
         #expect(try parse("GET /%FF HTTP/1.1\r\n\r\n")?.path == PathBytes([0xff] as [UInt8]))
     }
 
-    @Test("Every path is what its encoding stands for")
+    @Test("Encoding and decoding a path returns the path")
     func roundTrip() throws {
         let path = PathBytes((1...255).map { UInt8($0) })
         #expect(PathBytes(percentDecoding: Substring(path.percentEncoded)) == path)
@@ -40,12 +40,12 @@ struct RequestHeadTests {
         #expect(throws: RequestHead.Fault.malformed) { try parse(text) }
     }
 
-    @Test("What is no UTF-8 is refused")
+    @Test("Bytes that are no UTF-8 are refused")
     func invalidText() {
         #expect(throws: RequestHead.Fault.malformed) { try RequestHead.parse([0xff, 0xfe] + Array("\r\n\r\n".utf8)) }
     }
 
-    @Test("What the server does not do is refused by its name")
+    @Test("Unsupported requests are refused by name")
     func notDone() {
         #expect(throws: RequestHead.Fault.methodNotAllowed) { try parse("POST / HTTP/1.1\r\n\r\n") }
         #expect(throws: RequestHead.Fault.versionNotSupported) { try parse("GET / HTTP/2\r\n\r\n") }

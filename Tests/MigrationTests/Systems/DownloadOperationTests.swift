@@ -40,7 +40,7 @@ struct DownloadOperationTests {
         TaskOperation(PictureDownload(url ?? server.url(of: file), in: session, buffers))
     }
 
-    /// What the legacy gallery shows, after all that was sent to the main queue before.
+    /// The contents of the legacy gallery, after all earlier work of the main queue.
     private func shown(_ gallery: MigrationExamplesLegacy.PictureGallery) async -> RecipeResult {
         await withCheckedContinuation { continuation in
             DispatchQueue.main.async { continuation.resume(returning: gallery.list.result) }
@@ -65,7 +65,7 @@ struct DownloadOperationTests {
         #expect(buffers.live == 0)
     }
 
-    @Test("Cancelled while it downloads, it ends, lets the server go, and tells nobody")
+    @Test("An operation that is cancelled during its download ends, releases the server, and calls no handler")
     func cancelledOnItsWay() async throws {
         server.isPaused = true
         let queue = OperationQueue()

@@ -23,7 +23,7 @@ protocol DownloaderUnderTest: Sendable {
     var runningCount: Int { get async }
 }
 
-/// What came of a request.
+/// The outcome of a request.
 struct Answer: Hashable, Sendable {
     let name: String
     let outcome: String
@@ -33,7 +33,7 @@ struct Answer: Hashable, Sendable {
         self.outcome = outcome
     }
 
-    /// What came of a request: how many bytes, or the error.
+    /// The outcome of a request: the number of bytes, or the error.
     init(_ name: String, _ result: Result<Int, any Error>) {
         switch result {
         case .success(let size): self.init(name, "\(size) bytes")
@@ -43,7 +43,7 @@ struct Answer: Hashable, Sendable {
     }
 }
 
-/// What a requester cancels with.
+/// Cancels a request.
 protocol CancellableRequest: Sendable {
     func cancel()
 }

@@ -21,7 +21,7 @@ struct ImageDownloaderTests {
         urls = files.map { server.url(of: $0) }
     }
 
-    @Test("All who want a picture get it, and it is downloaded once", arguments: Side.allCases)
+    @Test("All requests for a picture get it, and it is downloaded once", arguments: Side.allCases)
     func shared(side: Side) async {
         let downloader = side.downloader()
         downloader.setSuspended(true)
@@ -33,7 +33,7 @@ struct ImageDownloaderTests {
         #expect(await eventually(within: patience) { await downloader.runningCount == 0 })
     }
 
-    @Test("A download on its way goes on while anybody wants it", arguments: Side.allCases)
+    @Test("A started download continues while there is a request for it", arguments: Side.allCases)
     func oneLeaves(side: Side) async {
         let downloader = side.downloader()
         server.isPaused = true
@@ -64,7 +64,7 @@ struct ImageDownloaderTests {
         #expect(downloader.answers.events.isEmpty)
     }
 
-    @Test("Cancelling twice takes nobody else's place away", arguments: Side.allCases)
+    @Test("Cancelling twice does not cancel another request", arguments: Side.allCases)
     func cancelTwice(side: Side) async {
         let downloader = side.downloader()
         downloader.setSuspended(true)
@@ -78,7 +78,7 @@ struct ImageDownloaderTests {
         #expect(await eventually(within: patience) { await downloader.runningCount == 0 })
     }
 
-    @Test("What nobody wants when its turn comes is not downloaded", arguments: Side.allCases)
+    @Test("A picture without requests at its turn is not downloaded", arguments: Side.allCases)
     func cancelledBefore(side: Side) async {
         let downloader = side.downloader()
         downloader.setSuspended(true)
@@ -91,7 +91,7 @@ struct ImageDownloaderTests {
         #expect(await eventually(within: patience) { await downloader.runningCount == 0 })
     }
 
-    @Test("What was cancelled can be asked for again", arguments: Side.allCases)
+    @Test("A cancelled picture can be requested again", arguments: Side.allCases)
     func again(side: Side) async {
         let downloader = side.downloader()
         server.isPaused = true
@@ -140,7 +140,7 @@ struct ImageDownloaderTests {
         #expect(await downloader.runningCount == 0)
     }
 
-    @Test("A picture is decoded once for all who ask, and no more at once than the width")
+    @Test("A picture is decoded once for all requests, and no more at once than the width")
     func decodedOnce() async throws {
         let (decoded, meter) = (Recorder<Int>(), WorkMeter())
         let downloader = MigrationExamplesPorted.ImageDownloader(
@@ -163,7 +163,7 @@ struct ImageDownloaderTests {
         #expect(meter.most <= 2)
     }
 
-    @Test("Who asks with other options gets a download of its own")
+    @Test("A request with other options has a download of its own")
     func options() async throws {
         let downloader = MigrationExamplesPorted.ImageDownloader(width: 2)
         downloader.isSuspended = true

@@ -22,7 +22,7 @@ struct PhotoManagerTests {
         urls = files.map { server.url(of: $0) }
     }
 
-    /// What was in the album when the batch was completed, and with what error.
+    /// The album when the batch was completed, and the error.
     private struct Completion: Sendable {
         let count: Int
         let error: (any Error)?
@@ -47,7 +47,7 @@ struct PhotoManagerTests {
         return Completion(count: await album.photos.pictures.count, error: error)
     }
 
-    /// What each side came to in each of the ways.
+    /// The result of each side in each way.
     private func completions(_ urls: [URL]) async throws -> [Completion] {
         var completions: [Completion] = []
         for way in MigrationExamplesLegacy.PhotoManager.Way.allCases {

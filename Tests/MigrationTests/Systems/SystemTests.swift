@@ -65,7 +65,7 @@ struct SystemTests {
         await #expect(throws: CancellationError.self) { try await ported.value }
     }
 
-    @Test("Both sides come to what the systems promise")
+    @Test("Both sides have the promised results")
     func promises() async throws {
         for number in 0..<10 { try temporary.write([UInt8](repeating: 1, count: number * 1000), to: "file \(number)") }
         let texts = [

@@ -17,7 +17,7 @@ struct TicketOfficeTests {
         files = try InputFolder(listing: temporary.path).files
     }
 
-    @Test("Many who sell at once sell each ticket once")
+    @Test("Many concurrent sellers sell each ticket once")
     func neverOversold() async {
         let legacy = MigrationExamplesLegacy.TicketOffice(stock: files)
         DispatchQueue.concurrentPerform(iterations: 8) { _ in

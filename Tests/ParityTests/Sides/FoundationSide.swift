@@ -103,7 +103,7 @@ extension Gate {
     }
 }
 
-/// Does what blocks, without blocking a thread of the pool.
+/// Does blocking work without blocking a thread of the pool.
 func onThreadOfItsOwn(_ work: @escaping @Sendable () -> Void) async {
     await withCheckedContinuation { continuation in
         Thread.detachNewThread {

@@ -1,12 +1,12 @@
 import TaskOperationsTesting
 
-/// What both kinds of queue can do, under one name each.
+/// The functions of both kinds of queue, under one name each.
 protocol QueueUnderTest: AnyObject, Sendable {
     var width: Int { get set }
     var isSuspended: Bool { get set }
     var operationCount: Int { get }
 
-    /// The queue that is tested, without what stands around it here.
+    /// The tested queue itself.
     var underlying: any AnyObject & Sendable { get }
 
     func add(_ operation: any OperationUnderTest) throws
@@ -22,7 +22,7 @@ protocol QueueUnderTest: AnyObject, Sendable {
     func waitUntilAllAreFinished() async throws
 }
 
-/// What both kinds of operation can do.
+/// The functions of both kinds of operation.
 protocol OperationUnderTest: AnyObject, Sendable {
     var isReady: Bool { get }
     var isExecuting: Bool { get }
@@ -38,12 +38,12 @@ protocol OperationUnderTest: AnyObject, Sendable {
     func waitForEnd() async throws
 }
 
-/// What a body does, one after the other. A body of Foundation blocks its thread at a gate, one of ours waits.
+/// The steps of a body. At a gate, a body of Foundation blocks its thread, one of ours waits.
 enum Step: Sendable {
     case says(String)
     case passes(Gate)
     case does(@Sendable () throws -> Void)
-    /// Says something of what the body sees around it.
+    /// Logs a property of the body's surroundings.
     case looks(@Sendable (Surroundings) -> String)
     /// Leaves the body, by an error where there are errors.
     case fails

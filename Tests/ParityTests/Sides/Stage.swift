@@ -3,7 +3,7 @@ import TaskOperations
 import TaskOperationsTesting
 import Testing
 
-/// Where a scenario plays: it makes queues and operations of one kind, and keeps what they say.
+/// The stage of a scenario: it makes queues and operations of one kind, and keeps their logs.
 struct Stage: Sendable {
     enum Side: CaseIterable, Sendable {
         case foundation, taskOperations
@@ -16,7 +16,7 @@ struct Stage: Sendable {
         self.side = side
     }
 
-    /// What was said so far.
+    /// The log so far.
     var said: [String] { log.events }
 
     func say(_ words: String) { log.record(words) }
@@ -43,7 +43,7 @@ struct Stage: Sendable {
         }
     }
 
-    /// Runs an operation to its end elsewhere: time enough for what must not start, if it would.
+    /// Runs an operation to its end elsewhere: enough time for an operation that must not start.
     func letTimePass() async throws {
         let operation = operation()
         try queue("elsewhere").add(operation)

@@ -2,9 +2,8 @@ public import Foundation
 
 /// A small HTTP server on the loopback interface, which serves the files of a folder to the recipes that download.
 ///
-/// It serves what was listed and nothing else, and of each file no more than a limit. One thread serves all clients,
-/// and a client that is slow, leaves, or asks for nonsense keeps no other one waiting. The server stops when nobody
-/// has it any more.
+/// It serves only listed files, and of each file no more than a limit. One thread serves all clients. A client that is slow,
+/// disconnects or sends a wrong request does not delay the others. The server stops when it is released.
 public final class FileServer: Sendable {
     /// How much of a file is served where nothing else is said.
     public static var defaultLimit: Int { 64 * 1024 }
@@ -15,7 +14,7 @@ public final class FileServer: Sendable {
     /// Starts a server on a port that the system chooses.
     ///
     /// - Parameters:
-    ///   - files: What is served, by the paths within their folder.
+    ///   - files: The files to serve, by the paths within their folder.
     ///   - limit: How many bytes of a file are served at most.
     ///   - clients: How many there may be at once. One more, and the one that is here longest has to go.
     /// - Throws: An error with a description if the system has no socket for it.

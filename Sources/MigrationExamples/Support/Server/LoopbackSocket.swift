@@ -47,7 +47,7 @@ package enum LoopbackSocket {
         return count > 0 ? Data(bytes.prefix(count)) : nil
     }
 
-    /// What reading or writing without waiting came to.
+    /// The outcome of reading or writing without waiting.
     enum Transfer<Value> {
         case done(Value)
         case wouldWait
@@ -62,8 +62,8 @@ package enum LoopbackSocket {
         return count < 0 && mayTryAgain ? .wouldWait : .ended
     }
 
-    /// Writes as many of the bytes as the socket takes, and returns how many those are. No signal comes of a client
-    /// that has left. The socket must be one that does not wait.
+    /// Writes as many of the bytes as the socket takes, and returns their number. A client that has disconnected causes no
+    /// signal. The socket must be one that does not wait.
     static func send(_ bytes: ArraySlice<UInt8>, to socket: Int32) -> Transfer<Int> {
         let count = bytes.withUnsafeBytes { Foundation.send(socket, $0.baseAddress, $0.count, noSignal) }
         if count >= 0 { return .done(count) }

@@ -1,6 +1,6 @@
 /// The request line and the header fields of a request, as RFC 9112 has them, as far as this server needs them.
 struct RequestHead: Equatable {
-    /// What is asked for: the path without its first slash and without a query, percent-decoded.
+    /// The requested path without its first slash and without a query, percent-decoded.
     let path: PathBytes
 
     /// No head may be larger. The server reads no further.
@@ -65,7 +65,7 @@ struct RequestHead: Equatable {
 }
 
 extension PathBytes {
-    /// The path in a URL: what is not a letter, a digit or one of a few marks is percent-encoded.
+    /// The path in a URL: all characters but letters, digits and a few marks are percent-encoded.
     var percentEncoded: String {
         bytes.map { byte in
             let character = UnicodeScalar(byte)
@@ -78,7 +78,7 @@ extension PathBytes {
         }.joined()
     }
 
-    /// The bytes that a path of a URL stands for; nil if something else than two digits follows a percent sign.
+    /// The bytes of a path of a URL; nil if a percent sign is not followed by two digits.
     init?(percentDecoding text: Substring) {
         var rest = Array(text.utf8)[...]
         var decoded: [UInt8] = []

@@ -8,13 +8,13 @@ final class ServerConnection {
     private enum Phase {
         /// The beginning of a request has come.
         case reading([UInt8])
-        /// These bytes go out, and then what the file has.
+        /// These bytes are sent, and then the contents of the file.
         case responding(ArraySlice<UInt8>, FileBody?)
-        /// All is sent. What the client still sends is thrown away, so that it gets the response before the end.
+        /// All is sent. Further bytes of the client are ignored, so that it gets the response before the end.
         case drain(left: Int)
     }
 
-    /// What came of something that happened to the connection.
+    /// The effect of an event of the connection.
     enum Step: Equatable {
         case goesOn
         /// A request came, and is to be answered.
@@ -35,7 +35,7 @@ final class ServerConnection {
         if case .responding = phase { true } else { false }
     }
 
-    /// Takes in what the client has sent.
+    /// Reads the bytes that the client has sent.
     func read() -> Step {
         let bytes: [UInt8]
         switch LoopbackSocket.receive(from: socket) {
@@ -71,7 +71,7 @@ final class ServerConnection {
     func write() -> Step {
         guard case .responding(var bytes, let body) = phase else { return .goesOn }
         if bytes.isEmpty, let body {
-            // What cannot be sent as announced is not sent to its end.
+            // A file that has become shorter than its announced length is not sent to its end.
             guard let next = try? body.next() else { return .ends(early: true) }
             bytes = next[...]
         }

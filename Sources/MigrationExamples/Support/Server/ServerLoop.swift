@@ -75,7 +75,7 @@ final class ServerLoop {
         if early { state.noteDeparture() }
     }
 
-    /// Only what was listed is served, so that no path leads out of the folder.
+    /// Only listed files are served, so that no path leads out of the folder.
     private func response(to path: PathBytes) -> ServerResponse {
         guard let file = files[path] else { return .message(404, "no such file") }
         return .of(file, upTo: limit)

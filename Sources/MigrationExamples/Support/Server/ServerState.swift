@@ -1,7 +1,7 @@
 import Foundation
 @_spi(Lock) import TaskOperations
 
-/// What the server's thread shares with everybody else.
+/// The state that the server's thread shares with other threads.
 final class ServerState: Sendable {
     private struct Content: Sendable {
         var isStopped = false
@@ -25,7 +25,7 @@ final class ServerState: Sendable {
         close(pipe.writing)
     }
 
-    /// What the server is to do.
+    /// The orders for the server.
     var orders: (isStopped: Bool, isPaused: Bool) { content.withLock { ($0.isStopped, $0.isPaused) } }
 
     var requests: [String] { content.withLock { $0.requests } }
