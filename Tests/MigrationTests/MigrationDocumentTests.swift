@@ -15,7 +15,7 @@ struct MigrationDocumentTests {
     func codeBlocksAreRegions() throws {
         for path in try MigrationDocument.paths {
             let text = try MigrationDocument(path).text
-            let rewritten = try Self.rewritten(text)
+            let rewritten = try Self.withDiffs(Self.rewritten(text))
             if ProcessInfo.processInfo.environment["TASK_OPERATIONS_REWRITE"] != nil {
                 guard text != rewritten else { continue }
                 let file = MigrationDocument.package.appending(path: path)
@@ -56,7 +56,8 @@ struct MigrationDocumentTests {
     @Test("Every recipe is told in all its parts, and both sides are shown where they belong")
     func parts() throws {
         let parts = [
-            "**When you have this.**", "Before:", "<!-- Legacy/", "After:", "<!-- Ported/", "**What changes.**",
+            "**When you have this.**", "As a diff:", "<!-- diff: ", "Before:", "<!-- Legacy/", "After:", "<!-- Ported/",
+            "**What changes.**",
             "**In steps.**", "**Pitfalls.**",
         ]
         for path in try MigrationDocument.recipePaths {
@@ -74,8 +75,11 @@ struct MigrationDocumentTests {
     @Test("A page can be read at one sitting, and the guide too")
     func lengths() throws {
         for path in try MigrationDocument.recipePaths {
-            let lines = try MigrationDocument(path).text.split(separator: "\n", omittingEmptySubsequences: false).count
-            #expect((30...130).contains(lines - 1), "\(path) has \(lines - 1) lines")
+            // The diffs repeat the code of both sides.
+            let text = try MigrationDocument(path).text.replacing(
+                /(?s)\n<!-- diff: [\w-]+ -->\n```diff.*?```\n/, with: "")
+            let lines = text.split(separator: "\n", omittingEmptySubsequences: false).count
+            #expect((30...132).contains(lines - 1), "\(path) has \(lines - 1) lines")
         }
         let lines = try MigrationDocument().text.split(separator: "\n", omittingEmptySubsequences: false).count
         #expect(lines - 1 <= 400)
@@ -133,11 +137,55 @@ struct MigrationDocumentTests {
             }
             try #require(lines.popFirst() == "```swift", "no code block after \(line)")
             while let old = lines.popFirst(), old != "```" {}
-            let source = try String(contentsOf: sources.appending(path: reference.1), encoding: .utf8)
-            let region = try SourceRegion.regions(in: source).first { $0.name == reference.2 }
-            let code = try #require(region, "no region \(reference.2) in \(reference.1)").code
-            result += ["```swift"] + code.split(separator: "\n", omittingEmptySubsequences: false) + ["```"]
+            result += try ["```swift"] + code(of: String(reference.2), in: String(reference.1)) + ["```"]
         }
         return result.joined(separator: "\n")
+    }
+
+    /// The lines of a region.
+    private static func code(of name: String, in path: String) throws -> [Substring] {
+        let source = try String(contentsOf: sources.appending(path: path), encoding: .utf8)
+        let region = try SourceRegion.regions(in: source).first { $0.name == name }
+        return try #require(region, "no region \(name) in \(path)").code
+            .split(separator: "\n", omittingEmptySubsequences: false)
+    }
+
+    /// The document with every diff as the regions of both sides are now.
+    private static func withDiffs(_ text: String) throws -> String {
+        try text.replacing(/(?s)<!-- diff: ([\w-]+) -->\n```diff\n.*?```/) { match in
+            let (name, sides) = (String(match.1), ["Legacy", "Ported"])
+            let codes = try sides.map { side in
+                let path = text.firstMatch(of: try Regex("<!-- (\(side)/\\w+/\\w+\\.swift): \(name) -->"))
+                return try code(of: name, in: String(#require(path?[1].substring, "\(side): \(name)")))
+            }
+            let lines = diff(from: codes[0], to: codes[1])
+            return "<!-- diff: \(name) -->\n```diff\n\(lines.joined(separator: "\n"))\n```"
+        }
+    }
+
+    /// The lines of both texts, in order, with marks for those of one text only.
+    private static func diff(from old: [Substring], to new: [Substring]) -> [String] {
+        let difference = new.difference(from: old)
+        var (removed, inserted) = (Set<Int>(), Set<Int>())
+        for change in difference {
+            switch change {
+            case .remove(let offset, _, _): removed.insert(offset)
+            case .insert(let offset, _, _): inserted.insert(offset)
+            }
+        }
+        var (lines, oldIndex, newIndex) = ([String](), 0, 0)
+        while oldIndex < old.count || newIndex < new.count {
+            if removed.contains(oldIndex) {
+                lines.append("-\(old[oldIndex])")
+                oldIndex += 1
+            } else if inserted.contains(newIndex) {
+                lines.append("+\(new[newIndex])")
+                newIndex += 1
+            } else {
+                lines.append(old[oldIndex].isEmpty ? "" : " \(old[oldIndex])")
+                (oldIndex, newIndex) = (oldIndex + 1, newIndex + 1)
+            }
+        }
+        return lines
     }
 }
