@@ -22,7 +22,7 @@ extension Ported {
             break
         }
         try queue.addOperation(count)
-        try await count.waitUntilFinished()
+        try await queue.waitUntilAllOperationsAreFinished()  // and until its handlers have returned
         return journal.result
         // endregion
     }
