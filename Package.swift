@@ -53,6 +53,10 @@ let package = Package(
             name: "ExploredTaskOperationsTesting", dependencies: ["ExploredTaskOperations"],
             swiftSettings: exploredSettings),
         .target(
+            name: "ExploredTaskOperationsBridge", dependencies: ["Exploration", "ExploredTaskOperations"],
+            exclude: ["Operations/FinishWatcher.swift", "Platform/Corelibs/LegacyObservation.swift"],
+            swiftSettings: exploredSettings),
+        .target(
             name: "ExploredSimulation", dependencies: ["ExploredTaskOperations", "ExploredTaskOperationsTesting"],
             swiftSettings: exploredSettings),
         .target(
@@ -134,7 +138,10 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "ExplorationTests",
-            dependencies: ["Exploration", "ExploredTaskOperations", "ExploredSimulation"], swiftSettings: settings),
+            dependencies: [
+                "Exploration", "ExploredTaskOperations", "ExploredTaskOperationsBridge", "ExploredSimulation",
+            ],
+            swiftSettings: settings),
         .testTarget(
             name: "StressTests",
             dependencies: ["TaskOperations", "TaskOperationsTesting", "TaskOperationsExpectations"],
@@ -194,8 +201,8 @@ let package = Package(
 // For an exploration of threads in a release build of its own: see the article Exploration.
 if Context.environment["TASK_OPERATIONS_EXPLORATION"] != nil {
     let explored = [
-        "Exploration", "ExploredTaskOperations", "ExploredTaskOperationsTesting", "ExploredSimulation",
-        "ExplorationTests",
+        "Exploration", "ExploredTaskOperations", "ExploredTaskOperationsBridge", "ExploredTaskOperationsTesting",
+        "ExploredSimulation", "ExplorationTests",
     ]
     package.targets.removeAll { !explored.contains($0.name) }
     package.products.removeAll { !explored.contains($0.name) }

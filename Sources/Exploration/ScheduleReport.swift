@@ -77,7 +77,7 @@ extension Turnstile {
         case .acquire(let lock): "takes \(lock.name(in: self))"
         case .wait(let condition, _): "waits for \(condition.name(in: self))"
         case .fire: "fires"
-        case .pause: "pauses"
+        case .pause: "runs"
         case .yield: "yields"
         case .quiet: "waits until no other thread can run"
         }

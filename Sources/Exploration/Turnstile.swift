@@ -151,6 +151,8 @@ extension Turnstile {
         default: break
         }
         record(thread)
+        // The step must not retain the object beyond the call that uses it: the release of its value would come late.
+        thread.step = .pause
     }
 
     /// The current thread releases a lock.

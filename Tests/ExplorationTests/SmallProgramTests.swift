@@ -3,14 +3,16 @@ public import Testing
 
 @Suite("Small programs, all of whose schedules with few interruptions are run", .serialized)
 struct SmallProgramTests {
-    @Test("one interruption, everywhere", arguments: SmallPrograms.all)
+    @Test("one interruption, everywhere", arguments: SmallPrograms.all + BridgePrograms.all)
     func oneInterruption(program: ExploredProgram) async throws {
         let limit = Amount.isDeep ? 20_000 : 500
         let result = await explore(.exhaustive(preemptions: 1, limit: limit), of: program)
         if let result, Amount.isDeep { print("\(program.name): \(result)") }
     }
 
-    @Test("two interruptions, and random priorities", .enabled(if: Amount.isDeep), arguments: SmallPrograms.all)
+    @Test(
+        "two interruptions, and random priorities", .enabled(if: Amount.isDeep),
+        arguments: SmallPrograms.all + BridgePrograms.all)
     func more(program: ExploredProgram) async throws {
         let result = await explore(.exhaustive(preemptions: 2, limit: Amount.limit), of: program)
         if let result { print("\(program.name): \(result)") }

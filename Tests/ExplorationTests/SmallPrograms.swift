@@ -5,10 +5,14 @@ import ExploredTaskOperations
 final class Tally: @unchecked Sendable {
     // See above: the turn orders all accesses.
     private(set) var counts: [String: Int] = [:]
+    private(set) var order: [String] = []
     private(set) var now = 0
     private(set) var most = 0
 
-    func count(_ name: String) { counts[name, default: 0] += 1 }
+    func count(_ name: String) {
+        counts[name, default: 0] += 1
+        order.append(name)
+    }
 
     subscript(name: String) -> Int { counts[name, default: 0] }
 

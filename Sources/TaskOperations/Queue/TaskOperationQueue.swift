@@ -86,6 +86,9 @@ public final class TaskOperationQueue: Sendable {
         set { scheduler.identity.name = newValue }
     }
 
+    /// A number that no other queue of the process has or had.
+    package var number: Int { scheduler.queueNumber }
+
     /// The queue of the main actor: its bodies run there, one at a time.
     public static let main = TaskOperationQueue(
         main: Scheduler(

@@ -86,7 +86,7 @@
 
     // The runtime holds the lock of a task's status while it calls these handlers.
 
-    func withTaskCancellationHandler<Result>(
+    package func withTaskCancellationHandler<Result>(
         operation: @concurrent () async throws -> Result, onCancel handler: @Sendable () -> Void,
         isolation: isolated (any Actor)? = #isolation
     ) async rethrows -> Result {

@@ -6,8 +6,10 @@ internal import TaskOperations
 /// the global queues.
 let bridgeQueue = DispatchQueue(label: "TaskOperationsBridge", qos: .userInitiated)
 
-/// Runs the bridge's own tasks there, which do nothing but wait.
-let bridgeExecutor = DispatchQueueExecutor(bridgeQueue)
+#if !TASK_OPERATIONS_EXPLORED
+    /// Runs the bridge's own tasks there, which do nothing but wait.
+    let bridgeExecutor = DispatchQueueExecutor(bridgeQueue)
+#endif
 
 /// Waits until something of Dispatch notifies, without blocking a thread.
 ///

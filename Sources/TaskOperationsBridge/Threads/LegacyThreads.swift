@@ -8,16 +8,17 @@ final class LegacyThreads: TaskExecutor {
     /// The threads for work that belongs to no queue: handlers, and starts of cancelled operations.
     static let shared = LegacyThreads()
 
-    /// The threads for operations of Foundation on queues, by queue. The operations keep them.
-    private static let ofQueues = Lock<[ObjectIdentifier: WeakReference<LegacyThreads>]>([:])
+    /// The threads for operations of Foundation on queues, by the number of the queue. The operations keep them, maybe
+    /// longer than the queue exists.
+    private static let ofQueues = Lock<[Int: WeakReference<LegacyThreads>]>([:])
 
     /// Each lane has its own limit.
     private static let pool = WorkerThreads(name: "legacy", maxCount: .max, idleTime: 5)
 
     private let lane = pool.makeLane(maxCount: 64)
-    private let queue: ObjectIdentifier?
+    private let queue: Int?
 
-    init(for queue: ObjectIdentifier? = nil) {
+    init(for queue: Int? = nil) {
         self.queue = queue
     }
 
@@ -28,7 +29,7 @@ final class LegacyThreads: TaskExecutor {
 
     /// Returns the threads for operations of Foundation on a queue.
     static func threads(of queue: TaskOperationQueue) -> LegacyThreads {
-        let key = ObjectIdentifier(queue)
+        let key = queue.number
         if let known = ofQueues.withLock({ $0[key]?.object }) { return known }
         let made = LegacyThreads(for: key)
         return ofQueues.withLock { threads in
