@@ -28,7 +28,7 @@ package struct OperationDetail: Sendable {
         isDelayed = record.isDelayed
         isOutside = record.wasSubmitted && record.phase == .created
         isPermitLent = record.links?.permit == .lent
-        scheduler = record.host as? Scheduler
+        scheduler = record.host
         dependencyList = isFinished ? nil : record.links?.dependencies
         waits = record.links?.waits ?? []
         notes = record.links?.notes ?? []
@@ -72,9 +72,9 @@ package struct CapturedWait: Sendable {
         target =
             switch (wait.purpose, wait.target) {
             case (.pause(let attempt, let length), _): .pause(attempt: attempt, length: length)
-            case (.room(let host), _): (host as? Scheduler).map(Target.room) ?? .outside
+            case (.room(let host), _): .room(host)
             case (nil, .operation(let operation)): .operation(operation)
-            case (nil, .end(let host)): (host as? Scheduler).map(Target.end) ?? .outside
+            case (nil, .end(let host)): .end(host)
             case (.work, _), (nil, .permit): .outside
             }
     }

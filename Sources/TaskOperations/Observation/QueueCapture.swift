@@ -49,7 +49,7 @@ package struct QueueCapture: Sendable {
             let slot = operation.snapshot.slot
             let isHere =
                 slot >= 0 && queue.state.records.holds(slot) && queue.state.records[slot].element === operation
-                && !queue.state.ending.contains(slot)
+                && !queue.state.finishing.contains(slot)
             if isHere { queue.addDetail(of: slot) }
             return (queue, isHere ? slot : nil)
         }
@@ -61,10 +61,10 @@ package struct QueueCapture: Sendable {
 
     // MARK: The queue
 
-    package var width: Int { state.permits.capacity }
-    package var permitsTaken: Int { state.permits.taken }
+    package var width: Int { state.width.capacity }
+    package var permitsTaken: Int { state.width.taken }
     package var isSuspended: Bool { state.isSuspended }
-    package var isShutDown: Bool { !state.intake.takes }
+    package var isShutDown: Bool { !state.acceptance.intake.accepts }
     /// The operations that have permits, in the order of arrival.
     package var holders: [Operation] { state.permitHolders.map(operation) }
     /// The time until the rate of the queue lets an operation start.
@@ -74,7 +74,7 @@ package struct QueueCapture: Sendable {
 
     /// Whether an operation is to be added once there is room. Linear in the number of such operations.
     package func waitsForRoom(_ operation: AnyTaskOperation) -> Bool {
-        state.room.producers.contains { $0.element === operation }
+        state.acceptance.producers.contains { $0.element === operation }
     }
 
     // MARK: Operations
@@ -89,7 +89,7 @@ package struct QueueCapture: Sendable {
 
     /// The highest number of operations of the priority of an operation that execute at once.
     package func priorityLimit(of slot: Int) -> Int {
-        state.lending.caps?[state.records[slot].level].capacity ?? state.permits.capacity
+        state.permits.caps?[state.records[slot].level].capacity ?? state.width.capacity
     }
 
     /// The reasons of one operation. Linear.

@@ -57,7 +57,7 @@ extension AnyTaskOperation {
 
     /// Performs the effects of an end. Returns whether the operation has ended without having started.
     @discardableResult
-    private func end(_ end: @escaping (inout OperationRecord) -> CancellationEffect) -> Bool {
+    private func end(_ end: (inout OperationRecord) -> CancellationEffect) -> Bool {
         let effect = inOneStepWithHost(end) { effect in
             guard case .end(let ending, let host) = effect else { return }
             host?.noteFailure(of: self)
@@ -80,7 +80,7 @@ extension AnyTaskOperation {
     ///   - end: Called under the operation's lock.
     ///   - follow: Called with no lock held, before tasks that wait for the host to be empty continue.
     func inOneStepWithHost<Result: Sendable>(
-        _ end: @escaping (inout OperationRecord) -> Result, then follow: (Result) -> Void
+        _ end: (inout OperationRecord) -> Result, then follow: (Result) -> Void
     ) -> Result {
         while true {
             guard let host = record.withLock({ $0.host }) else {
@@ -91,7 +91,7 @@ extension AnyTaskOperation {
                 }
                 continue
             }
-            let result = host.inOneStep(with: self) { [self] in
+            let result = host.inOneStep(with: self) {
                 record.withLock { $0.host === host ? end(&$0) : nil }
             } then: { result in
                 if let result { follow(result) }
@@ -109,7 +109,7 @@ extension AnyTaskOperation {
     ///
     /// Handlers are called on a task of their own, because the canceller may hold a lock that they need. Dependents and
     /// waiting tasks continue after them.
-    func carryOutUnstarted(_ ending: OperationEnding, _ host: (any OperationHost)?) {
+    func carryOutUnstarted(_ ending: OperationEnding, _ host: Scheduler?) {
         discardBody()
         if ending.wasDelayed { Deadlines.remove(self) }
         ending.leaveDependencies(self)
@@ -139,7 +139,7 @@ extension AnyTaskOperation {
 private enum CancellationEffect: Sendable {
     case none
     case cancel(OperationRunner?, cause: any Error)
-    case end(OperationEnding, (any OperationHost)?)
+    case end(OperationEnding, Scheduler?)
 }
 
 extension OperationRecord {

@@ -122,7 +122,7 @@ extension AnyTaskOperation {
     ///
     /// - Parameter calledBy: The host that calls, if one does.
     func dependencyFinished(
-        _ dependency: AnyTaskOperation, calledBy caller: (any OperationHost)? = nil
+        _ dependency: AnyTaskOperation, calledBy caller: Scheduler? = nil
     ) -> ReadyPlace? {
         record.withLock { record in
             record.links?.dependencies.markFinished(dependency)
@@ -136,5 +136,5 @@ extension AnyTaskOperation {
 enum ReadyPlace {
     /// In the host that calls, at this slot. The host must not be left before it uses the slot.
     case inCaller(slot: Int)
-    case elsewhere(any OperationHost)
+    case elsewhere(Scheduler)
 }

@@ -36,7 +36,7 @@ extension AnyTaskOperation {
     /// - Throws: `TaskOperationError.alreadyAdded`; `.notReady` if it must be ready and is not; `.dependencyCycle` if it
     ///   waits for a permit that something keeps which waits for it.
     func claim(
-        for host: any OperationHost, bindings: [TaskLocalBinding], mustBeReady: Bool
+        for host: Scheduler, bindings: [TaskLocalBinding], mustBeReady: Bool
     ) throws(TaskOperationError) -> Snapshot {
         let unfinished = mustBeReady ? dependencies.filter { !$0.isFinished } : []
         var snapshot = try submit(to: host, bindings, after: unfinished)
@@ -54,7 +54,7 @@ extension AnyTaskOperation {
     /// Adds the operation to a host. Returns nil, and does nothing, if it does not rank above the permits that it needs.
     @inline(__always)
     private func submit(
-        to host: any OperationHost, _ bindings: [TaskLocalBinding], after unfinished: [AnyTaskOperation]
+        to host: Scheduler, _ bindings: [TaskLocalBinding], after unfinished: [AnyTaskOperation]
     ) throws(TaskOperationError) -> Snapshot? {
         try record.withLock { record throws(TaskOperationError) -> Snapshot? in
             if record.wasSubmitted { throw .alreadyAdded(OperationLabel(self)) }
@@ -200,7 +200,7 @@ struct HostPlace {
     var isFree: Bool { !hasEdges && endRank == .max }
 
     /// The edges that are out of order, if the operation has this place.
-    func disorder(of operation: AnyTaskOperation, in host: any OperationHost) -> WaitOrder.Disorder? {
+    func disorder(of operation: AnyTaskOperation, in host: Scheduler) -> WaitOrder.Disorder? {
         if operation.isFinished { return nil }
         let rank = operation.rank.value
         if rank >= endRank { return (.end(host), [.operation(operation)]) }
@@ -210,7 +210,7 @@ struct HostPlace {
 }
 
 extension OperationRecord {
-    fileprivate mutating func submit(to newHost: any OperationHost, _ bindings: [TaskLocalBinding]) {
+    fileprivate mutating func submit(to newHost: Scheduler, _ bindings: [TaskLocalBinding]) {
         wasSubmitted = true
         guard phase == .created else { return }
         phase = .submitted

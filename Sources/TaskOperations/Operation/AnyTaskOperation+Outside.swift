@@ -33,7 +33,7 @@ extension AnyTaskOperation {
 
     /// Ends an operation that represents other work and has not started. Its body never runs.
     package func endFromOutside() {
-        let ended = inOneStepWithHost { record -> (OperationEnding, (any OperationHost)?)? in
+        let ended = inOneStepWithHost { record -> (OperationEnding, Scheduler?)? in
             if record.phase >= .executing { return nil }
             let host = record.host
             return (record.end(nil), host)

@@ -49,7 +49,7 @@ final class OperationLinks: @unchecked Sendable {
             /// A pause before an attempt.
             case pause(attempt: Int, length: Duration)
             /// Room in a queue for another operation.
-            case room(any OperationHost)
+            case room(Scheduler)
         }
     }
 

@@ -46,7 +46,7 @@ struct OperationRecord: ~Copyable, Sendable {
     /// Not counted: threads that count references to one host contend for its memory, which made an empty operation twice
     /// as expensive. This is safe because a host keeps itself alive while it has operations, and an operation clears this
     /// reference, under its lock, before the host releases it.
-    unowned(unsafe) var host: (any OperationHost)?
+    unowned(unsafe) var host: Scheduler?
     private var progress = Progress.none
 
     /// The runner of the body, later the outcome. Both share one place, because there is never more than one of them.
@@ -163,7 +163,7 @@ struct OperationRecord: ~Copyable, Sendable {
     var hasUnfinishedDependencies: Bool { links.map { $0.dependencies.unfinishedCount > 0 } ?? false }
 
     /// The host, once it has taken the operation in.
-    var settledHost: (any OperationHost)? { slot >= 0 ? host : nil }
+    var settledHost: Scheduler? { slot >= 0 ? host : nil }
 
     /// The links, made if there are none yet.
     mutating func madeLinks() -> OperationLinks {

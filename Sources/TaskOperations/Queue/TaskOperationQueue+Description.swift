@@ -36,7 +36,7 @@ extension Scheduler {
         withCore { core in
             let state = core.state
             var summary = Summary(
-                width: state.permits.capacity, isSuspended: state.isSuspended, isShut: !state.intake.takes)
+                width: state.width.capacity, isSuspended: state.isSuspended, isShut: !state.acceptance.intake.accepts)
             for record in state.records.all {
                 switch record.status {
                 case .waiting: summary.waiting += 1

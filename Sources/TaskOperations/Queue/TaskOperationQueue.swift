@@ -99,7 +99,7 @@ public final class TaskOperationQueue: Sendable {
     ///
     /// This is the object that the user created, or a view of the queue if that object was released.
     public static var current: TaskOperationQueue? {
-        AnyTaskOperation.executing.flatMap { ($0.record.withLock { $0.host } as? Scheduler)?.queue }
+        AnyTaskOperation.executing.flatMap { $0.record.withLock { $0.host }?.queue }
     }
 
     static func checkWidth(_ width: Int) {
@@ -126,7 +126,7 @@ extension TaskOperationQueue: Hashable {
 extension AnyTaskOperation {
     /// The queue of the operation; nil before it is added, after it has finished, and if it was started without a queue.
     public var queue: TaskOperationQueue? {
-        record.withLock { $0.phase == .finished ? nil : $0.host }.flatMap { ($0 as? Scheduler)?.queue }
+        record.withLock { $0.phase == .finished ? nil : $0.host }.flatMap { $0.queue }
     }
 }
 

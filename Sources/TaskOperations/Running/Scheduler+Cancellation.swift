@@ -7,14 +7,14 @@ extension Scheduler {
     ///   - intake: Set in the same step: whether operations that are added from now on are refused or cancelled.
     nonisolated func cancelAll(
         throwing cause: any Error = CancellationError(), unstartedOnly: Bool = false,
-        andSet intake: State.Intake = .open
+        andSet intake: QueueIntake = .open
     ) {
         let outcome = Outcome(.failure(cause))
         var rest: ArraySlice<AnyTaskOperation> = []
         // The first operations are cancelled in the step that lists all: few operations are cancelled in one step.
         var executing = cancelUnstarted(outcome) { core in
             core.state.setIntake(intake)
-            core.state.hold()
+            core.state.blockStarts()
             rest = core.state.elements[...]
             return rest.prefix(Self.cancelledAtOnce)
         }
@@ -22,7 +22,7 @@ extension Scheduler {
             rest = rest.dropFirst(Self.cancelledAtOnce)
             executing += cancelUnstarted(outcome) { _ in rest.prefix(Self.cancelledAtOnce) }
         }
-        withCore { $0.state.release() }
+        withCore { $0.state.unblockStarts() }
         if unstartedOnly { return }
         // Cancelling a task calls its handlers, which must not find the queue held.
         for operation in executing { operation.cancel(throwing: cause) }
@@ -65,7 +65,7 @@ extension SchedulerCore {
                 executing.append(operation)
                 continue
             }
-            if state.changes.isObserved { state.tell(.cancelled, slot) }
+            if state.changes.isObserved { state.report(.cancelled, slot) }
             removeUnstarted(at: slot)
             ended.append((operation, ending))
         }

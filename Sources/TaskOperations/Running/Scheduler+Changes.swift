@@ -55,7 +55,7 @@ extension Scheduler {
         if !isObserved.load(ordering: .relaxed) { return }
         withCore { core in
             guard core.state.changes.isObserved, let slot = core.slot(of: operation) else { return }
-            core.state.tellWait(slot, for: target)
+            core.state.reportWait(slot, for: target)
         }
     }
 
@@ -67,7 +67,7 @@ extension Scheduler {
     nonisolated func noteAttempt(_ number: Int, of operation: AnyTaskOperation) {
         withCore { core in
             guard core.state.changes.isObserved, let slot = core.slot(of: operation) else { return }
-            core.state.tell(.attempt(number), slot)
+            core.state.report(.attempt(number), slot)
         }
     }
 }

@@ -1,7 +1,7 @@
 extension Scheduler {
     /// How many bodies may execute at once.
     nonisolated var width: Int {
-        get { withCore { $0.state.permits.capacity } }
+        get { withCore { $0.state.width.capacity } }
         set { withCore { $0.state.setWidth(newValue) } }
     }
 
@@ -10,7 +10,7 @@ extension Scheduler {
     }
 
     nonisolated func cap(at level: PriorityLevel) -> Int {
-        withCore { $0.state.lending.caps.map { $0[level].capacity } ?? .max }
+        withCore { $0.state.permits.caps.map { $0[level].capacity } ?? .max }
     }
 
     nonisolated var isSuspended: Bool {

@@ -4,12 +4,19 @@ import Synchronization
 // in any order.
 
 extension Scheduler {
+    /// Dependencies may all be finished now, or no longer.
     nonisolated func readinessChanged(of operation: AnyTaskOperation) {
         withCore { $0.updateReadiness(of: operation) }
     }
 
+    /// Ends an operation, and removes it from the queue if it has not started, in one step: no thread finds it finished and
+    /// still counted.
+    ///
+    /// - Parameters:
+    ///   - end: Ends it under its lock.
+    ///   - follow: Called with no lock held, before tasks that wait for the queue to be empty continue.
     nonisolated func inOneStep<Result: Sendable>(
-        with operation: AnyTaskOperation, _ end: @escaping () -> Result, then follow: (Result) -> Void
+        with operation: AnyTaskOperation, _ end: () -> Result, then follow: (Result) -> Void
     ) -> Result {
         var effects = Effects()
         let result = withCore(&effects) { core in
@@ -17,7 +24,7 @@ extension Scheduler {
             let slot = core.slot(of: operation)
             let isObserved = core.state.changes.isObserved && !operation.isCancelled
             let result = end()
-            if isObserved, let slot, operation.isCancelled { core.state.tell(.cancelled, slot) }
+            if isObserved, let slot, operation.isCancelled { core.state.report(.cancelled, slot) }
             if let slot, operation.isFinished { core.removeUnstarted(at: slot) }
             return result
         }
@@ -28,14 +35,17 @@ extension Scheduler {
 
     // MARK: Priorities
 
+    /// The priority of an operation has changed. Returns the operations whose floor may have changed.
     nonisolated func priorityChanged(of operation: AnyTaskOperation) -> [AnyTaskOperation] {
         withLevels { core in
             if let slot = core.slot(of: operation) { core.state.setLevel(slot, operation.snapshot.level) }
         }
     }
 
-    nonisolated func endInherits(from: PriorityLevel?, to: PriorityLevel?) -> [AnyTaskOperation] {
-        withLevels { $0.state.endInherits(from: from, to: to) }
+    /// A wait until the queue is empty passes another level on; nil is none. Returns the operations whose floor may have
+    /// changed.
+    nonisolated func idleWaitersChanged(from: PriorityLevel?, to: PriorityLevel?) -> [AnyTaskOperation] {
+        withLevels { $0.state.idleWaitersChanged(from: from, to: to) }
     }
 
     /// Applies an event. The caller updates the floors that it changes.
@@ -43,11 +53,13 @@ extension Scheduler {
         var effects = Effects()
         withCore(&effects, event)
         if effects.isEmpty { return [] }
-        let newFloors = effects.takeNewFloors()
+        let floorChanges = effects.takeFloorChanges()
         perform(effects)
-        return newFloors
+        return floorChanges
     }
 
+    /// Calls a function with the level that barriers and waits until the queue is empty pass on to an operation, while that
+    /// does not change. Does nothing if the operation has left.
     nonisolated func withFloor(of operation: AnyTaskOperation, _ body: (PriorityLevel) -> Void) {
         withCore { core in
             if let slot = core.slot(of: operation) { body(core.state.floor(of: slot)) }
@@ -56,7 +68,11 @@ extension Scheduler {
 
     // MARK: The permit of a body that awaits
 
-    nonisolated func lendPermit(of operation: AnyTaskOperation, _ actions: inout [() -> Void]) -> Bool {
+    /// Lends the permit of an executing operation, if the operation still awaits. Returns false if the permits do not rank
+    /// below the operation.
+    ///
+    /// - Parameter allEffects: Receives the effects, which the caller performs once it holds no lock.
+    nonisolated func lendPermit(of operation: AnyTaskOperation, _ allEffects: inout [Effects]) -> Bool {
         var effects = Effects()
         let isDone = withCore(&effects) { core in
             guard let slot = core.slot(of: operation) else { return true }
@@ -64,10 +80,11 @@ extension Scheduler {
             core.state.beginWaits(slot, upTo: count)
             return true
         }
-        if !effects.isEmpty { actions.append { [effects] in self.perform(effects) } }
+        if !effects.isEmpty { allEffects.append(effects) }
         return isDone
     }
 
+    /// A wait has begun in an operation that has lent its permit. Returns false if the operation has the permit back.
     nonisolated func beginWait(within operation: AnyTaskOperation) -> Bool {
         withCore { core in
             guard let slot = core.slot(of: operation), let count = operation.lentWaitCount else { return false }
@@ -76,6 +93,7 @@ extension Scheduler {
         }
     }
 
+    /// Removes a wait of an operation that has lent its permit. Returns once the task may continue.
     nonisolated func endWait(within operation: AnyTaskOperation, _ target: WaitNode) async {
         await withWaitContinuation { (continuation: Continuation) in
             let (isHere, change) = withCore { core in
@@ -91,12 +109,16 @@ extension Scheduler {
 
     // MARK: Barriers
 
+    /// Whether there is a barrier, or was one.
     nonisolated var hasBarriers: Bool { hasHadBarriers.load(ordering: .sequentiallyConsistent) }
 
+    /// The operations for which an operation waits because of barriers: the barrier before it; for a barrier, all
+    /// operations since the one before.
     nonisolated func operationsHoldingBack(_ operation: AnyTaskOperation) -> [AnyTaskOperation] {
         withCore { $0.operationsHoldingBack(operation) }
     }
 
+    /// Calls a function with the operations for which an operation waits because of barriers, while none of them changes.
     nonisolated func whileHoldingBack(
         _ operation: AnyTaskOperation, _ body: ([AnyTaskOperation]) -> Bool
     ) -> Bool {
@@ -109,6 +131,7 @@ extension Scheduler {
 
     nonisolated var endRank: Int { end.value }
 
+    /// A body is about to wait until the queue is empty.
     nonisolated func willBeAwaited() {
         withCore { core in
             core.awaitingBodyCount += 1
@@ -118,10 +141,12 @@ extension Scheduler {
         }
     }
 
+    /// A body no longer waits until the queue is empty.
     nonisolated func isNoLongerAwaited() {
         withCore { $0.awaitingBodyCount -= 1 }
     }
 
+    /// Lowers the rank of the end of all operations, if it stays above the ranks of all of them. Returns whether it does.
     nonisolated func lowerEnd(to rank: Int) -> Bool {
         withCore { core in
             if end.value <= rank { return true }

@@ -36,9 +36,7 @@ extension Scheduler: LimitClaimant {
     /// The number of claimed sets of limits.
     nonisolated var claimCount: Int {
         withCore { core in
-            core.state.operations.admission.limited.sets.all.count {
-                if case .claimed = $0.availability { true } else { false }
-            }
+            core.state.limited?.sets.all.count { if case .claimed = $0.availability { true } else { false } } ?? 0
         }
     }
 }
@@ -96,7 +94,7 @@ extension SchedulerCore {
     mutating func declineOffers(of scheduler: Scheduler) {
         while state.declineOffers() {
             updateLimits(of: scheduler)
-            state.settle { $0.permitWasReturned() }
+            state.computeEffects { $0.permitWasReturned() }
         }
     }
 

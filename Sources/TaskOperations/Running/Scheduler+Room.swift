@@ -3,11 +3,11 @@
 extension Scheduler {
     /// The number of operations that may be queued.
     nonisolated var queuedLimit: Int {
-        get { withCore { $0.state.room.limit } }
+        get { withCore { $0.state.acceptance.limit } }
         set { withCore { $0.state.setQueuedLimit(newValue) } }
     }
 
-    nonisolated var waitingProducerCount: Int { withCore { $0.state.room.producers.count } }
+    nonisolated var waitingProducerCount: Int { withCore { $0.state.acceptance.producers.count } }
 
     /// Takes one operation in as soon as there is room for it, in the order of the calls.
     ///
@@ -38,7 +38,7 @@ extension Scheduler {
     /// Takes an operation in if nothing waits for room and there is some. Returns whether it was.
     private nonisolated func takeNow(_ operation: AnyTaskOperation) -> Bool {
         withCore { core in
-            let mustWait = core.state.isFull && core.state.intake.takes && !operation.isFinished
+            let mustWait = core.state.isFull && core.state.acceptance.intake.accepts && !operation.isFinished
             if !mustWait { insert(operation, in: &core) }
             return !mustWait
         }

@@ -57,10 +57,10 @@ extension Scheduler {
     nonisolated func insert(
         _ operation: AnyTaskOperation, isBarrier: Bool = false, onlyInOrder: Bool = false, in core: inout SchedulerCore
     ) -> Bool {
-        if core.state.isFull || !core.state.intake.takes {
+        if core.state.isFull || !core.state.acceptance.intake.accepts {
             // A finished operation needs no room.
-            if core.state.intake.takes && operation.isFinished { return true }
-            guard core.state.takesIn(operation) else { return true }
+            if core.state.acceptance.intake.accepts && operation.isFinished { return true }
+            guard core.state.accepts(operation) else { return true }
         }
         let slot = core.state.nextSlot
         let place = nextPlace(for: CollectionOfOne(operation), isBarrier: isBarrier, in: &core)
@@ -112,7 +112,7 @@ extension Scheduler {
         _ operations: [AnyTaskOperation], isBarrier: Bool, in core: inout SchedulerCore
     ) -> WaitOrder.Disorder? {
         // An operation that is not accepted ends at once, and waits for nothing.
-        if core.state.intake.takes {
+        if core.state.acceptance.intake.accepts {
             while true {
                 let place = nextPlace(for: operations, isBarrier: isBarrier, in: &core)
                 guard !place.isFree, let misfit = operations.first(where: { !$0.fits(place) }) else { break }
@@ -135,7 +135,7 @@ extension Scheduler {
     private nonisolated func placeWithEdges(
         for operations: some Collection<AnyTaskOperation>, isBarrier: Bool, in core: inout SchedulerCore
     ) -> HostPlace {
-        let hasEdges = isBarrier || !core.state.barriers.isEmpty
+        let hasEdges = isBarrier || core.state.hasUnfinishedBarriers
         let mustList = hasEdges && (isAwaited || operations.contains { $0.record.withLock { $0.isWaitedFor } })
         if mustList { core.state.indexArrivals() }
         return HostPlace(

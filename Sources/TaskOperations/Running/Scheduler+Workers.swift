@@ -38,11 +38,11 @@ extension Scheduler {
         _ started: borrowing StartedOperation, _ outcome: Outcome?, on worker: Worker, isSliceOver: Bool
     ) -> WorkerStep {
         let (operation, slot) = (started.operation, started.slot)
-        var (effects, readied) = (Effects(), [(operation: AnyTaskOperation, host: any OperationHost)]())
+        var (effects, readied) = (Effects(), [(operation: AnyTaskOperation, host: Scheduler)]())
         let (ending, step) = withCore(&effects) { core -> (OperationEnding, WorkerStep?) in
             let ending = operation.end(outcome)
             if ending.hasHandlers || failures != nil && operation.failure != nil {
-                core.state.beginEnding(slot)
+                core.state.markFinished(slot)
                 return (ending, nil)
             }
             core.leave(operation, slot, ending, self, &readied)
@@ -70,7 +70,7 @@ extension Scheduler {
     /// waits for this queue to be empty finds them ready.
     @inline(__always)
     private nonisolated func perform(
-        _ effects: Effects, after readied: [(operation: AnyTaskOperation, host: any OperationHost)]
+        _ effects: Effects, after readied: [(operation: AnyTaskOperation, host: Scheduler)]
     ) {
         for (operation, host) in readied { host.readinessChanged(of: operation) }
         if !effects.isEmpty { perform(effects) }
@@ -85,17 +85,17 @@ extension SchedulerCore {
     /// - Parameter readied: Receives operations of other queues that are ready now.
     fileprivate mutating func leave(
         _ operation: AnyTaskOperation, _ slot: Int, _ ending: borrowing OperationEnding, _ scheduler: Scheduler,
-        _ readied: inout [(operation: AnyTaskOperation, host: any OperationHost)]
+        _ readied: inout [(operation: AnyTaskOperation, host: Scheduler)]
     ) {
         _ = state.end(slot)
         if limits.isInUse { updateLimits(of: scheduler) }
         if ending.hasLinks { tellDependents(operation, ending, scheduler, &readied) }
-        if !state.room.producers.isEmpty { scheduler.admitProducers(&self) }
+        if !state.acceptance.producers.isEmpty { scheduler.admitProducers(&self) }
     }
 
     private mutating func tellDependents(
         _ operation: AnyTaskOperation, _ ending: borrowing OperationEnding, _ scheduler: Scheduler,
-        _ readied: inout [(operation: AnyTaskOperation, host: any OperationHost)]
+        _ readied: inout [(operation: AnyTaskOperation, host: Scheduler)]
     ) {
         ending.forEachDependent { dependent in
             switch dependent.dependencyFinished(operation, calledBy: scheduler) {

@@ -6,7 +6,7 @@ import Synchronization
 /// take effect before the call returns. Effects are performed after unlocking.
 ///
 /// Lock order: the lock of an operation may be taken within `withCore`, never the other way round.
-package actor Scheduler: OperationHost {
+package actor Scheduler {
     typealias Continuation = WaitContinuation<Void>
     typealias State = SchedulerState<AnyTaskOperation, Continuation>
 
@@ -82,6 +82,9 @@ package actor Scheduler: OperationHost {
 
     nonisolated var queueName: String? { identity.name }
 
+    /// The name of the queue in messages.
+    package nonisolated var label: String { queueName.map { "queue \"\($0)\"" } ?? "an unnamed queue" }
+
     /// A number that no other queue of the process has or had.
     package nonisolated var queueNumber: Int { identity.number }
 
@@ -121,19 +124,19 @@ extension Scheduler {
     /// The effects of an event.
     struct Effects: Sendable {
         fileprivate var semaphores: SemaphoreEffects?
-        fileprivate(set) var outbox: State.Outbox?
+        fileprivate(set) var outbox: State.Effects?
 
         @inline(__always)
         var isEmpty: Bool { outbox == nil && semaphores == nil }
 
         /// Removes the operations whose floor may have changed, which the caller updates itself.
-        mutating func takeNewFloors() -> [AnyTaskOperation] { outbox?.takeNewFloors() ?? [] }
+        mutating func takeFloorChanges() -> [AnyTaskOperation] { outbox?.takeFloorChanges() ?? [] }
     }
 
     private nonisolated func computeEffects(_ core: inout SchedulerCore, _ effects: inout Effects) {
-        if !core.state.room.producers.isEmpty { admitProducers(&core) }
+        if !core.state.acceptance.producers.isEmpty { admitProducers(&core) }
         if core.limits.isInUse { core.updateLimits(of: self) }
-        core.state.settle { $0.permitWasReturned() }
+        core.state.computeEffects { $0.permitWasReturned() }
         if core.limits.isInUse { core.declineOffers(of: self) }
         if core.state.isEmpty {
             if core.awaitingBodyCount == 0, isAwaited { forgetAwaiting() }
@@ -143,8 +146,9 @@ extension Scheduler {
             core.keptAlive = self
         }
         if core.limits.isInUse { effects.semaphores = core.takeSemaphoreEffects() }
-        core.state.handOver(to: &effects.outbox)
-        if effects.outbox?.hasChanges == true { logChanges(&core) }
+        if core.state.effects.isEmpty { return }
+        if core.state.effects.hasChanges { logChanges(&core) }
+        effects.outbox = core.state.takeEffects()
     }
 
     /// Adds operations that wait for room, as far as there is room.
@@ -168,7 +172,7 @@ extension Scheduler {
     nonisolated func perform(_ effects: Effects) {
         effects.semaphores?.carryOut()
         guard let outbox = effects.outbox else { return }
-        if !outbox.newFloors.isEmpty { Inheritance.updateFloors(of: outbox.newFloors, in: self) }
+        if !outbox.floorChanges.isEmpty { Inheritance.updateFloors(of: outbox.floorChanges, in: self) }
         for level in outbox.workers { Worker.start(for: self, level: level) }
         for rejection in outbox.rejected { reject(rejection.element, rejection.reason) }
         for continuation in outbox.resumed { InlineJobs.resume(continuation) }

@@ -11,6 +11,11 @@ struct ArrivalIndex: Sendable {
     private var entries: [Entry] = []
     private var endedCount = 0
 
+    /// Makes an index of operations. Sorts.
+    init(_ operations: [(arrival: UInt64, slot: Int)]) {
+        entries = operations.map { Entry(arrival: $0.arrival, slot: $0.slot) }.sorted { $0.arrival < $1.arrival }
+    }
+
     /// Adds an operation that arrived after all before.
     mutating func append(_ arrival: UInt64, _ slot: Int) {
         if let last = entries.last, last.arrival >= arrival { return }
@@ -45,17 +50,4 @@ struct ArrivalIndex: Sendable {
         }
         return low
     }
-}
-
-extension ArrivalIndex {
-    /// Makes an index of all that there is. Sorts.
-    init(_ records: SlotMap<some ArrivingRecord>) {
-        entries = records.slots.map { Entry(arrival: records[$0].arrival, slot: $0) }
-            .sorted { $0.arrival < $1.arrival }
-    }
-}
-
-/// Something that has arrived.
-protocol ArrivingRecord {
-    var arrival: UInt64 { get }
 }

@@ -17,7 +17,12 @@ struct BarrierLine: Hashable, Sendable {
     /// Barriers that have ended and are kept.
     private var endedCount = 0
     /// Unfinished operations behind the last barrier.
-    private var unfinishedBehind = 0
+    private var unfinishedBehind: Int
+
+    /// - Parameter unfinished: The number of operations that are in the queue already, none of which is a barrier.
+    init(unfinished: Int = 0) {
+        unfinishedBehind = unfinished
+    }
 
     var first: Barrier? { firstIndex < barriers.count ? barriers[firstIndex] : nil }
 

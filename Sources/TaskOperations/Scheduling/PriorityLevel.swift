@@ -30,3 +30,62 @@ enum PriorityLevel: UInt8, CaseIterable, Comparable, Sendable {
 
     static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }
+
+/// A value for each level, in a field of its own: an array is memory to allocate, and an index into a vector is a call.
+struct PerLevel<Value> {
+    private var background: Value
+    private var low: Value
+    private var medium: Value
+    private var high: Value
+    private var userInteractive: Value
+
+    init(_ value: Value) {
+        (background, low, medium, high, userInteractive) = (value, value, value, value, value)
+    }
+
+    subscript(level: PriorityLevel) -> Value {
+        @inline(__always)
+        get {
+            switch level {
+            case .background: background
+            case .low: low
+            case .medium: medium
+            case .high: high
+            case .userInteractive: userInteractive
+            }
+        }
+        @inline(__always)
+        _modify {
+            switch level {
+            case .background: yield &background
+            case .low: yield &low
+            case .medium: yield &medium
+            case .high: yield &high
+            case .userInteractive: yield &userInteractive
+            }
+        }
+    }
+}
+
+extension PerLevel: Sendable where Value: Sendable {}
+extension PerLevel: Equatable where Value: Equatable {}
+extension PerLevel: Hashable where Value: Hashable {}
+
+/// The number of edges that pass each level on. The lowest level raises nothing, so its number is never read.
+struct LevelContributions: Sendable {
+    private var counts = PerLevel<Int32>(0)
+
+    /// The highest level that is passed on.
+    var highest: PriorityLevel {
+        if counts[.userInteractive] > 0 { return .userInteractive }
+        if counts[.high] > 0 { return .high }
+        if counts[.medium] > 0 { return .medium }
+        return counts[.low] > 0 ? .low : .background
+    }
+
+    /// One edge passes another level on; nil is none.
+    mutating func change(from: PriorityLevel?, to: PriorityLevel?) {
+        if let from, from != .background { counts[from] -= 1 }
+        if let to, to != .background { counts[to] += 1 }
+    }
+}

@@ -30,7 +30,7 @@ extension SchedulerState {
     /// The reasons of one operation; none if it executes, or awaits something itself. Linear.
     func reasons(of slot: Slot) -> [QueueReason] {
         let record = records[slot]
-        let barrier = barriers.last(before: record.arrival)?.slot
+        let barrier = admission.barriers?.value.line.last(before: record.arrival)?.slot
         var between = 0
         if record.isBarrier {
             let first = barrier.map { records[$0].arrival } ?? 0
@@ -51,7 +51,7 @@ extension SchedulerState {
         all.reserveCapacity(slots.count)
         for slot in slots {
             // An ended operation holds others back until its handlers have been called.
-            if !ending.contains(slot) {
+            if !finishing.contains(slot) {
                 all.append((slot, reasons(slot, line, behind: barrier, between: between, ahead: ahead[slot] ?? 0)))
             }
             if records[slot].isBarrier { (barrier, between) = (slot, 0) } else { between += 1 }
@@ -69,7 +69,7 @@ extension SchedulerState {
         switch record.status {
         case .executing, .lent: return []
         case .returning:
-            let isFull = lending.isFull(record.level)
+            let isFull = permits.isFull(record.level)
             return [ahead > 0 ? .turn(ahead) : nil, isFull ? .level : nil, .permits].compactMap(\.self)
         case .waiting, .ready: break
         }
@@ -78,15 +78,15 @@ extension SchedulerState {
         if record.isBarrier, between > 0 { reasons.append(.operationsBefore(between)) }
         let mayStart = reasons.isEmpty
         if isSuspended { reasons.append(.suspended) }
-        if holdCount > 0 { reasons.append(.held) }
+        if startBlockers > 0 { reasons.append(.held) }
         if !mayStart { return reasons }
         if ahead > 0 { reasons.append(.turn(ahead)) }
-        if line.closedLevels.contains(record.level) || !lending.isOpen(record.level, for: record.weight) {
+        if line.closedLevels.contains(record.level) || !permits.isOpen(record.level, for: record.weight) {
             reasons.append(.level)
         }
         if isParked(slot) { reasons.append(.limits) }
         let isOpen = !reasons.contains { $0 == .level || $0 == .limits }
-        if lending.isAwaitedBack || !permits.admits(ahead == 0 ? record.weight : line.firstWeight) {
+        if permits.isAwaitedBack || !width.admits(ahead == 0 ? record.weight : line.firstWeight) {
             reasons.append(.permits)
         } else if isRateReached {
             reasons.append(.rate)
@@ -98,7 +98,7 @@ extension SchedulerState {
 
     /// Whether the limits of an operation are claimed, and none are taken for it.
     private func isParked(_ slot: Slot) -> Bool {
-        operations.admission.limited.isParked(slot)
+        limited?.isParked(slot) ?? false
     }
 
     // MARK: Places in line
@@ -114,7 +114,7 @@ extension SchedulerState {
             var isKnown = false
             for (slot, level, _) in state.firstOfLevels {
                 let weight = state.records[slot].weight
-                if !state.lending.isOpen(level, for: weight) {
+                if !state.permits.isOpen(level, for: weight) {
                     closedLevels.insert(level)
                 } else if !isKnown {
                     (firstWeight, isKnown) = (weight, true)
@@ -138,19 +138,19 @@ extension SchedulerState {
     }
 
     private func crowd(of slot: Slot, _ line: Line) -> Crowd {
-        if isPlain { return Crowd() }
+        if admission.policies == nil { return Crowd() }
         let level = records[slot].level
-        if records[slot].status == .returning { return Crowd(level: lending.isFull(level) ? level : nil) }
-        let set = isParked(slot) ? operations.admission.limited.set(of: slot) : nil
+        if records[slot].status == .returning { return Crowd(level: permits.isFull(level) ? level : nil) }
+        let set = isParked(slot) ? limited?.set(of: slot) : nil
         return Crowd(set: set, level: line.closedLevels.contains(level) ? level : nil)
     }
 
     /// The crowds that are not passed over for an operation.
     private func crowds(before slot: Slot) -> [Crowd] {
-        if isPlain { return [Crowd()] }
+        if admission.policies == nil { return [Crowd()] }
         let level = records[slot].level
         let ofLevel = [Crowd(), Crowd(level: level)]
-        guard let set = operations.admission.limited.set(of: slot) else { return ofLevel }
+        guard let set = limited?.set(of: slot) else { return ofLevel }
         return ofLevel + [Crowd(set: set), Crowd(set: set, level: level)]
     }
 
@@ -171,7 +171,7 @@ extension SchedulerState {
     private func isInLine(_ slot: Slot, _ status: Status) -> Bool {
         let record = records[slot]
         switch status {
-        case .ready: return record.status == .ready && barriers.admits(record.arrival)
+        case .ready: return record.status == .ready && (admission.barriers?.value.line.admits(record.arrival) ?? true)
         case .returning: return record.status == .returning
         case .waiting, .executing, .lent: return false
         }

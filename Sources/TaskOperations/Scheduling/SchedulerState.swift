@@ -1,90 +1,106 @@
 /// All decisions of a queue, as a pure value without tasks, locks, clocks and continuations.
 ///
-/// Each mutating function is one event. The effects of events are in an outbox, which `settle` fills: workers to start,
-/// waiting tasks to resume, operations to end, changes to report. A worker gets its next operation from `nextStart`.
+/// Each mutating function is one event. `computeEffects` decides what follows from the events: workers to start, waiting
+/// tasks to resume, operations to end, changes to report. A worker gets its next operation from `nextStart`.
+///
+/// This file is everything that a plain queue needs: a width, an order, priorities, suspension and cancellation. The rest is
+/// in `SchedulerState+Barriers`, `+Policies`, `+Room`, `+Lending` and `+Changes`.
 struct SchedulerState<Element: Sendable, Waiter: Sendable>: Sendable {
     typealias Slot = Int
-
     typealias Status = OperationStatus
-    typealias Record = QueuedOperations<Element>.Record
+    typealias Record = QueuedOperation<Element>
 
     let order: OperationOrder
-    /// How many workers at most are worth starting at once.
+    /// The largest number of workers that are worth starting at once.
     let workerLimit: Int
-    private(set) var operations: QueuedOperations<Element>
-    private(set) var lending: LendablePermits<Waiter>
-    private(set) var room: QueueCapacity<Element, Waiter>
+
+    /// The operations of the queue, by slot.
+    var records = SlotMap<Record>()
+    /// The number of operations that ever arrived.
+    var arrivals: UInt64 = 0
+    /// The number of operations in the queue that have started.
+    private(set) var startedCount = 0
+    /// Operations that have ended and stay until their completion handlers have been called, and operations that are dropped
+    /// and stay until they have ended.
+    var finishing: Set<Slot> = []
+
+    var admission: Admission
+    var permits: QueuePermits<Waiter>
+    var acceptance: Acceptance<Element, Waiter>
+
     private(set) var isSuspended: Bool
-    /// Set permanently when the owner of the queue is released: suspension and a width of 0 have no effect any more.
+    /// True once the owner of the queue is gone. Suspension and a width of 0 no longer apply.
     private(set) var isDraining = false
-    private(set) var intake = Intake.open
-    /// Whether it has been said that the queue is empty and stays so.
-    private var isOver = false
     /// The number of threads that are cancelling all operations. Nothing starts meanwhile: an operation that waits for a
     /// cancelled one must not start before it is cancelled itself.
-    private(set) var holdCount = 0
+    private(set) var startBlockers = 0
 
-    /// Tasks that wait until the queue is empty.
+    /// The tasks that wait until the queue is empty.
     private var emptyWaiters = WaitingList<Waiter>()
-    /// Workers of each level that were started and have not begun.
+    /// The workers of each level that were started and have not begun.
     private(set) var starting = PerLevel(0)
-
-    private(set) var changes = ChangeList<Element>()
-    /// Whether each end makes room for the next operation. Cleared permanently when an operation takes more than one permit,
-    /// or the queue gets a policy other than its order.
-    private(set) var isPlain = true
-    private(set) var pace: QueuePace
-    private var outbox = Outbox()
+    /// Whether the effects have said that the queue is empty and stays so.
+    private var isOver = false
+    var changes = ChangeList<Element>()
+    var effects = Effects()
 
     init(
         width: Int, isSuspended: Bool = false, policies: QueuePolicies = QueuePolicies(), workerLimit: Int = .max
     ) {
         order = policies.order
-        operations = QueuedOperations(order: order, hasAgeing: policies.ageing != nil)
-        pace = QueuePace(rate: policies.rate, ageing: policies.ageing)
-        isPlain = !policies.needTime
-        room = QueueCapacity(limit: policies.queuedLimit, overflow: policies.overflow)
-        lending = LendablePermits(capacity: width)
+        admission = Admission(policies)
+        permits = QueuePermits(width: width)
+        acceptance = Acceptance(limit: policies.queuedLimit, overflow: policies.overflow)
         self.isSuspended = isSuspended
         self.workerLimit = workerLimit
     }
+}
+
+// MARK: - Queries
+
+extension SchedulerState {
+    /// The number of operations that have not ended.
+    var count: Int { records.count - finishing.count }
+
+    /// Whether nothing is left, completion handlers included.
+    var isEmpty: Bool { records.count == 0 }
+
+    var unstartedCount: Int { records.count - startedCount }
 
     /// Whether no operation may start.
-    var isHalted: Bool { isSuspended || holdCount > 0 }
+    var isHalted: Bool { isSuspended || startBlockers > 0 }
+
+    /// The number of permits, and of those that are taken.
+    var width: Permits { permits.width }
+
+    func entry(_ slot: Slot) -> ReadyQueue.Entry { ReadyQueue.Entry(arrival: records[slot].arrival, slot: slot) }
+
+    /// All operations that have not ended, in the order of arrival. Sorts.
+    var elements: [Element] { elements { _ in true } }
+
+    func elements(where isIncluded: (Record) -> Bool) -> [Element] {
+        let unfinished =
+            finishing.isEmpty ? records.all : records.slots.filter { !finishing.contains($0) }.map { records[$0] }
+        return unfinished.filter(isIncluded).sorted { $0.arrival < $1.arrival }.map(\.element)
+    }
 }
 
 // MARK: - Arrival and end
 
 extension SchedulerState {
-    /// Whether the queue accepts an operation. If not, the operation must be ended. If the queue is full, it may drop another
-    /// operation.
-    mutating func takesIn(_ element: Element) -> Bool {
-        switch intake {
-        case .open, .closing: return !isFull || makeRoom(for: element)
-        case .shut: reject(element, .shutDown)
-        case .cancelling: reject(element, .cancelled)
-        }
-        return false
-    }
-
-    private mutating func reject(_ element: Element, _ reason: Rejection.Reason) {
-        outbox.rejected.append(.init(element: element, reason: reason))
-    }
-
     /// The slot that the next operation gets.
-    var nextSlot: Slot { mutating get { operations.nextSlot } }
+    var nextSlot: Slot { mutating get { records.nextSlot } }
 
-    /// An operation arrives, at the slot that `nextSlot` has said just before. If the queue is full, or takes nothing any more,
-    /// `takesIn` was asked first.
+    /// An operation arrives at the slot that `nextSlot` has just returned. `accepts` was called before.
+    @inline(__always)
     mutating func insert(_ element: Element, _ newcomer: Newcomer, at slot: Slot) {
-        if newcomer.weight != 1 { isPlain = false }
-        operations.insert(element, newcomer, at: slot, &outbox.newFloors)
-        if room.drops { room.enter(operations.entry(slot)) }
-        pace.arrive(slot)
-        if changes.isObserved {
-            tell(.added, element, operations.arrivals)
-            if newcomer.isReady { tell(.ready, element, operations.arrivals) }
-        }
+        arrivals += 1
+        records.insert(Record(element, newcomer, arrival: arrivals), at: slot)
+        let entry = ReadyQueue.Entry(arrival: arrivals, slot: slot)
+        if newcomer.weight != 1 || admission.policies != nil { arriveWithPolicies(entry) }
+        if newcomer.isBarrier || admission.barriers != nil { arriveBehindBarriers(entry, newcomer) }
+        if newcomer.isReady { admission.insert(entry, at: newcomer.level, isBarrier: newcomer.isBarrier) }
+        if changes.isObserved { reportArrival(element, isReady: newcomer.isReady) }
     }
 
     /// The dependencies of an operation that has not started are all finished now, or no longer.
@@ -92,179 +108,110 @@ extension SchedulerState {
         switch (records[slot].status, isReady) {
         case (.waiting, true):
             // It may be dropped.
-            if !operations.ending.isEmpty, operations.ending.contains(slot) { return }
-            operations.makeReady(slot)
-            if changes.isObserved { tell(.ready, slot) }
+            if !finishing.isEmpty, finishing.contains(slot) { return }
+            makeReady(slot)
+            if changes.isObserved { report(.ready, slot) }
         case (.ready, false):
-            operations.makeWait(slot)
+            makeWait(slot)
         case (.waiting, false), (.ready, true), (.executing, _), (.lent, _), (.returning, _):
             break
+        }
+    }
+
+    private mutating func makeReady(_ slot: Slot) {
+        let (entry, level, isBarrier) = setStatus(slot, .ready)
+        admission.insert(entry, at: level, isBarrier: isBarrier)
+    }
+
+    mutating func makeWait(_ slot: Slot) {
+        let (entry, level, isBarrier) = setStatus(slot, .waiting)
+        admission.remove(entry, at: level, isBarrier: isBarrier)
+    }
+
+    @inline(__always)
+    private mutating func setStatus(
+        _ slot: Slot, _ status: Status
+    ) -> (entry: ReadyQueue.Entry, level: PriorityLevel, isBarrier: Bool) {
+        records.update(slot) { record in
+            record.status = status
+            return (ReadyQueue.Entry(arrival: record.arrival, slot: slot), record.level, record.isBarrier)
         }
     }
 
     mutating func setLevel(_ slot: Slot, _ level: PriorityLevel) {
         let former = records[slot].level
         if former == level { return }
-        operations.setLevel(slot, level, &outbox.newFloors)
-        if changes.isObserved { tell(.levelChanged(level), slot) }
-        switch records[slot].status {
+        let status = records[slot].status
+        if admission.barriers != nil { levelWillChange(slot, to: level) }
+        if status == .ready { makeWait(slot) }
+        records[slot].level = level
+        if status == .ready { makeReady(slot) }
+        if admission.barriers != nil { levelChanged(slot) }
+        if changes.isObserved { report(.levelChanged(level), slot) }
+        switch status {
         case .waiting, .ready, .lent: break
-        case .executing: lending.move(records[slot].weight, from: former, to: level)
-        case .returning: lending.changeLevel(operations.entry(slot), from: former, to: level)
+        case .executing: permits.move(records[slot].weight, from: former, to: level)
+        case .returning: permits.changeLevel(entry(slot), from: former, to: level)
         }
     }
 
-    /// An operation that started has ended. It stays in its place until its completion handlers have been called, which
-    /// `end` says, but counts no longer.
-    mutating func beginEnding(_ slot: Slot) {
-        operations.beginEnding(slot)
-        if changes.isObserved { tell(.finished, slot) }
+    /// Marks an operation that started as finished. It stays in the queue, uncounted, until `end`, which is called after its
+    /// completion handlers.
+    mutating func markFinished(_ slot: Slot) {
+        finishing.insert(slot)
+        if changes.isObserved { report(.finished, slot) }
     }
 
-    /// An operation has ended, whether it started or not. The caller keeps the element until the lock is left. Constant
-    /// time, amortised.
+    /// An operation has ended, whether it started or not. The caller keeps the element until the lock is released. Amortised
+    /// constant time.
     mutating func end(_ slot: Slot) -> Element {
-        let (record, wasEnding) = operations.remove(slot, &outbox.newFloors)
-        let wasDropped = wasEnding && record.status == .waiting
+        let record = records.remove(at: slot)
+        let entry = ReadyQueue.Entry(arrival: record.arrival, slot: slot)
+        let wasFinished = !finishing.isEmpty && finishing.remove(slot) != nil
+        let wasDropped = wasFinished && record.status == .waiting
         switch record.status {
-        case .waiting where wasDropped: room.droppedLeft()
-        case .waiting, .ready: if room.drops { room.leave(.init(arrival: record.arrival, slot: slot)) }
-        case .lent: break
-        case .executing: lending.giveBack(record.weight, at: record.level)
-        case .returning: freeReturn(record.arrival, slot, record.level)
+        case .waiting: if wasDropped { acceptance.droppedCount -= 1 }
+        case .ready: admission.remove(entry, at: record.level, isBarrier: record.isBarrier)
+        case .executing, .lent, .returning: startedCount -= 1
         }
-        if !isPlain { leavePolicies(slot, record.status) }
-        if changes.isObserved, !wasEnding || wasDropped { tell(.finished, record.element, record.arrival) }
-        if isEmpty, intake == .closing, room.producers.isEmpty { intake = .shut }
+        if record.status == .executing { permits.giveBack(record.weight, at: record.level) }
+        if record.status == .returning { effects.resumed.append(permits.cancelReturn(entry, at: record.level)) }
+        if admission.barriers != nil { leaveBarriers(record) }
+        if admission.policies != nil { leavePolicies(entry, record.status, wasDropped: wasDropped) }
+        if changes.isObserved, !wasFinished || wasDropped { report(.finished, record.element, record.arrival) }
+        if isEmpty, acceptance.intake == .closing, acceptance.producers.isEmpty { acceptance.setIntake(.shut) }
         return record.element
     }
 
-    /// Ends an operation, as `end` does; the outbox releases the element.
+    /// Ends an operation, as `end` does; the effects release the element.
     mutating func remove(_ slot: Slot) {
-        outbox.removed.append(end(slot))
-    }
-
-    /// Prepares searches for the operations before barriers.
-    mutating func indexArrivals() { operations.indexArrivals() }
-}
-
-// MARK: - Room
-
-extension SchedulerState {
-    mutating func setQueuedLimit(_ limit: Int) { room.limit = limit }
-
-    /// Drops a queued operation for a new one if that is the policy. Otherwise rejects the new one.
-    private mutating func makeRoom(for element: Element) -> Bool {
-        guard let slot = room.drop(freePermits: freePermitCount) else {
-            reject(element, .full)
-            return false
-        }
-        if records[slot].status == .ready { operations.makeWait(slot) }
-        operations.beginEnding(slot)
-        reject(records[slot].element, .dropped)
-        return true
-    }
-
-    /// A task waits until an operation is added.
-    ///
-    /// - Parameter number: A number for the wait, which no other has.
-    mutating func waitForRoom(_ element: Element, _ waiter: Waiter, number: Int) {
-        guard intake.takes else {
-            _ = takesIn(element)
-            return outbox.resumed.append(waiter)
-        }
-        room.producers.append(.init(element: element, waiter: waiter), number: number)
-    }
-
-    /// Ends a wait for room. Returns false if the wait is over already, or has not begun.
-    mutating func stopWaitingForRoom(_ number: Int) -> Bool {
-        guard let producer = room.producers.remove(number) else { return false }
-        outbox.resumed.append(producer.waiter)
-        return true
-    }
-
-    /// Resumes the first task that waits for room, if there is room. Returns its operation, which must be added now.
-    mutating func nextAdmission() -> Element? {
-        guard !isFull, let producer = room.producers.removeFirst() else { return nil }
-        outbox.resumed.append(producer.waiter)
-        return producer.element
-    }
-
-    /// Ends all waits for room without room.
-    private mutating func refuseProducers() {
-        for producer in room.producers.removeAll() {
-            _ = takesIn(producer.element)
-            outbox.resumed.append(producer.waiter)
-        }
-    }
-}
-
-// MARK: - Control
-
-extension SchedulerState {
-    mutating func setWidth(_ width: Int) {
-        lending.setCapacity(isDraining ? max(1, width) : width)
-    }
-
-    mutating func setSuspended(_ isSuspended: Bool) {
-        self.isSuspended = isSuspended && !isDraining
-    }
-
-    /// Nothing holds the queue up from now on: it is resumed, has a width of at least 1, and stays so.
-    mutating func drain() {
-        isDraining = true
-        setSuspended(false)
-        setWidth(permits.capacity)
-        lending.openLevels()
-    }
-
-    /// Limits how many permits the operations of a level take at once.
-    mutating func setCap(_ capacity: Int, at level: PriorityLevel) {
-        isPlain = false
-        lending.setCapacity(isDraining ? max(1, capacity) : capacity, at: level) { [records] in
-            records.all.filter { $0.status == .executing }.map { ($0.weight, $0.level) }
-        }
-    }
-
-    /// Nothing starts until `release`, which has to be called as often.
-    mutating func hold() { holdCount += 1 }
-
-    mutating func release() { holdCount -= 1 }
-
-    /// Moves the intake on; back it does not go. A queue that is to be shut once it is empty, and is, is shut.
-    mutating func setIntake(_ intake: Intake) {
-        self.intake = max(self.intake, intake == .closing && isEmpty ? .shut : intake)
-        if !self.intake.takes { refuseProducers() }
-    }
-
-    /// A task waits until the queue is empty.
-    ///
-    /// - Parameter number: A number for the wait, which no other has.
-    mutating func waitUntilEmpty(_ waiter: Waiter, number: Int) {
-        emptyWaiters.append(waiter, number: number)
-    }
-
-    /// Ends a wait for the end of the queue. Returns false if the wait is over already, or has not begun.
-    mutating func stopWaitingUntilEmpty(_ number: Int) -> Bool {
-        guard let waiter = emptyWaiters.remove(number) else { return false }
-        outbox.resumed.append(waiter)
-        return true
+        effects.removed.append(end(slot))
     }
 }
 
 // MARK: - Starting
 
 extension SchedulerState {
-    /// A worker that was started has begun.
-    mutating func workerBegan(at level: PriorityLevel) {
-        starting[level] -= 1
+    /// The number of operations that could start now, one after the other, if each took one permit and no limits.
+    @inline(__always)
+    var startableCount: Int {
+        if isHalted || permits.isAwaitedBack { return 0 }
+        let count = min(admission.ready.count, permits.width.available)
+        return admission.policies == nil ? count : admission.policies!.value.pace.startableCount(atMost: count)
     }
 
-    /// A worker could yield to others. Returns whether it is needed afterwards.
-    mutating func workerYields(at level: PriorityLevel) -> Bool {
-        guard nextLevel == level else { return false }
-        starting[level] += 1
-        return true
+    /// The level of the next operation's task: its own level, or a higher one that all operations inherit.
+    @inline(__always)
+    var nextLevel: PriorityLevel? {
+        if startableCount == 0 { return nil }
+        return admission.policies == nil ? firstLevel : selection?.taskLevel
+    }
+
+    /// The level of the task of the first ready operation.
+    @inline(__always)
+    private var firstLevel: PriorityLevel? {
+        guard let level = admission.ready.highestLevel else { return nil }
+        return admission.barriers == nil ? level : max(level, floor(of: admission.ready.first!.entry.slot))
     }
 
     /// Starts the first ready operation: it has its permits from now on. Nil if no operation may start, or if the first one is
@@ -276,274 +223,168 @@ extension SchedulerState {
     mutating func nextStart(
         at level: PriorityLevel, takeLimits: (_ set: Int, PriorityLevel) -> Bool = { _, _ in true }
     ) -> Slot? {
-        if !isPlain { return startSelection(at: level, takeLimits) }
+        if admission.policies != nil { return startByPolicies(at: level, takeLimits) }
         guard startableCount > 0, firstLevel == level else { return nil }
-        let ownLevel = ready.highestLevel!
-        let slot = operations.startFirst()
-        lending.take(1, at: ownLevel)
-        if room.drops { room.leave(operations.entry(slot)) }
+        let ownLevel = admission.ready.highestLevel!
+        let slot = admission.popFirst().slot
+        start(slot, taking: 1, at: ownLevel)
         return slot
     }
 
-    // Not inlined: parts of the state that it reads would be copied for a plain queue, too.
-    @inline(never)
-    private mutating func startSelection(
-        at level: PriorityLevel, _ takeLimits: (_ set: Int, PriorityLevel) -> Bool
-    ) -> Slot? {
-        if startableCount == 0 { return nil }
-        while let (slot, ownLevel, set, taskLevel) = selection, taskLevel == level {
-            if let set, !take(set, at: ownLevel, takeLimits) {
-                operations.changeAdmission { $0.parkFirst(of: ownLevel) }
-                continue
-            }
-            operations.start(slot, of: ownLevel, set)
-            lending.take(records[slot].weight, at: ownLevel)
-            pace.noteStart()
-            if room.drops { room.leave(operations.entry(slot)) }
-            return slot
-        }
-        return nil
-    }
-
-    /// Takes the limits of a set, unless a claim of it waits already. If they are not free, they are claimed.
-    private mutating func take(
-        _ set: Int, at level: PriorityLevel, _ takeLimits: (_ set: Int, PriorityLevel) -> Bool
-    ) -> Bool {
-        if !operations.admission.limited.mayTry(set, at: level) { return false }
-        if takeLimits(set, level) { return true }
-        operations.changeAdmission { $0.changeLimited { $0.claim(set, at: level) } }
-        return false
+    @inline(__always)
+    mutating func start(_ slot: Slot, taking weight: Int, at level: PriorityLevel) {
+        startedCount += 1
+        records.update(slot) { $0.status = .executing }
+        permits.take(weight, at: level)
     }
 
     /// An operation from `nextStart` has begun to execute.
     mutating func noteStart(_ slot: Slot) {
-        if changes.isObserved { tell(.started, slot) }
+        if changes.isObserved { report(.started, slot) }
     }
 
-    /// Takes back the permits that `nextStart` gave, as the operation turned out to be waiting after all.
+    /// Takes back the permits that `nextStart` gave, because the operation has to wait after all.
     mutating func undoStart(_ slot: Slot) {
-        lending.giveBack(records[slot].weight, at: records[slot].level)
-        operations.undoStart(slot)
-        pace.undoStart()
-        if room.drops { room.enter(operations.entry(slot)) }
+        startedCount -= 1
+        records[slot].status = .waiting
+        permits.giveBack(records[slot].weight, at: records[slot].level)
+        if admission.policies != nil { undoStartByPolicies(slot) }
+    }
+
+    /// A worker that was started has begun.
+    mutating func workerBegan(at level: PriorityLevel) {
+        starting[level] -= 1
+    }
+
+    /// A worker could yield to others. Returns whether it is needed afterwards.
+    mutating func workerYields(at level: PriorityLevel) -> Bool {
+        guard nextLevel == level else { return false }
+        starting[level] += 1
+        return true
     }
 }
 
-// MARK: - Limits
+// MARK: - Control
 
 extension SchedulerState {
-    /// Makes a set of limits that operations will have.
-    mutating func makeLimitSet() -> Int {
-        isPlain = false
-        return operations.changeAdmission { $0.changeLimited { $0.makeSet() } }
+    mutating func setWidth(_ width: Int) {
+        permits.setWidth(isDraining ? max(1, width) : width)
     }
 
-    /// An operation that is about to be added at a slot has limits.
-    mutating func setLimits(_ set: Int, of slot: Slot) {
-        operations.changeAdmission { $0.changeLimited { $0.arrive(slot, set) } }
+    mutating func setSuspended(_ isSuspended: Bool) {
+        self.isSuspended = isSuspended && !isDraining
     }
 
-    /// An executing operation lends its limits, or has taken them back.
-    mutating func setLimitsLent(_ isLent: Bool, _ slot: Slot) {
-        operations.changeAdmission { $0.changeLimited { $0.setLent(isLent, slot) } }
+    /// Nothing holds the queue up from now on: it is resumed, has a width of at least 1, and stays so.
+    mutating func drain() {
+        isDraining = true
+        setSuspended(false)
+        setWidth(width.capacity)
+        permits.openLevels()
     }
 
-    /// The claim of a set has come to the head of its line.
-    mutating func limitsWereOffered(_ set: Int) {
-        operations.changeAdmission { $0.changeLimits(of: set) { $0.noteOffer(set) } }
+    /// Nothing starts until `unblockStarts`, which has to be called as often.
+    mutating func blockStarts() { startBlockers += 1 }
+
+    mutating func unblockStarts() { startBlockers -= 1 }
+
+    /// A task waits until the queue is empty.
+    ///
+    /// - Parameter number: A number for the wait, which no other has.
+    mutating func waitUntilEmpty(_ waiter: Waiter, number: Int) {
+        emptyWaiters.append(waiter, number: number)
     }
 
-    /// Gives up the claims that are offered, but for that of the operation that starts next: no limit is kept free for an
-    /// operation that cannot start. Returns whether there were any.
-    mutating func declineOffers() -> Bool {
-        let offered = operations.admission.limited.offered
-        if offered.isEmpty { return false }
-        let next = nextLevel == nil ? nil : selection?.set
-        let declined = offered.filter { $0 != next }
-        for set in declined { operations.changeAdmission { $0.changeLimits(of: set) { $0.decline(set) } } }
-        return !declined.isEmpty
+    /// Ends a wait until the queue is empty. Returns false if the wait is over already, or has not begun.
+    mutating func stopWaitingUntilEmpty(_ number: Int) -> Bool {
+        guard let waiter = emptyWaiters.remove(number) else { return false }
+        effects.resumed.append(waiter)
+        return true
     }
-
-    /// An operation has left.
-    private mutating func leavePolicies(_ slot: Slot, _ status: Status) {
-        pace.leave(slot)
-        if operations.admission.limited.isEmpty { return }
-        let hasStarted = status != .waiting && status != .ready
-        operations.changeAdmission { $0.changeLimited { $0.leave(slot, hasStarted: hasStarted) } }
-    }
-
-    /// Returns the calls of semaphores to make.
-    mutating func takeLimitChanges() -> [LimitedOperations.Change] {
-        if !operations.admission.limited.hasChanges { return [] }
-        return operations.changeAdmission { $0.changeLimited { $0.takeChanges() } }
-    }
-}
-
-// MARK: - Lending
-
-extension SchedulerState {
-    /// So many waits are in progress in an operation that lends its permits. Those that are counted already stay so: two
-    /// threads may tell of the same wait.
-    mutating func beginWaits(_ slot: Slot, upTo count: Int) {
-        while records[slot].waits < count { beginWait(slot) }
-    }
-
-    /// An executing operation begins to await another one: its permits are free until the last of its waits is over. Other
-    /// tasks of it continue without permits, because it is unknown which of its tasks the operation's end depends on.
-    mutating func beginWait(_ slot: Slot) {
-        let (status, arrival, level, weight) = operations.update(slot) { record in
-            record.waits += 1
-            defer { record.status = .lent }
-            return (record.status, record.arrival, record.level, record.weight)
-        }
-        switch status {
-        case .executing:
-            lending.giveBack(weight, at: level)
-            if changes.isObserved { tell(.lent, slot) }
-        case .returning: freeReturn(arrival, slot, level)
-        case .lent: break
-        case .waiting, .ready: preconditionFailure("an operation that is \(status) began a wait")
-        }
-    }
-
-    /// A wait within an operation is over. If it was the last one, the task continues once the operation has its permits;
-    /// otherwise at once.
-    mutating func endWait(_ slot: Slot, _ waiter: Waiter) {
-        precondition(records[slot].status == .lent, "a wait ended in an operation that is \(records[slot].status)")
-        let isLast = operations.update(slot) { record in
-            record.waits -= 1
-            if record.waits == 0 { record.status = .returning }
-            return record.waits == 0
-        }
-        if !isLast { return outbox.resumed.append(waiter) }
-        lending.awaitReturn(operations.entry(slot), at: records[slot].level, waiter)
-    }
-
-    /// Returns its permits to the first operation that waits for them. Such operations come before any start, also on a
-    /// suspended queue, because they have started.
-    mutating func nextReturn() -> Slot? {
-        if lending.returning.isEmpty { return nil }
-        guard let (slot, waiter) = lending.nextReturn(weight: { [operations] in operations.records[$0].weight }) else {
-            return nil
-        }
-        operations.update(slot) { $0.status = .executing }
-        outbox.resumed.append(waiter)
-        if changes.isObserved { tell(.returned, slot) }
-        return slot
-    }
-
-    /// Resumes the task that waits for an operation's permits, without them.
-    private mutating func freeReturn(_ arrival: UInt64, _ slot: Slot, _ level: PriorityLevel) {
-        outbox.resumed.append(lending.cancelReturn(.init(arrival: arrival, slot: slot), at: level))
-    }
-
-    /// A wait for the end of all hands on another level; nil is none.
-    mutating func endInherits(from: PriorityLevel?, to: PriorityLevel?) {
-        operations.endInherits(from: from, to: to, &outbox.newFloors)
-    }
-}
-
-// MARK: - Time
-
-extension SchedulerState {
-    /// The clock of the queue shows a time.
-    mutating func advance(to now: Duration, mayBeOld: Bool = false) { pace.advance(to: now, mayBeOld: mayBeOld) }
-
-    mutating func setRate(_ rate: OperationRate?) { pace.setRate(rate) }
-
-    /// Uses a token of the rate for another attempt. Returns when that may begin; nil if there is no rate.
-    mutating func reserveStart() -> Duration? { pace.reserveStart() }
-
-    /// An operation that has started gives back its token of the rate.
-    mutating func giveBackStart() { pace.undoStart() }
-
-    /// The queue was woken.
-    mutating func noteWake() { pace.noteWake() }
 }
 
 // MARK: - Effects
 
 extension SchedulerState {
-    /// Decides on the effects of the events since the last call: the operations that get their permits, the workers to start
-    /// and their levels, the waiting tasks to resume.
+    /// The effects of events, which are performed after the lock of the scheduler is released.
+    struct Effects: Sendable {
+        /// The levels of workers to start.
+        var workers = TinyArray<PriorityLevel>()
+        /// Waiting tasks to resume.
+        var resumed: [Waiter] = []
+        /// Operations that end without having been started, and why.
+        var rejected: [Rejection] = []
+        /// Operations that have left the queue, to release.
+        var removed: [Element] = []
+        /// Operations whose floor may have changed.
+        var floorChanges: [Element] = []
+        /// The reading of the queue's clock at which to wake the queue.
+        var wakeTime: Duration?
+        /// Whether the queue is empty and stays so.
+        var isOver = false
+        /// Whether there are changes of operations to report.
+        var hasChanges = false
+
+        var isEmpty: Bool {
+            workers.isEmpty && resumed.isEmpty && rejected.isEmpty && removed.isEmpty && floorChanges.isEmpty
+                && !hasChanges && !isOver && wakeTime == nil
+        }
+
+        mutating func takeFloorChanges() -> [Element] {
+            defer { floorChanges = [] }
+            return floorChanges
+        }
+    }
+
+    /// An operation that is to be ended.
+    struct Rejection: Sendable {
+        enum Reason: Hashable, Sendable {
+            /// It came after the queue was shut down.
+            case shutDown
+            /// It came while everything was being cancelled.
+            case cancelled
+            /// There was no room for it.
+            case full
+            /// It was dropped for a newer one.
+            case dropped
+        }
+
+        let element: Element
+        let reason: Reason
+    }
+
+    /// Decides on the effects of the events since the last call: the operations that get their permits back, the workers to
+    /// start and their levels, the waiting tasks to resume.
     ///
     /// - Parameter returned: Called with each operation that has got its permits.
-    mutating func settle(returned: (Element) -> Void = { _ in }) {
-        if !returning.isEmpty { while let slot = nextReturn() { returned(records[slot].element) } }
-        if !ready.isEmpty || !isPlain { startWorkers() }
-        if !isPlain, let time = nextWake() { outbox.wakeTime = time }
-        if isEmpty, !intake.takes, !isOver {
-            isOver = true
-            outbox.isOver = true
+    mutating func computeEffects(returned: (Element) -> Void = { _ in }) {
+        if permits.hasReturns { while let slot = nextReturn() { returned(records[slot].element) } }
+        if admission.policies == nil {
+            let count = startableCount
+            if count > 0, let level = firstLevel { startWorkers(for: count, at: level) }
+        } else {
+            computeEffectsOfPolicies()
         }
-        if isEmpty, !emptyWaiters.isEmpty { outbox.resumed += emptyWaiters.removeAll() }
-    }
-
-    /// Moves the effects of the events since the last call. Mostly there are none.
-    @inline(__always)
-    mutating func handOver(to outbox: inout Outbox?) {
-        if self.outbox.isEmpty { return }
-        var full = Outbox()
-        swap(&full, &self.outbox)
-        outbox = full
-    }
-
-    private mutating func nextWake() -> Duration? {
-        if isHalted || lending.isAwaitedBack || permits.available == 0 { return nil }
-        return pace.nextWake(for: ready.count)
+        if !isEmpty { return }
+        if !acceptance.intake.accepts, !isOver {
+            isOver = true
+            effects.isOver = true
+        }
+        if !emptyWaiters.isEmpty { effects.resumed += emptyWaiters.removeAll() }
     }
 
     @inline(__always)
-    private mutating func startWorkers() {
-        if !isPlain { return startWorkersByPolicies() }
-        let count = startableCount
-        if count > 0, let level = firstLevel { startWorkers(for: count, at: level) }
-    }
-
-    /// Not inlined: the selection copies the whole state, for which a plain queue would pay 500 instructions a start.
-    @inline(never)
-    private mutating func startWorkersByPolicies() {
-        guard let level = nextLevel else { return }
-        startWorkers(for: min(startableCount, lending.available(at: level)), at: level)
-    }
-
-    @inline(__always)
-    private mutating func startWorkers(for operationCount: Int, at level: PriorityLevel) {
+    mutating func startWorkers(for operationCount: Int, at level: PriorityLevel) {
         let count = max(0, min(operationCount, workerLimit) - starting[level])
         if count == 0 { return }
         starting[level] += count
-        for _ in 0..<count { outbox.workers.append(level) }
-    }
-}
-
-// MARK: - Changes
-
-extension SchedulerState {
-    /// Changes of operations are told from now on, or no longer.
-    mutating func setObserved(_ isObserved: Bool) { changes.isObserved = isObserved }
-
-    /// Records a change of an operation. Callers check `isObserved` first, which is the only cost without listeners.
-    @inline(never)
-    private mutating func tell(_ kind: ChangeKind, _ element: Element, _ arrival: UInt64) {
-        changes.append(kind, element, arrival: arrival, counts)
-        outbox.hasChanges = true
+        for _ in 0..<count { effects.workers.append(level) }
     }
 
-    /// Records a change of an operation in the queue. Nothing is recorded after its end, when an abandoned body may still
-    /// execute.
-    @inline(never)
-    mutating func tell(_ kind: ChangeKind, _ slot: Slot) {
-        if kind != .finished, operations.ending.contains(slot) { return }
-        tell(kind, records[slot].element, records[slot].arrival)
+    /// Returns the effects of the events since the last call.
+    mutating func takeEffects() -> Effects {
+        var taken = Effects()
+        swap(&taken, &effects)
+        return taken
     }
-
-    /// Tells that the body of an operation has awaited another operation.
-    mutating func tellWait(_ slot: Slot, for other: Element) {
-        if operations.ending.contains(slot) { return }
-        changes.append(.waited, records[slot].element, arrival: records[slot].arrival, counts, other: other)
-        outbox.hasChanges = true
-    }
-
-    /// Forgets the changes that were told.
-    mutating func removeChanges() { changes.removeAll() }
 }

@@ -311,9 +311,9 @@ extension SmallLimits: Explorable {
         var key = Key(
             numbers: phases.map(\.rawValue) + held + isWaiting.map { $0 ? 1 : 0 } + waitingOrder + [refusals, -1])
         for queue in queues {
-            key.numbers += [queue.isSuspended ? 1 : 0, queue.permits.taken]
-            key.numbers += queue.records.slots.map { queue.operations.admission.limited.isParked($0) ? 1 : 0 }
-            for set in queue.operations.admission.limited.sets.all {
+            key.numbers += [queue.isSuspended ? 1 : 0, queue.width.taken]
+            key.numbers += queue.records.slots.map { queue.limitedOperations.isParked($0) ? 1 : 0 }
+            for set in queue.limitedOperations.sets.all {
                 switch set.availability {
                 case .unknown: key.numbers.append(0)
                 case .claimed(let level): key.numbers.append(Int(level.rawValue) + 2)

@@ -64,15 +64,15 @@ extension SmallQueue: Explorable {
             if !state.isDraining { events.append(.drain) }
         }
         if plan.kinds.contains(.widths) {
-            for width in plan.widths where width != state.permits.capacity { events.append(.setWidth(width)) }
+            for width in plan.widths where width != state.width.capacity { events.append(.setWidth(width)) }
         }
         if plan.kinds.contains(.caps) {
             for cap in 0...2 where cap != mediumCap { events.append(.setCap(cap)) }
         }
         if tokens < Self.burst || operations.contains(where: canAge) { events.append(.pass) }
-        if plan.kinds.contains(.shuttingDown), state.intake != .shut {
+        if plan.kinds.contains(.shuttingDown), state.acceptance.intake != .shut {
             events.append(.shutDown(whenEmpty: false))
-            if state.intake == .open { events.append(.shutDown(whenEmpty: true)) }
+            if state.acceptance.intake == .open { events.append(.shutDown(whenEmpty: true)) }
         }
         return events
     }
@@ -158,7 +158,7 @@ extension SmallQueue: Explorable {
     /// One that was cancelled before is taken and gone at once; one that nothing would ever let go is refused.
     private mutating func add(_ number: Int) {
         added += 1
-        if state.intake == .shut { return finish(number) }
+        if state.acceptance.intake == .shut { return finish(number) }
         if operations[number].phase == .finished {
             // An operation that has ended needs no room.
             if state.isFull { return }
@@ -196,7 +196,7 @@ extension SmallQueue: Explorable {
     }
 
     func isDropped(_ operation: Operation) -> Bool {
-        operation.slot.map { state.operations.ending.contains($0) } ?? false
+        operation.slot.map { state.finishing.contains($0) } ?? false
     }
 
     private mutating func cancel(_ number: Int) {
@@ -248,17 +248,17 @@ extension SmallQueue: Explorable {
     }
 
     private func isOpen(_ level: PriorityLevel) -> Bool {
-        state.lending.caps.map { $0[level].available > 0 || $0[level].taken == 0 } ?? true
+        state.permits.caps.map { $0[level].available > 0 || $0[level].taken == 0 } ?? true
     }
 
     /// How many of the medium level may execute at once.
-    var mediumCap: Int { min(3, state.lending.caps?[.medium].capacity ?? .max) }
+    var mediumCap: Int { min(3, state.permits.caps?[.medium].capacity ?? .max) }
 
     /// Operations that can have their permits back take them in the same step.
     private mutating func takeReturns() {
         while !state.returning.isEmpty {
             let wanting = state.records.all.filter { $0.status == .returning && isOpen($0.level) }
-            let level = state.permits.available > 0 ? wanting.map(\.level).max() : nil
+            let level = state.width.available > 0 ? wanting.map(\.level).max() : nil
             let expected = wanting.filter { $0.level == level }.map(\.element).min()
             let next = state.nextReturn().map { state.records[$0].element }
             if next != expected {

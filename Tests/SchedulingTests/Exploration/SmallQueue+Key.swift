@@ -24,9 +24,9 @@ extension SmallQueue {
         var key = Key()
         key.add(state.isSuspended ? 1 : 0, bits: 1)
         key.add(state.isDraining ? 1 : 0, bits: 1)
-        key.add(state.permits.capacity, bits: 3)
+        key.add(state.width.capacity, bits: 3)
         key.add(mediumCap, bits: 2)
-        key.add([.open, .closing, .shut].firstIndex(of: state.intake)!, bits: 2)
+        key.add([.open, .closing, .shut].firstIndex(of: state.acceptance.intake)!, bits: 2)
         key.add(added, bits: 3)
         key.add(edgeChanges, bits: 3)
         key.add(waits, bits: 3)
@@ -61,7 +61,7 @@ extension SmallQueue {
                 if (counts >> position) & 3 < 3 { counts += 1 << position }
             }
         }
-        count(state.ready, from: 0)
+        count(state.admission.ready, from: 0)
         count(state.returning, from: 2)
         count(state.heldBack, from: 4, isByLevel: false)
         key.add(counts, bits: 2 * 5 * operations.count)

@@ -37,7 +37,7 @@ extension SmallQueue {
         let count = rate.count(at: state.pace.time.now, atMost: .max)
         if count != tokens { violations.append("the rate allows \(count) starts, not \(tokens)") }
         var settled = state
-        settled.settle()
+        settled.computeEffects()
         let delay = settled.takeOutbox().wakeTime.map { $0 - state.pace.time.told }
         let isHeldUp = tokens == 0 && state.isStartable
         if isHeldUp, delay != Self.step { violations.append("the queue is woken after \(delay, default: "nothing")") }
@@ -48,6 +48,6 @@ extension SmallQueue {
 extension SchedulerState {
     /// Whether something is ready, and nothing but the rate keeps it from starting.
     fileprivate var isStartable: Bool {
-        !ready.isEmpty && !isHalted && !lending.isAwaitedBack && permits.available > 0
+        !admission.ready.isEmpty && !isHalted && !permits.isAwaitedBack && width.available > 0
     }
 }

@@ -56,7 +56,7 @@ struct QueueTimeTests {
         policies.rate = .one(per: .seconds(10))
         var state = SchedulerState<Int, Int>(width: 2, policies: policies)
         func nextWake() -> Duration? {
-            state.settle()
+            state.computeEffects()
             return state.takeOutbox().wakeTime
         }
         for number in 0..<3 { _ = state.add(number, isReady: true) }

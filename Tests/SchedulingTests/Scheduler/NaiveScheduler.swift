@@ -25,7 +25,7 @@ struct NaiveScheduler {
     var isDraining = false
     /// The levels that waits for the end of all operations hand on.
     var endLevels: [PriorityLevel] = []
-    var intake = SchedulerState<Int, Int>.Intake.open
+    var intake = QueueIntake.open
 
     var caps: [PriorityLevel: Int] = [:]
     var time = 0

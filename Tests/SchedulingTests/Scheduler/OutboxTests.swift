@@ -56,12 +56,12 @@ struct OutboxTests {
         var state = State(width: 1)
         let slot = state.add("only")!
         state.setIntake(.closing)
-        #expect(state.intake == .closing)
+        #expect(state.acceptance.intake == .closing)
         state.remove(slot)
-        #expect(state.intake == .shut)
+        #expect(state.acceptance.intake == .shut)
         var empty = State(width: 1)
         empty.setIntake(.closing)
-        #expect(empty.intake == .shut)
+        #expect(empty.acceptance.intake == .shut)
     }
 
     @Test("A task that waits for the end continues when the queue is empty and all completion handlers have returned")
@@ -76,9 +76,9 @@ struct OutboxTests {
         state.waitUntilEmpty(3, number: 3)
         #expect(state.stopWaitingUntilEmpty(4) && !state.stopWaitingUntilEmpty(4))
         #expect(state.settled().resumed == [4])
-        state.beginEnding(slot)
+        state.markFinished(slot)
         #expect(state.count == 0 && state.elements == [] && !state.isEmpty)
-        #expect(state.permits.taken == 1)
+        #expect(state.width.taken == 1)
         #expect(state.settled().resumed == [])
         state.remove(slot)
         #expect(state.settled().resumed == [2, 3])
@@ -99,7 +99,7 @@ struct OutboxTests {
         #expect(state.settled().hasChanges)
         let first = state.changes.changes
         state.removeChanges()
-        state.beginEnding(early)
+        state.markFinished(early)
         state.remove(early)
         state.remove(late)
         #expect(state.settled().hasChanges)
@@ -117,8 +117,8 @@ struct OutboxTests {
 
 extension SchedulerState {
     /// The effects of the events since the last call, and those that are decided now.
-    fileprivate mutating func settled() -> Outbox {
-        settle()
+    fileprivate mutating func settled() -> Effects {
+        computeEffects()
         return takeOutbox()
     }
 }

@@ -6,9 +6,17 @@ extension SchedulerState {
         _ element: Element, level: PriorityLevel = .medium, isReady: Bool = false, isBarrier: Bool = false,
         weight: Int = 1
     ) -> Slot? {
-        guard takesIn(element) else { return nil }
+        guard accepts(element) else { return nil }
         let slot = nextSlot
         insert(element, Newcomer(level: level, isReady: isReady, isBarrier: isBarrier, weight: weight), at: slot)
         return slot
     }
+}
+
+// Parts that a plain state has not made yet are empty.
+extension SchedulerState {
+    var returning: ReadyQueue { permits.returning }
+    var heldBack: ReadyQueue { admission.barriers?.value.heldBack ?? ReadyQueue() }
+    var barriers: BarrierLine { admission.barriers?.value.line ?? BarrierLine() }
+    var limitedOperations: LimitedOperations { limited ?? LimitedOperations(order: order) }
 }

@@ -1,6 +1,6 @@
 @testable import TaskOperations
 
-extension SchedulerState.Outbox {
+extension SchedulerState.Effects {
     /// The operations to end for a reason.
     func rejected(_ reason: SchedulerState.Rejection.Reason) -> [Element] {
         rejected.filter { $0.reason == reason }.map(\.element)
@@ -9,10 +9,10 @@ extension SchedulerState.Outbox {
 
 extension SchedulerState {
     /// The effects of the events since the last call.
-    mutating func takeOutbox() -> Outbox {
-        var outbox: Outbox?
-        handOver(to: &outbox)
-        return outbox ?? Outbox()
+    mutating func takeOutbox() -> Effects {
+        var outbox: Effects?
+        outbox = takeEffects()
+        return outbox ?? Effects()
     }
 
     /// The rules that the state violates, as sentences. Empty if the type is right.
@@ -36,7 +36,7 @@ extension SchedulerState {
     private func checkRecords(_ inOrder: [Record], _ check: Check) {
         let executing = inOrder.count { $0.status == .executing }
         let weight = inOrder.reduce(0) { $0 + ($1.status == .executing ? $1.weight : 0) }
-        check(permits.taken == weight, "\(permits.taken) permits are taken for \(executing) that execute: \(weight)")
+        check(width.taken == weight, "\(width.taken) permits are taken for \(executing) that execute: \(weight)")
         for record in inOrder {
             check(
                 record.waits >= 0 && (record.waits > 0) == (record.status == .lent),
@@ -44,22 +44,26 @@ extension SchedulerState {
         }
         for level in PriorityLevel.allCases {
             let expected = inOrder.reduce(0) { $0 + ($1.status == .executing && $1.level == level ? $1.weight : 0) }
-            let taken = lending.caps.map { $0[level].taken } ?? expected
+            let taken = permits.caps.map { $0[level].taken } ?? expected
             check(taken == expected, "\(taken) permits of level \(level) are taken, and ought to be \(expected)")
         }
-        check(intake != .closing || !inOrder.isEmpty || !room.producers.isEmpty, "an empty queue was not shut")
+        check(
+            acceptance.intake != .closing || !inOrder.isEmpty || !acceptance.producers.isEmpty,
+            "an empty queue was not shut")
         checkRoom(check)
     }
 
     private func checkRoom(_ check: Check) {
         let unstarted = records.slots.filter { !records[$0].status.hasStarted }
-        let pending = unstarted.filter { !operations.ending.contains($0) }
+        let dropCount = admission.policies?.value.dropOrder?.queued.count
+        let pending = unstarted.filter { !finishing.contains($0) }
         check(queuedCount == pending.count, "\(queuedCount) count as pending of \(pending.count)")
-        check(!room.drops || room.queued.count == pending.count, "\(room.queued.count) can be dropped")
+        check(dropCount == nil || dropCount == pending.count, "\(dropCount ?? 0) can be dropped")
         check(
-            intake.takes || room.producers.isEmpty, "there is no room any more, and \(room.producers.count) wait for it"
+            acceptance.intake.accepts || acceptance.producers.isEmpty,
+            "there is no room any more, and \(acceptance.producers.count) wait for it"
         )
-        for slot in unstarted where operations.ending.contains(slot) {
+        for slot in unstarted where finishing.contains(slot) {
             check(records[slot].status == .waiting, "\(records[slot].element) is dropped and may start")
         }
     }
@@ -85,31 +89,29 @@ extension SchedulerState {
     private func checkLines(_ inOrder: [Record], _ check: Check) {
         let ready = inOrder.indices.filter { inOrder[$0].status == .ready }
         let admitted = ready.filter { isAdmitted($0, inOrder) }
-        let parkedCount = records.slots.count { limited.isParked($0) }
-        for set in limited.sets.slots {
-            let members = records.slots.filter { limited.set(of: $0) == set }
-            let parked = members.count { limited.isParked($0) }
-            checkLine("of set \(set)", limited.sets[set].parked, holds: parked, check)
-            check(limited.sets[set].operationCount == members.count, "set \(set) counts wrong")
-            if case .claimed(let level) = limited.sets[set].availability {
-                check(limited.sets[set].parked.highestLevel == level, "set \(set) claims at \(level)")
+        let parkedCount = records.slots.count { limitedOperations.isParked($0) }
+        for set in limitedOperations.sets.slots {
+            let members = records.slots.filter { limitedOperations.set(of: $0) == set }
+            let parked = members.count { limitedOperations.isParked($0) }
+            checkLine("of set \(set)", limitedOperations.sets[set].parked, holds: parked, check)
+            check(limitedOperations.sets[set].operationCount == members.count, "set \(set) counts wrong")
+            if case .claimed(let level) = limitedOperations.sets[set].availability {
+                check(limitedOperations.sets[set].parked.highestLevel == level, "set \(set) claims at \(level)")
             } else {
-                let isTried = members.contains { records[$0].status == .ready && !limited.isParked($0) }
+                let isTried = members.contains { records[$0].status == .ready && !limitedOperations.isParked($0) }
                 check(parked == 0 || isTried, "operations of set \(set) are parked for ever")
             }
         }
         let held = ready.count { !isAdmitted($0, inOrder) && !inOrder[$0].isBarrier }
         let wanting = inOrder.count { $0.status == .returning }
-        checkLine("ready", self.ready, holds: admitted.count - parkedCount, check)
+        checkLine("ready", admission.ready, holds: admitted.count - parkedCount, check)
         checkLine("held back", heldBack, holds: held, check)
         checkLine("returning", returning, holds: wanting, check)
     }
 
-    private var limited: LimitedOperations { operations.admission.limited }
-
     /// The arrivals of operations that wait for their limits.
     private var parkedArrivals: Set<UInt64> {
-        Set(records.slots.filter { limited.isParked($0) }.map { records[$0].arrival })
+        Set(records.slots.filter { limitedOperations.isParked($0) }.map { records[$0].arrival })
     }
 
     /// Removed entries that are still stored do not accumulate.
@@ -125,9 +127,9 @@ extension SchedulerState {
         var asked = self
         let returned = asked.nextReturn().map { records[$0].arrival }
         let wanting = first(of: inOrder.filter { $0.status == .returning && isOpen($0.level) })
-        let isFree = wanting.map { fits($0.weight, permits) && fits($0.weight, lending.caps?[$0.level]) } ?? false
+        let isFree = wanting.map { fits($0.weight, width) && fits($0.weight, permits.caps?[$0.level]) } ?? false
         check(returned == (isFree ? wanting?.arrival : nil), "\(returned, default: "nothing") returns next")
-        let isRoom = permits.taken < permits.capacity
+        let isRoom = width.taken < width.capacity
         let hasToken = pace.rate.map { $0.nextStart <= pace.time.now } ?? true
         let mayStart = !isHalted && isRoom && wanting == nil && hasToken
         let parked = parkedArrivals
@@ -138,8 +140,8 @@ extension SchedulerState {
             first(of: startable.map { inOrder[$0] }.filter { $0.level == level }, order)
         }
         .sorted { agedLevel($0) != agedLevel($1) ? agedLevel($0) < agedLevel($1) : $0.arrival > $1.arrival }
-        let next = mayStart ? heads.last { lending.caps?[$0.level].admits($0.weight) ?? true } : nil
-        let expected = next.flatMap { fits($0.weight, permits) ? $0 : nil }
+        let next = mayStart ? heads.last { permits.caps?[$0.level].admits($0.weight) ?? true } : nil
+        let expected = next.flatMap { fits($0.weight, width) ? $0 : nil }
         asked = self
         let level = expected.map { max($0.level, floor(of: $0, inOrder)) }
         check(asked.nextLevel == level, "\(asked.nextLevel, default: "nothing") is the next level")
@@ -157,13 +159,15 @@ extension SchedulerState {
     }
 
     /// Whether a level has room for one more.
-    private func isOpen(_ level: PriorityLevel) -> Bool { fits(1, lending.caps?[level]) }
+    private func isOpen(_ level: PriorityLevel) -> Bool { fits(1, permits.caps?[level]) }
 
     /// The highest level of the operations and tasks that wait for an operation because of barriers, or for the end of all.
     private func floor(of record: Record, _ inOrder: [Record]) -> PriorityLevel {
         let barrier = inOrder.firstIndex { $0.isBarrier && $0.arrival > record.arrival }
         let behind = record.isBarrier ? inOrder.firstIndex { $0.arrival > record.arrival } : barrier
-        return max(operations.floors.ofEnd, behind.flatMap { inOrder[$0...].map(\.level).max() } ?? .background)
+        return max(
+            (admission.barriers?.value.floors.ofEnd ?? .background),
+            behind.flatMap { inOrder[$0...].map(\.level).max() } ?? .background)
     }
 
     private func isAdmitted(_ index: Int, _ inOrder: [Record]) -> Bool {

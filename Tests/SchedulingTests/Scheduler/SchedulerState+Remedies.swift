@@ -8,7 +8,7 @@ extension SchedulerState {
     var reasonViolations: [String] {
         var violations: [String] = []
         let all = allReasons
-        if all.map(\.slot) != records.slots.filter({ !ending.contains($0) }).sorted(by: arrivedBefore) {
+        if all.map(\.slot) != records.slots.filter({ !finishing.contains($0) }).sorted(by: arrivedBefore) {
             violations.append("the reasons are not those of all operations, in order")
         }
         for (slot, reasons) in all {
@@ -50,7 +50,7 @@ extension SchedulerState {
             // They are those of the first in line, which may weigh more.
             if isBehind, reasons[index] == .permits || reasons[index] == .level { continue }
             // An operation that gets its permits back then may fill the level of one before it.
-            if isBehind, lending.caps != nil, !returning.isEmpty { continue }
+            if isBehind, permits.caps != nil, !returning.isEmpty { continue }
             if comesNext(slot, without: reasons[..<index] + reasons[(index + 1)...]) {
                 violations.append("it starts though \(reasons[index])")
             }
@@ -84,13 +84,13 @@ extension SchedulerState {
             let first = barriers.last(before: record.arrival)?.arrival ?? 0
             endAll { $0.arrival > first && $0.arrival < record.arrival }
         case .suspended: setSuspended(false)
-        case .held: while holdCount > 0 { release() }
+        case .held: while startBlockers > 0 { unblockStarts() }
         case .turn: for other in before.records.slots where before.served(other, before: slot) { _ = end(other) }
         case .permits:
             setWidth(100)
             while records[slot].status != .returning, nextReturn() != nil {}
         case .level: for level in PriorityLevel.allCases { setCap(100, at: level) }
-        case .limits: operations.admission.limited.set(of: slot).map { limitsWereOffered($0) }
+        case .limits: limitedOperations.set(of: slot).map { limitsWereOffered($0) }
         case .rate: advance(to: pace.time.told + max(.zero, pace.rate!.nextStart - pace.time.now))
         case .worker: break
         }

@@ -81,7 +81,7 @@ struct SchedulerStateExampleTests {
         state.setReady(held, true)
         state.setLevel(held, .high)
         state.remove(barrier)
-        #expect(state.ready.count == 1)
+        #expect(state.admission.ready.count == 1)
         #expect(state.startableCount == 1)
         #expect(state.violations == [])
     }
@@ -95,7 +95,7 @@ struct SchedulerStateExampleTests {
             state.setReady(slots[step % 65 == 0 ? 1 : 0], false)
             for slot in slots { state.setReady(slot, true) }
         }
-        #expect(state.ready.entriesWithRemoved.count + state.heldBack.entriesWithRemoved.count < 300)
+        #expect(state.admission.ready.entriesWithRemoved.count + state.heldBack.entriesWithRemoved.count < 300)
         #expect(state.violations == [])
     }
 }

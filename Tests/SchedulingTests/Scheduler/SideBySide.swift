@@ -59,7 +59,7 @@ struct SideBySide {
             let slot = state.add(id, level: level, isBarrier: isBarrier, weight: weight)
             if let slot { slots[id] = slot }
             let outbox = state.takeOutbox()
-            lookAtFloors(outbox.newFloors)
+            lookAtFloors(outbox.floorChanges)
             let (isTaken, dropped) = naive.add(.init(id: id, isBarrier: isBarrier, level: level, weight: weight))
             try agree(on: "whether it is taken", slot != nil, isTaken)
             try agree(on: "what finds no room", outbox.rejected(.full), isTaken ? [] : [id])
@@ -97,10 +97,10 @@ struct SideBySide {
             try agree(on: "what comes too late", outbox.rejected(.shutDown), outbox.resumed)
             naive.shutDown(whenEmpty: whenEmpty)
         case .endInherits(let level):
-            state.endInherits(from: nil, to: level)
+            state.idleWaitersChanged(from: nil, to: level)
             naive.endLevels.append(level)
         case .endDisinherits(let level):
-            state.endInherits(from: level, to: nil)
+            state.idleWaitersChanged(from: level, to: nil)
             naive.endLevels.remove(at: naive.endLevels.firstIndex(of: level)!)
         case .start, .startAt, .refuse:
             try applyStart(event)
@@ -109,7 +109,7 @@ struct SideBySide {
         }
     }
 
-    private mutating func lookAtFloors() { lookAtFloors(state.takeOutbox().newFloors) }
+    private mutating func lookAtFloors() { lookAtFloors(state.takeOutbox().floorChanges) }
 
     private mutating func lookAtFloors(_ ids: [Int]) {
         for id in ids { floors[id] = slots[id].map { state.floor(of: $0) } }
@@ -120,7 +120,7 @@ struct SideBySide {
         while true {
             let next = state.nextAdmission()
             let outbox = state.takeOutbox()
-            lookAtFloors(outbox.newFloors)
+            lookAtFloors(outbox.floorChanges)
             let expected = naive.nextAdmission
             try agree(on: "what is added next of what waits for room", next, expected?.id)
             try agree(on: "the task that goes on", outbox.resumed, expected.map { [$0.id] } ?? [])
@@ -209,11 +209,11 @@ extension SideBySide {
         try agree(on: "how many can start", state.startableCount, naive.startableCount)
         try agree(on: "the elements", state.elements, naive.operations.filter { !$0.isDropped }.map(\.id))
         try agree(on: "whether it is empty", state.isEmpty, naive.operations.isEmpty)
-        try agree(on: "the width", state.permits.capacity, naive.width)
+        try agree(on: "the width", state.width.capacity, naive.width)
         try agree(on: "whether it is suspended", state.isSuspended, naive.isSuspended)
-        try agree(on: "the intake", state.intake, naive.intake)
+        try agree(on: "the intake", state.acceptance.intake, naive.intake)
         try agree(on: "how many are pending", state.queuedCount, naive.queuedCount)
-        try agree(on: "how many wait for room", state.room.producers.count, naive.producers.count)
+        try agree(on: "how many wait for room", state.acceptance.producers.count, naive.producers.count)
         let barriers = naive.operations.filter(\.isBarrier).map(\.id)
         try agree(
             on: "what holds back the next", state.elementsHoldingBackNext(isBarrier: false), Array(barriers.suffix(1)))

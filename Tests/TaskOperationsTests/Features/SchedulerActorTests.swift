@@ -38,9 +38,9 @@ extension Scheduler {
 
     fileprivate func resume() { apply { $0.state.setSuspended(false) } }
 
-    fileprivate func widen() { apply { $0.state.setWidth($0.state.permits.capacity + 1) } }
+    fileprivate func widen() { apply { $0.state.setWidth($0.state.width.capacity + 1) } }
 
     fileprivate nonisolated func widenAtOnce() {
-        withCore { $0.state.setWidth($0.state.permits.capacity + 1) }
+        withCore { $0.state.setWidth($0.state.width.capacity + 1) }
     }
 }

@@ -32,7 +32,7 @@ struct LentBody {
 
 extension TaskOperationQueue {
     /// How many bodies want their permits back.
-    var returningCount: Int { scheduler.withCore { $0.state.returning.count } }
+    var returningCount: Int { scheduler.withCore { $0.state.permits.returning.count } }
 }
 
 extension AnyTaskOperation {

@@ -64,12 +64,12 @@ extension AnyTaskOperation {
     /// operations of the host cannot begin to await the body.
     // Inlined, as `whileAwaiting`.
     @inline(__always)
-    static func asScope<Result>(of host: any OperationHost, _ work: () async -> Result) async -> Result {
+    static func asScope<Result>(of host: Scheduler, _ work: () async -> Result) async -> Result {
         if !isWithinBody { return await work() }
         return await asScopeOfBody(host, work)
     }
 
-    private static func asScopeOfBody<Result>(_ host: any OperationHost, _ work: () async -> Result) async -> Result {
+    private static func asScopeOfBody<Result>(_ host: Scheduler, _ work: () async -> Result) async -> Result {
         guard let waiter = awaiting else { return await work() }
         let entry = OperationLinks.Wait(target: .end(host), isSuspended: false)
         do {
@@ -214,7 +214,7 @@ extension AnyTaskOperation {
     }
 
     /// Removes a wait; returns the host that has to do so, if the permit is lent.
-    private func remove(_ wait: OperationLinks.Wait) -> (any OperationHost)? {
+    private func remove(_ wait: OperationLinks.Wait) -> Scheduler? {
         defer { wait.target.isNoLongerAwaited() }
         let (lender, keeper, change) = record.withLock { record in record.remove(wait) }
         keeper?.permit?.remove(self)
@@ -241,7 +241,7 @@ extension OperationRecord {
     /// whose permit is no longer kept for the wait, the third the level that the target no longer inherits.
     fileprivate mutating func remove(
         _ wait: OperationLinks.Wait
-    ) -> (lender: (any OperationHost)?, keeper: (any OperationHost)?, change: Inheritance.Change?) {
+    ) -> (lender: Scheduler?, keeper: Scheduler?, change: Inheritance.Change?) {
         guard hasBody, let links else { return (nil, nil, nil) }
         if links.permit == .lent, wait.isSuspended { return (host, nil, nil) }
         let change = links.removeWait(for: wait.target, isSuspended: wait.isSuspended)

@@ -34,7 +34,7 @@ extension AnyTaskOperation {
 
     /// The body no longer keeps its permit, and will lend it.
     private func beginLending(from use: PermitUse) -> Bool {
-        let host = record.withLock { record -> (any OperationHost)? in
+        let host = record.withLock { record -> Scheduler? in
             guard let links = record.links, links.permit == use, links.suspendedCount > 0 else { return nil }
             links.permit = .lending
             return record.host
@@ -49,13 +49,13 @@ extension AnyTaskOperation {
         var lending = [self]
         while let body = lending.popLast() {
             guard let host = body.record.withLock({ $0.host }), let permit = host.permit else { continue }
-            var effects: [() -> Void] = []
+            var effects: [Scheduler.Effects] = []
             while let cycle = WaitOrder.insert(
                 from: .operation(body), to: [.permit(permit)], make: { host.lendPermit(of: body, &effects) })
             {
                 lending += Self.beginLending(on: cycle) ?? []
             }
-            for effect in effects { effect() }
+            for effect in effects { host.perform(effect) }
         }
     }
 

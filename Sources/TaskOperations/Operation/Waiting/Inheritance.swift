@@ -23,7 +23,7 @@ struct Inheritance: ~Copyable {
         let operation: AnyTaskOperation
         let level: PriorityLevel
         let hasRisen: Bool
-        let host: (any OperationHost)?
+        let host: Scheduler?
         let runner: OperationRunner?
     }
 
@@ -54,7 +54,7 @@ struct Inheritance: ~Copyable {
 
     /// Updates the levels that operations of a host inherit from operations behind barriers, and from waits for the end of
     /// the host.
-    static func updateFloors(of operations: [AnyTaskOperation], in host: any OperationHost) {
+    static func updateFloors(of operations: [AnyTaskOperation], in host: Scheduler) {
         var inheritance = Inheritance()
         inheritance.updateFloors(of: operations, in: host)
         inheritance.carryOut()
@@ -74,7 +74,7 @@ struct Inheritance: ~Copyable {
         case .operation(let operation):
             note(operation.record.withLock { $0.inherit(from: change.from, to: change.to, of: operation) })
         case .end(let host):
-            updateFloors(of: host.endInherits(from: change.from, to: change.to), in: host)
+            updateFloors(of: host.idleWaitersChanged(from: change.from, to: change.to), in: host)
         case .permit:
             break
         }
@@ -90,7 +90,7 @@ struct Inheritance: ~Copyable {
         note(operation.record.withLock { record in record.changeLevel(of: operation, body) })
     }
 
-    private mutating func updateFloors(of operations: [AnyTaskOperation], in host: any OperationHost) {
+    private mutating func updateFloors(of operations: [AnyTaskOperation], in host: Scheduler) {
         for operation in operations {
             var following: Following?
             host.withFloor(of: operation) { floor in

@@ -8,7 +8,7 @@
 enum WaitNode: Sendable {
     case operation(AnyTaskOperation)
     /// All operations of a queue have ended.
-    case end(any OperationHost)
+    case end(Scheduler)
     /// A queue has a permit to give.
     case permit(PermitNode)
 
@@ -87,7 +87,7 @@ extension AnyTaskOperation {
 
     fileprivate func lowerRank(to value: Int) -> Bool {
         // A host says that it has barriers before it compares ranks and takes the operation in.
-        let (isLow, host) = record.withLock { record -> (Bool, (any OperationHost)?) in
+        let (isLow, host) = record.withLock { record -> (Bool, Scheduler?) in
             if record.phase == .submitted, let host = record.host, host.hasBarriers { return (false, host) }
             return (lowerRank(to: value, record), nil)
         }
@@ -151,7 +151,7 @@ extension OperationRecord {
     private var limits: [AsyncSemaphore] { links?.limits ?? [] }
 
     /// The permits that the operation needs to start on a host.
-    func permits(of host: (any OperationHost)?) -> [PermitNode] {
+    func permits(of host: Scheduler?) -> [PermitNode] {
         let ofHost = host?.permit.map { [$0] } ?? []
         return hasLimits ? ofHost + limits.map(\.permit) : ofHost
     }

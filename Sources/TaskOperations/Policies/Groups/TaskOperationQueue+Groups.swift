@@ -71,7 +71,7 @@ extension TaskOperation {
         _ body: @Sendable (TaskOperationGroup) async throws -> Success
     ) async throws -> Success {
         let operation = executing!
-        let outer = operation.record.withLock { $0.host } as? Scheduler
+        let outer = operation.record.withLock { $0.host }
         var configuration = configuration
         configuration.name = configuration.name ?? operation.name
         configuration.executor = configuration.executor ?? outer?.bodyExecutor

@@ -17,7 +17,7 @@ extension AnyTaskOperation {
 
     /// Begins to lend the permits of the limits. Returns nil, and changes nothing, if the body keeps them.
     private func schedulerToLendLimits() -> Scheduler? {
-        let host = record.withLock { record -> (any OperationHost)? in
+        let host = record.withLock { record -> Scheduler? in
             guard record.hasLimits, let host = record.host, host.permit?.isLendable == true else { return nil }
             record.links!.limitUse = .lending
             return host
@@ -32,7 +32,7 @@ extension AnyTaskOperation {
                 return true
             }
         }
-        if cycle == nil { return host as? Scheduler }
+        if cycle == nil { return host }
         limitsWereReturned()
         return nil
     }

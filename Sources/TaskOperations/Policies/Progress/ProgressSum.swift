@@ -125,7 +125,7 @@ extension ProgressSum {
     /// The sum of the queue that an operation is on.
     static func ofQueue(of operation: AnyTaskOperation) -> ProgressSum? {
         if count.load(ordering: .sequentiallyConsistent) == 0 { return nil }
-        guard let scheduler = operation.record.withLock({ $0.host }) as? Scheduler else { return nil }
+        guard let scheduler = operation.record.withLock({ $0.host }) else { return nil }
         return sums.withLock { $0[scheduler.queueNumber] }?.sum
     }
 }

@@ -5,7 +5,7 @@ extension AnyTaskOperation {
     /// Ends an operation that executes with a failure, and then cancels its body, which keeps its permit until it has
     /// ended. Does nothing if the operation does not execute.
     func abandon(_ failure: any Error) {
-        guard let scheduler = record.withLock({ $0.phase == .executing ? $0.host : nil }) as? Scheduler else { return }
+        guard let scheduler = record.withLock({ $0.phase == .executing ? $0.host : nil }) else { return }
         let abandonment = scheduler.withCore { core in abandon(failure, in: &core) }
         guard let (ending, runner) = abandonment else { return }
         scheduler.noteFailure(of: self)
@@ -28,7 +28,7 @@ extension AnyTaskOperation {
             record.isRunnerWorn = true
             return (record.abandon(AbandonedOutcome(failure, runner)), runner)
         }
-        if abandonment != nil { core.state.beginEnding(slot) }
+        if abandonment != nil { core.state.markFinished(slot) }
         return abandonment
     }
 }

@@ -1,0 +1,93 @@
+/// The policies of a queue that change which operation starts next, and when.
+///
+/// A queue gets them from its configuration, or with the first operation or call that needs one. It keeps them from then on.
+struct AdmissionPolicies: Sendable {
+    /// The rate and ageing.
+    var pace: QueuePace
+    /// The operations that have limits.
+    var limited: LimitedOperations
+    /// The order in which queued operations are dropped; nil if the queue drops none.
+    var dropOrder: DropOrder?
+
+    init(_ policies: QueuePolicies) {
+        pace = QueuePace(rate: policies.rate, ageing: policies.ageing)
+        limited = LimitedOperations(order: policies.order)
+        if policies.overflow.drops { dropOrder = DropOrder(policies.overflow) }
+    }
+}
+
+/// The policies of a queue beside its width.
+struct QueuePolicies: Sendable {
+    var order = OperationOrder.firstInFirstOut
+    /// The number of operations that may be queued; `Int.max` without a limit.
+    var queuedLimit = Int.max
+    var overflow = QueueOverflow.reject
+    var rate: OperationRate?
+    var ageing: OperationAgeing?
+
+    /// Whether the queue has to know the time.
+    var needTime: Bool { rate != nil || ageing != nil }
+
+    /// Whether they change which operation starts next. The order does not: `ReadyQueue` applies it.
+    var changeAdmission: Bool { needTime || overflow.drops }
+}
+
+// MARK: - Limits
+
+extension Admission {
+    /// Parks a ready operation whose limits are claimed. Returns false if the operation may start.
+    mutating func park(_ entry: Entry, at level: PriorityLevel) -> Bool {
+        guard let set = policies!.value.limited.set(of: entry.slot), !policies!.value.limited.mayTry(set, at: level)
+        else {
+            return false
+        }
+        policies!.value.limited.park(entry, at: level)
+        return true
+    }
+
+    /// Removes a ready operation that has limits. Returns false if it has none.
+    mutating func removeLimited(_ entry: Entry, at level: PriorityLevel) -> Bool {
+        guard let set = policies!.value.limited.set(of: entry.slot) else { return false }
+        if policies!.value.limited.isParked(entry.slot) {
+            policies!.value.limited.unpark(entry, at: level)
+        } else {
+            ready.remove(entry, at: level)
+        }
+        unparkFirst(of: set)
+        return true
+    }
+
+    /// The first operation of a level that may start, and the set of its limits.
+    func first(of level: PriorityLevel) -> (slot: Int, set: Int?)? {
+        ready.first(of: level).map { ($0.slot, policies?.value.limited.set(of: $0.slot)) }
+    }
+
+    /// Takes the first operation of a level. If it has limits, they are taken.
+    mutating func popFirst(of level: PriorityLevel, _ set: Int?) {
+        ready.popFirst(of: level)
+        guard let set else { return }
+        policies!.value.limited.noteTaken(set)
+        unparkFirst(of: set)
+    }
+
+    /// Parks the first operation of a level.
+    mutating func parkFirst(of level: PriorityLevel) {
+        let entry = ready.first(of: level)!
+        ready.popFirst(of: level)
+        policies!.value.limited.park(entry, at: level)
+    }
+
+    /// Unparks the first operation of a set, whose limits may be free now. With ageing, the first one of each level: any of
+    /// them may be the next to start.
+    mutating func unparkFirst(of set: Int) {
+        if policies!.value.pace.hasAgeing {
+            for level in PriorityLevel.allCases { unparkFirst(of: set, at: level) }
+        } else if let level = policies!.value.limited.highestLevel(of: set) {
+            unparkFirst(of: set, at: level)
+        }
+    }
+
+    private mutating func unparkFirst(of set: Int, at level: PriorityLevel) {
+        if let entry = policies!.value.limited.unparkFirst(of: set, at: level) { ready.insert(entry, at: level) }
+    }
+}

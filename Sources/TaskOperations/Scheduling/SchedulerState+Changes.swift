@@ -1,0 +1,64 @@
+// Reports of changes to listeners.
+
+extension SchedulerState {
+    /// Changes of operations are reported from now on, or no longer.
+    mutating func setObserved(_ isObserved: Bool) { changes.isObserved = isObserved }
+
+    /// Forgets the changes that were reported.
+    mutating func removeChanges() { changes.removeAll() }
+
+    /// Records a change of an operation. Callers check `isObserved` first, which is the only cost without listeners.
+    mutating func report(_ kind: ChangeKind, _ element: Element, _ arrival: UInt64, other: Element? = nil) {
+        changes.append(kind, element, arrival: arrival, counts, other: other)
+        effects.hasChanges = true
+    }
+
+    /// Records a change of an operation in the queue. Nothing is recorded after its end, when an abandoned body may still
+    /// execute.
+    mutating func report(_ kind: ChangeKind, _ slot: Slot) {
+        if kind != .finished, finishing.contains(slot) { return }
+        report(kind, records[slot].element, records[slot].arrival)
+    }
+
+    /// Records that the body of an operation has awaited another operation.
+    mutating func reportWait(_ slot: Slot, for other: Element) {
+        if finishing.contains(slot) { return }
+        report(.waited, records[slot].element, records[slot].arrival, other: other)
+    }
+
+    mutating func reportArrival(_ element: Element, isReady: Bool) {
+        report(.added, element, arrivals)
+        if isReady { report(.ready, element, arrivals) }
+    }
+
+    /// The numbers of operations after the last change.
+    var counts: ChangeCounts { ChangeCounts(added: Int(arrivals), unfinished: count) }
+
+    /// The changes that led each operation that has not ended to its present state, in the order of arrival; each with the
+    /// number of the last change.
+    func presentChanges(isCancelled: (Element) -> Bool) -> [ChangeList<Element>.Change] {
+        let slots = records.slots.filter { !finishing.contains($0) }.sorted {
+            records[$0].arrival < records[$1].arrival
+        }
+        return slots.flatMap { slot -> [ChangeList<Element>.Change] in
+            let record = records[slot]
+            var kinds: [ChangeKind] = [.added] + Self.history(of: record.status)
+            if isCancelled(record.element) { kinds.append(.cancelled) }
+            return kinds.map {
+                .init(
+                    number: changes.lastNumber, element: record.element, arrival: record.arrival, kind: $0,
+                    counts: counts)
+            }
+        }
+    }
+
+    /// The changes of an operation after its addition.
+    private static func history(of status: Status) -> [ChangeKind] {
+        switch status {
+        case .waiting: []
+        case .ready: [.ready]
+        case .executing: [.ready, .started]
+        case .lent, .returning: [.ready, .started, .lent]
+        }
+    }
+}

@@ -1,0 +1,197 @@
+// The selection of the next operation in a queue with policies, and the events of rate, ageing, levels' limits and limits.
+
+extension SchedulerState {
+    /// Gives the queue policies, if it has none yet.
+    private mutating func preparePolicies() {
+        if admission.policies == nil { admission.policies = Boxed(AdmissionPolicies(QueuePolicies(order: order))) }
+    }
+
+    /// An operation arrives in a queue with policies, or has a weight.
+    mutating func arriveWithPolicies(_ entry: ReadyQueue.Entry) {
+        preparePolicies()
+        admission.policies!.value.dropOrder?.insert(entry)
+        admission.policies!.value.pace.arrive(entry.slot)
+    }
+
+    /// An operation has left.
+    mutating func leavePolicies(_ entry: ReadyQueue.Entry, _ status: Status, wasDropped: Bool) {
+        let hasStarted = status != .waiting && status != .ready
+        if !hasStarted, !wasDropped { admission.policies!.value.dropOrder?.remove(entry) }
+        admission.policies!.value.pace.leave(entry.slot)
+        admission.policies!.value.limited.leave(entry.slot, hasStarted: hasStarted)
+    }
+}
+
+// MARK: - Selection
+
+extension SchedulerState {
+    typealias Selection = (slot: Slot, level: PriorityLevel, set: Int?, taskLevel: PriorityLevel)
+
+    /// The next operation.
+    ///
+    /// A level at its limit is skipped. An operation that waits for permits of the queue is not.
+    var selection: Selection? {
+        if pace.hasAgeing {
+            for (slot, level, set) in firstOfLevels {
+                if permits.isOpen(level, for: records[slot].weight) { return selected(slot, level, set) }
+            }
+            return nil
+        }
+        for level in PriorityLevel.allCases.reversed() {
+            guard let (slot, set) = admission.first(of: level) else { continue }
+            if permits.isOpen(level, for: records[slot].weight) { return selected(slot, level, set) }
+        }
+        return nil
+    }
+
+    private func selected(_ slot: Slot, _ level: PriorityLevel, _ set: Int?) -> Selection? {
+        width.admits(records[slot].weight) ? (slot, level, set, max(level, floor(of: slot))) : nil
+    }
+
+    /// The first ready operation of each level, in the order in which they are to start.
+    var firstOfLevels: [(slot: Slot, level: PriorityLevel, set: Int?)] {
+        let all = PriorityLevel.allCases.reversed().compactMap { level in
+            admission.first(of: level).map { (slot: $0.slot, level: level, set: $0.set) }
+        }
+        if !pace.hasAgeing { return all }
+        return all.map { (first: $0, level: pace.orderLevel(of: $0.slot, $0.level)) }
+            .sorted { one, other in
+                if one.level != other.level { return one.level > other.level }
+                return records[one.first.slot].arrival < records[other.first.slot].arrival
+            }
+            .map(\.first)
+    }
+
+    /// Starts the next operation, as `nextStart` does.
+    mutating func startByPolicies(
+        at level: PriorityLevel, _ takeLimits: (_ set: Int, PriorityLevel) -> Bool
+    ) -> Slot? {
+        if startableCount == 0 { return nil }
+        while let (slot, ownLevel, set, taskLevel) = selection, taskLevel == level {
+            if let set, !take(set, at: ownLevel, takeLimits) {
+                admission.parkFirst(of: ownLevel)
+                continue
+            }
+            admission.popFirst(of: ownLevel, set)
+            start(slot, taking: records[slot].weight, at: ownLevel)
+            admission.policies!.value.pace.noteStart()
+            let entry = entry(slot)
+            admission.policies!.value.dropOrder?.remove(entry)
+            return slot
+        }
+        return nil
+    }
+
+    mutating func undoStartByPolicies(_ slot: Slot) {
+        let entry = entry(slot)
+        admission.policies!.value.limited.undoStart(slot)
+        admission.policies!.value.pace.undoStart()
+        admission.policies!.value.dropOrder?.insert(entry)
+    }
+
+    /// Starts workers, and has the queue woken when the rate lets the next operation start.
+    mutating func computeEffectsOfPolicies() {
+        if let level = nextLevel { startWorkers(for: min(startableCount, permits.available(at: level)), at: level) }
+        if isHalted || permits.isAwaitedBack || width.available == 0 { return }
+        if let time = admission.policies!.value.pace.nextWake(for: admission.ready.count) { effects.wakeTime = time }
+    }
+}
+
+// MARK: - Limits
+
+extension SchedulerState {
+    /// The operations that have limits; nil if none ever had.
+    var limited: LimitedOperations? { admission.policies?.value.limited }
+
+    /// Takes the limits of a set, unless a claim of it waits already. If they are not free, they are claimed.
+    private mutating func take(
+        _ set: Int, at level: PriorityLevel, _ takeLimits: (_ set: Int, PriorityLevel) -> Bool
+    ) -> Bool {
+        if !admission.policies!.value.limited.mayTry(set, at: level) { return false }
+        if takeLimits(set, level) { return true }
+        admission.policies!.value.limited.claim(set, at: level)
+        return false
+    }
+
+    /// Makes a set of limits that operations will have.
+    mutating func makeLimitSet() -> Int {
+        preparePolicies()
+        return admission.policies!.value.limited.makeSet()
+    }
+
+    /// An operation that is about to be added at a slot has limits.
+    mutating func setLimits(_ set: Int, of slot: Slot) {
+        admission.policies!.value.limited.arrive(slot, set)
+    }
+
+    /// An executing operation lends its limits, or has taken them back.
+    mutating func setLimitsLent(_ isLent: Bool, _ slot: Slot) {
+        admission.policies!.value.limited.setLent(isLent, slot)
+    }
+
+    /// The claim of a set has come to the head of its line.
+    mutating func limitsWereOffered(_ set: Int) {
+        admission.policies!.value.limited.noteOffer(set)
+        admission.unparkFirst(of: set)
+    }
+
+    /// Declines the offers of limits, but for that of the operation that starts next: no limit is kept free for an operation
+    /// that cannot start. Returns whether there were any.
+    mutating func declineOffers() -> Bool {
+        guard let offered = limited?.offered, !offered.isEmpty else { return false }
+        let next = nextLevel == nil ? nil : selection?.set
+        let declined = offered.filter { $0 != next }
+        for set in declined {
+            admission.policies!.value.limited.decline(set)
+            admission.unparkFirst(of: set)
+        }
+        return !declined.isEmpty
+    }
+
+    /// Returns the calls of semaphores to make.
+    mutating func takeLimitChanges() -> [LimitedOperations.Change] {
+        guard admission.policies != nil, admission.policies!.value.limited.hasChanges else { return [] }
+        return admission.policies!.value.limited.takeChanges()
+    }
+}
+
+// MARK: - Limits of levels
+
+extension SchedulerState {
+    /// Limits how many permits the operations of a level take at once.
+    mutating func setCap(_ capacity: Int, at level: PriorityLevel) {
+        preparePolicies()
+        permits.setCap(isDraining ? max(1, capacity) : capacity, at: level) { [records] in
+            records.all.filter { $0.status == .executing }.map { ($0.weight, $0.level) }
+        }
+    }
+}
+
+// MARK: - Time
+
+extension SchedulerState {
+    /// The rate and ageing. Without policies there are neither.
+    var pace: QueuePace { admission.policies?.value.pace ?? QueuePace(rate: nil, ageing: nil) }
+
+    /// Whether the rate lets nothing start now.
+    var isRateReached: Bool { pace.startableCount(atMost: 1) == 0 }
+
+    /// The clock of the queue shows a time.
+    mutating func advance(to now: Duration, mayBeOld: Bool = false) {
+        admission.policies?.value.pace.advance(to: now, mayBeOld: mayBeOld)
+    }
+
+    mutating func setRate(_ rate: OperationRate?) {
+        preparePolicies()
+        admission.policies!.value.pace.setRate(rate)
+    }
+
+    /// Uses a token of the rate for another attempt. Returns when that may begin; nil if there is no rate.
+    mutating func reserveStart() -> Duration? { admission.policies?.value.pace.reserveStart() ?? nil }
+
+    /// An operation that has started gives back its token of the rate.
+    mutating func giveBackStart() { admission.policies?.value.pace.undoStart() }
+
+    /// The queue was woken.
+    mutating func noteWake() { admission.policies?.value.pace.noteWake() }
+}
