@@ -11,20 +11,6 @@ struct OperationRecord: ~Copyable, Sendable {
         static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
     }
 
-    /// Facts that need a bit each: an operation has no room for more, see `Outcome`.
-    private struct Marks: OptionSet, Sendable {
-        let rawValue: UInt8
-
-        static let isCancelled = Marks(rawValue: 1)
-        static let wasSubmitted = Marks(rawValue: 2)
-        static let isWaitedFor = Marks(rawValue: 4)
-        static let isRunnerWorn = Marks(rawValue: 8)
-        static let hasLimits = Marks(rawValue: 16)
-        static let hasOptions = Marks(rawValue: 32)
-        static let isPriorityGiven = Marks(rawValue: 64)
-        static let isBodySurrounded = Marks(rawValue: 128)
-    }
-
     var phase = Phase.created
     /// The level that was asked for.
     var level: PriorityLevel
@@ -34,7 +20,21 @@ struct OperationRecord: ~Copyable, Sendable {
     var inherited = PriorityLevel.background
     /// The level inherited from operations behind barriers, and from waits for the end of the queue.
     var floor = PriorityLevel.background
-    private var marks: Marks = []
+    var isCancelled = false
+    /// Set permanently when the operation is added, also if it had ended before.
+    var wasSubmitted = false
+    /// Set permanently when an operation or a task begins to wait for this one: its rank no longer increases.
+    var isWaitedFor = false
+    /// The runner's task was, or is about to be, cancelled or escalated for this operation, and must run no other.
+    var isRunnerWorn = false
+    /// Whether the operation has limits, which its links contain.
+    var hasLimits = false
+    /// Whether the operation has options of its own, which its links contain.
+    var hasOptions = false
+    /// Whether the operation has a priority of its own.
+    var isPriorityGiven: Bool
+    /// Set permanently when the body was surrounded by policies.
+    var isBodySurrounded = false
     /// The clock of the deadline before which the operation is not ready; `noClock` if there is none.
     var deadlineClock = Self.noClock
     /// The host's number for the operation; negative until the host has taken it in.
@@ -84,59 +84,8 @@ struct OperationRecord: ~Copyable, Sendable {
     /// - Parameter level: The requested level; nil if none was requested.
     init(level: PriorityLevel?, links: OperationLinks?) {
         self.level = level ?? .medium
-        if level != nil { marks = .isPriorityGiven }
+        isPriorityGiven = level != nil
         self.links = links
-    }
-
-    var isCancelled: Bool {
-        get { marks.contains(.isCancelled) }
-        set { set(.isCancelled, newValue) }
-    }
-
-    /// Set for good when the operation is added, also if it had ended before.
-    var wasSubmitted: Bool {
-        get { marks.contains(.wasSubmitted) }
-        set { set(.wasSubmitted, newValue) }
-    }
-
-    /// Set permanently when an operation or a task begins to wait for this one: its rank no longer increases.
-    var isWaitedFor: Bool {
-        get { marks.contains(.isWaitedFor) }
-        set { set(.isWaitedFor, newValue) }
-    }
-
-    /// The runner's task was, or is about to be, cancelled or escalated for this operation, and must run no other.
-    var isRunnerWorn: Bool {
-        get { marks.contains(.isRunnerWorn) }
-        set { set(.isRunnerWorn, newValue) }
-    }
-
-    /// Whether the operation has limits, which its links contain.
-    var hasLimits: Bool {
-        get { marks.contains(.hasLimits) }
-        set { set(.hasLimits, newValue) }
-    }
-
-    /// Whether the operation has options of its own, which its links contain.
-    var hasOptions: Bool {
-        get { marks.contains(.hasOptions) }
-        set { set(.hasOptions, newValue) }
-    }
-
-    /// Whether the operation has a priority of its own.
-    var isPriorityGiven: Bool {
-        get { marks.contains(.isPriorityGiven) }
-        set { set(.isPriorityGiven, newValue) }
-    }
-
-    /// Set for good when the body was surrounded by policies.
-    var isBodySurrounded: Bool {
-        get { marks.contains(.isBodySurrounded) }
-        set { set(.isBodySurrounded, newValue) }
-    }
-
-    private mutating func set(_ mark: Marks, _ isSet: Bool) {
-        if isSet { marks.insert(mark) } else { marks.remove(mark) }
     }
 
     /// The level that counts.

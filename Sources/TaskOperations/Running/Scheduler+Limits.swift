@@ -7,9 +7,6 @@ struct QueueLimits: Sendable {
     /// The calls of semaphores to make after the lock of the scheduler is released.
     fileprivate var effects = SemaphoreEffects()
 
-    @inline(__always)
-    var isInUse: Bool { !claims.isEmpty || !effects.isEmpty }
-
     fileprivate mutating func forget(_ set: Int) {
         guard let claim = claims.removeValue(forKey: set) else { return }
         sets[claim.limits.map { ObjectIdentifier($0) }] = nil
@@ -25,7 +22,10 @@ extension Scheduler: LimitClaimant {
     nonisolated func change(
         _ claim: LimitClaim, _ change: @escaping @Sendable (LimitClaim, inout SemaphoreEffects) -> Void
     ) {
-        withCore { change(claim, &$0.limits.effects) }
+        withCore { core in
+            if core.limits == nil { core.limits = QueueLimits() }
+            change(claim, &core.limits!.effects)
+        }
     }
 
     /// An executing operation lends its limits, or has taken them back. It is in the queue as long as its body executes.
@@ -46,37 +46,38 @@ extension SchedulerCore {
     mutating func limitSet(of operation: AnyTaskOperation, claimedBy scheduler: Scheduler) -> Int {
         let semaphores = operation.limits
         let key = semaphores.map { ObjectIdentifier($0) }
-        if let set = limits.sets[key] { return set }
+        if let set = limits?.sets[key] { return set }
         let set = state.makeLimitSet()
-        limits.claims[set] = LimitClaim(of: scheduler, set: set, limits: semaphores)
-        limits.sets[key] = set
+        if limits == nil { limits = QueueLimits() }
+        limits!.claims[set] = LimitClaim(of: scheduler, set: set, limits: semaphores)
+        limits!.sets[key] = set
         return set
     }
 
     /// Starts the next operation of a level. Returns its slot; nil if there is none.
     @inline(__always)
     mutating func nextStart(at level: PriorityLevel) -> Int? {
-        limits.isInUse ? nextLimitedStart(at: level) : state.nextStart(at: level)
+        limits == nil ? state.nextStart(at: level) : nextLimitedStart(at: level)
     }
 
     private mutating func nextLimitedStart(at level: PriorityLevel) -> Int? {
-        let claims = limits.claims
+        let claims = limits!.claims
         var effects = SemaphoreEffects()
-        swap(&effects, &limits.effects)
-        defer { limits.effects = effects }
+        swap(&effects, &limits!.effects)
+        defer { limits!.effects = effects }
         return state.nextStart(at: level) { set, level in claims[set]!.take(at: level, &effects) }
     }
 
     fileprivate mutating func noteOffer(to claim: LimitClaim) {
         // The last operation of the set may have left.
-        if limits.claims[claim.set] === claim { state.limitsWereOffered(claim.set) }
+        if limits?.claims[claim.set] === claim { state.limitsWereOffered(claim.set) }
     }
 
     /// Changes semaphores as the state requests, and notes offers to this queue.
     mutating func updateLimits(of scheduler: Scheduler) {
         while true {
             for change in state.takeLimitChanges() { perform(change) }
-            let offers = limits.effects.takeOffers(to: scheduler)
+            let offers = limits!.effects.takeOffers(to: scheduler)
             if offers.isEmpty { return }
             for claim in offers { noteOffer(to: claim) }
         }
@@ -84,23 +85,23 @@ extension SchedulerCore {
 
     private mutating func perform(_ change: LimitedOperations.Change) {
         switch change {
-        case .release(let set): limits.claims[set]!.release(&limits.effects)
-        case .withdraw(let set): limits.claims[set]!.withdraw(&limits.effects)
-        case .forget(let set): limits.forget(set)
+        case .release(let set): limits!.claims[set]!.release(&limits!.effects)
+        case .withdraw(let set): limits!.claims[set]!.withdraw(&limits!.effects)
+        case .forget(let set): limits!.forget(set)
         }
     }
 
-    /// Declines the offers that the queue cannot use. Called after the effects of the state are computed.
-    mutating func declineOffers(of scheduler: Scheduler) {
-        while state.declineOffers() {
+    /// Decides on the effects of a queue with limits. Offers that the queue cannot use are declined, which may lead to more.
+    ///
+    /// - Returns: The calls of semaphores to make after unlocking; nil if there are none.
+    mutating func computeEffectsWithLimits(of scheduler: Scheduler) -> SemaphoreEffects? {
+        repeat {
             updateLimits(of: scheduler)
             state.computeEffects { $0.permitWasReturned() }
+        } while state.declineOffers()
+        defer {
+            if limits!.claims.isEmpty { limits = nil } else { limits!.effects = SemaphoreEffects() }
         }
-    }
-
-    mutating func takeSemaphoreEffects() -> SemaphoreEffects? {
-        if limits.effects.isEmpty { return nil }
-        defer { limits.effects = SemaphoreEffects() }
-        return limits.effects
+        return limits!.effects.isEmpty ? nil : limits!.effects
     }
 }

@@ -88,7 +88,7 @@ extension SchedulerCore {
         _ readied: inout [(operation: AnyTaskOperation, host: Scheduler)]
     ) {
         _ = state.end(slot)
-        if limits.isInUse { updateLimits(of: scheduler) }
+        if limits != nil { updateLimits(of: scheduler) }
         if ending.hasLinks { tellDependents(operation, ending, scheduler, &readied) }
         if !state.acceptance.producers.isEmpty { scheduler.admitProducers(&self) }
     }

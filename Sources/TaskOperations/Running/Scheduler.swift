@@ -135,9 +135,11 @@ extension Scheduler {
 
     private nonisolated func computeEffects(_ core: inout SchedulerCore, _ effects: inout Effects) {
         if !core.state.acceptance.producers.isEmpty { admitProducers(&core) }
-        if core.limits.isInUse { core.updateLimits(of: self) }
-        core.state.computeEffects { $0.permitWasReturned() }
-        if core.limits.isInUse { core.declineOffers(of: self) }
+        if core.limits == nil {
+            core.state.computeEffects { $0.permitWasReturned() }
+        } else {
+            effects.semaphores = core.computeEffectsWithLimits(of: self)
+        }
         if core.state.isEmpty {
             if core.awaitingBodyCount == 0, isAwaited { forgetAwaiting() }
             // Not the last reference: the caller has one.
@@ -145,7 +147,6 @@ extension Scheduler {
         } else if core.keptAlive == nil {
             core.keptAlive = self
         }
-        if core.limits.isInUse { effects.semaphores = core.takeSemaphoreEffects() }
         if core.state.effects.isEmpty { return }
         if core.state.effects.hasChanges { logChanges(&core) }
         effects.outbox = core.state.takeEffects()

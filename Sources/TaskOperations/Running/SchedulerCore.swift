@@ -1,8 +1,8 @@
 /// The state of a queue that its lock protects.
 struct SchedulerCore: Sendable {
     var state: Scheduler.State
-    /// The semaphores that are limits of operations.
-    var limits = QueueLimits()
+    /// The semaphores that are limits of operations; nil if there are none.
+    var limits: QueueLimits?
     /// The number of bodies that wait for the queue to be empty.
     var awaitingBodyCount = 0
     /// Objects that are told when the queue is suspended or resumed.

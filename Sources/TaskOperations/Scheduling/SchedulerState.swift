@@ -38,7 +38,7 @@ struct SchedulerState<Element: Sendable, Waiter: Sendable>: Sendable {
     /// The tasks that wait until the queue is empty.
     private var emptyWaiters = WaitingList<Waiter>()
     /// The workers of each level that were started and have not begun.
-    private(set) var starting = PerLevel(0)
+    private(set) var starting = PerLevel<Int32>(0)
     /// Whether the effects have said that the queue is empty and stays so.
     private var isOver = false
     var changes = ChangeList<Element>()
@@ -375,9 +375,9 @@ extension SchedulerState {
 
     @inline(__always)
     mutating func startWorkers(for operationCount: Int, at level: PriorityLevel) {
-        let count = max(0, min(operationCount, workerLimit) - starting[level])
+        let count = max(0, min(operationCount, workerLimit) - Int(starting[level]))
         if count == 0 { return }
-        starting[level] += count
+        starting[level] += Int32(count)
         for _ in 0..<count { effects.workers.append(level) }
     }
 

@@ -5,7 +5,7 @@
 struct SlotMap<Value> {
     private typealias Chunk = SlotChunk<Value>
 
-    /// A slot is a chunk's number and six bits for the place in it.
+    /// A slot is a chunk's number and four bits for the place in it.
     private var chunks: [Chunk?] = []
     /// Chunks that may have room; the last one is filled first. It contains every chunk with room. Full and removed chunks
     /// are skipped at their turn.
@@ -13,20 +13,22 @@ struct SlotMap<Value> {
     private(set) var count = 0
 
     subscript(slot: Int) -> Value {
-        _read { yield chunks[slot >> 6]!.values[slot & 63] }
-        _modify { yield &uniqueChunk(slot >> 6).values[slot & 63] }
+        _read { yield chunks[slot >> Chunk.shift]!.values[slot & Chunk.mask] }
+        _modify { yield &uniqueChunk(slot >> Chunk.shift).values[slot & Chunk.mask] }
     }
 
     /// Does something with a value where it is, in one access.
     @inline(__always)
     mutating func update<Result>(_ slot: Int, _ change: (inout Value) -> Result) -> Result {
-        change(&uniqueChunk(slot >> 6).values[slot & 63])
+        change(&uniqueChunk(slot >> Chunk.shift).values[slot & Chunk.mask])
     }
 
     /// Whether there is a value at a slot.
     func holds(_ slot: Int) -> Bool {
-        guard slot >= 0, slot >> 6 < chunks.count, let chunk = chunks[slot >> 6] else { return false }
-        return chunk.holds(slot & 63)
+        guard slot >= 0, slot >> Chunk.shift < chunks.count, let chunk = chunks[slot >> Chunk.shift] else {
+            return false
+        }
+        return chunk.holds(slot & Chunk.mask)
     }
 
     /// Every value, by slot. Linear in the values and a little for each chunk up to the last that holds any.
@@ -41,7 +43,7 @@ struct SlotMap<Value> {
     var slots: [Int] {
         var slots: [Int] = []
         slots.reserveCapacity(count)
-        for (number, chunk) in chunks.enumerated() { chunk?.forEach { slots.append(number << 6 + $0) } }
+        for (number, chunk) in chunks.enumerated() { chunk?.forEach { slots.append(number << Chunk.shift + $0) } }
         return slots
     }
 
@@ -49,7 +51,7 @@ struct SlotMap<Value> {
     var nextSlot: Int {
         mutating get {
             let number = chunkWithRoom()
-            return number << 6 + (~(chunks[number]?.occupied ?? 0)).trailingZeroBitCount
+            return number << Chunk.shift + (~(chunks[number]?.occupied ?? 0)).trailingZeroBitCount
         }
     }
 
@@ -64,16 +66,16 @@ struct SlotMap<Value> {
 
     /// Inserts a value at the slot that `nextSlot` has said just before.
     mutating func insert(_ value: consuming Value, at slot: Int) {
-        uniqueChunk(slot >> 6).insert(value, at: slot & 63)
+        uniqueChunk(slot >> Chunk.shift).insert(value, at: slot & Chunk.mask)
         count += 1
     }
 
     @discardableResult
     mutating func remove(at slot: Int) -> Value {
-        let number = slot >> 6
+        let number = slot >> Chunk.shift
         let chunk = uniqueChunk(number)
         let wasFull = chunk.occupied == .max
-        let value = chunk.remove(at: slot & 63)
+        let value = chunk.remove(at: slot & Chunk.mask)
         count -= 1
         // The chunk that is filled next keeps its memory, for values that are added and removed in turn.
         if wasFull {
@@ -118,9 +120,11 @@ struct SlotMap<Value> {
 extension SlotMap: @unchecked Sendable where Value: Sendable {}
 
 /// Room for as many values as its header has bits, each of which says whether there is one. An empty one is freed at once,
-/// where an array of optionals would look at each: 180 instructions for a link of a chain.
-private final class SlotChunk<Value>: ManagedBuffer<UInt64, Value> {
-    static var size: Int { 64 }
+/// where an array of optionals would look at each: 180 instructions for a link of a chain. A chunk of 16 keeps an idle queue small.
+private final class SlotChunk<Value>: ManagedBuffer<UInt16, Value> {
+    static var shift: Int { 4 }
+    static var size: Int { 1 << shift }
+    static var mask: Int { size - 1 }
 
     static func make() -> SlotChunk {
         // `create` makes an object of the class that it is called on.
@@ -131,21 +135,21 @@ private final class SlotChunk<Value>: ManagedBuffer<UInt64, Value> {
     var values: UnsafeMutablePointer<Value> { withUnsafeMutablePointerToElements { $0 } }
 
     /// The header, without a check for overlapping accesses, which are none: nothing is called while it is reached.
-    var occupied: UInt64 {
+    var occupied: UInt16 {
         get { withUnsafeMutablePointerToHeader { $0.pointee } }
         set { withUnsafeMutablePointerToHeader { $0.pointee = newValue } }
     }
 
-    func holds(_ place: Int) -> Bool { occupied & (1 << UInt64(place)) != 0 }
+    func holds(_ place: Int) -> Bool { occupied & (1 << UInt16(place)) != 0 }
 
     func insert(_ value: consuming Value, at place: Int) {
         (values + place).initialize(to: value)
-        occupied |= 1 << UInt64(place)
+        occupied |= 1 << UInt16(place)
     }
 
     func remove(at place: Int) -> Value {
         precondition(holds(place), "there is nothing at place \(place)")
-        occupied &= ~(1 << UInt64(place))
+        occupied &= ~(1 << UInt16(place))
         return (values + place).move()
     }
 

@@ -1,33 +1,42 @@
 /// Waiting values in the order of arrival, each with a number. Every call takes amortised constant time.
+///
+/// An empty list has no memory of its own: that is the state of most lists.
 struct WaitingList<Value: Sendable>: Sendable {
-    private var values: [Int: Value] = [:]
-    /// The numbers in order, from `head` on. Those that were removed are skipped.
-    private var order: [Int] = []
-    private var head = 0
-    private(set) var count = 0
+    private struct Values: Sendable {
+        var byNumber: [Int: Value] = [:]
+        /// The numbers in order, from `head` on. Those that were removed are skipped.
+        var order: [Int] = []
+        var head = 0
+    }
 
-    var isEmpty: Bool { count == 0 }
+    /// Nil if the list is empty.
+    private var values: Boxed<Values>?
 
-    func contains(where isWanted: (Value) -> Bool) -> Bool { values.values.contains(where: isWanted) }
+    var isEmpty: Bool { values == nil }
+
+    var count: Int { values?.value.byNumber.count ?? 0 }
+
+    func contains(where isWanted: (Value) -> Bool) -> Bool {
+        values?.value.byNumber.values.contains(where: isWanted) ?? false
+    }
 
     /// - Parameter number: One that nothing had before.
     mutating func append(_ value: Value, number: Int) {
-        values[number] = value
-        count += 1
-        order.append(number)
+        if values == nil { values = Boxed(Values()) }
+        values!.value.byNumber[number] = value
+        values!.value.order.append(number)
     }
 
     /// Removes the value with a number; nil if there is none.
     mutating func remove(_ number: Int) -> Value? {
-        guard let value = values.removeValue(forKey: number) else { return nil }
+        guard let value = values?.value.byNumber.removeValue(forKey: number) else { return nil }
         tidy()
         return value
     }
 
     mutating func removeFirst() -> Value? {
-        while head < order.count {
-            head += 1
-            if let value = values.removeValue(forKey: order[head - 1]) {
+        while let number = nextNumber() {
+            if let value = values!.value.byNumber.removeValue(forKey: number) {
                 tidy()
                 return value
             }
@@ -35,18 +44,26 @@ struct WaitingList<Value: Sendable>: Sendable {
         return nil
     }
 
+    private mutating func nextNumber() -> Int? {
+        guard values != nil, values!.value.head < values!.value.order.count else { return nil }
+        defer { values!.value.head += 1 }
+        return values!.value.order[values!.value.head]
+    }
+
     /// Removes all, in order.
     mutating func removeAll() -> [Value] {
-        defer { self = Self() }
-        return order[head...].compactMap { values[$0] }
+        guard let all = values?.value else { return [] }
+        values = nil
+        return all.order[all.head...].compactMap { all.byNumber[$0] }
     }
 
     /// One was removed. Gives memory back if less than half of it is needed.
     private mutating func tidy() {
-        count -= 1
-        if isEmpty { return self = Self() }
-        if order.count <= 64 || order.count <= 2 * count { return }
-        order = order[head...].filter { values[$0] != nil }
-        head = 0
+        let (count, total) = (values!.value.byNumber.count, values!.value.order.count)
+        if count == 0 { return values = nil }
+        if total <= 64 || total <= 2 * count { return }
+        let all = values!.value
+        values!.value.order = all.order[all.head...].filter { all.byNumber[$0] != nil }
+        values!.value.head = 0
     }
 }
