@@ -16,6 +16,7 @@ let exploredSettings =
         .define("TASK_OPERATIONS_EXPLORED"),
         .unsafeFlags([
             "-module-alias", "TaskOperations=ExploredTaskOperations",
+            "-module-alias", "TaskOperationsExtras=ExploredTaskOperationsExtras",
             "-module-alias", "TaskOperationsTesting=ExploredTaskOperationsTesting",
         ]),
     ]
@@ -25,6 +26,7 @@ let package = Package(
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: [
         .library(name: "TaskOperations", targets: ["TaskOperations"]),
+        .library(name: "TaskOperationsExtras", targets: ["TaskOperationsExtras"]),
         .library(name: "TaskOperationsBridge", targets: ["TaskOperationsBridge"]),
         .library(name: "TaskOperationsDiagnosis", targets: ["TaskOperationsDiagnosis"]),
         .library(name: "TaskOperationsTracing", targets: ["TaskOperationsTracing"]),
@@ -35,10 +37,17 @@ let package = Package(
     ],
     targets: [
         .target(name: "TaskOperations", swiftSettings: settings),
-        .target(name: "TaskOperationsBridge", dependencies: ["TaskOperations"], swiftSettings: settings),
-        .target(name: "TaskOperationsDiagnosis", dependencies: ["TaskOperations"], swiftSettings: settings),
+        .target(name: "TaskOperationsExtras", dependencies: ["TaskOperations"], swiftSettings: settings),
+        .target(
+            name: "TaskOperationsBridge", dependencies: ["TaskOperations", "TaskOperationsExtras"],
+            swiftSettings: settings),
+        .target(
+            name: "TaskOperationsDiagnosis", dependencies: ["TaskOperations", "TaskOperationsExtras"],
+            swiftSettings: settings),
         .target(name: "TaskOperationsTracing", dependencies: ["TaskOperations"], swiftSettings: settings),
-        .target(name: "TaskOperationsDeliveries", dependencies: ["TaskOperations"], swiftSettings: settings),
+        .target(
+            name: "TaskOperationsDeliveries", dependencies: ["TaskOperations", "TaskOperationsExtras"],
+            swiftSettings: settings),
         .target(name: "TaskOperationsTesting", dependencies: ["TaskOperations"], swiftSettings: settings),
         .target(
             name: "TaskOperationsExpectations", dependencies: ["TaskOperationsTesting"], swiftSettings: settings),
@@ -50,10 +59,14 @@ let package = Package(
                 "Support/Platform/POSIXThreads.swift",
             ], swiftSettings: exploredSettings),
         .target(
+            name: "ExploredTaskOperationsExtras", dependencies: ["Exploration", "ExploredTaskOperations"],
+            swiftSettings: exploredSettings),
+        .target(
             name: "ExploredTaskOperationsTesting", dependencies: ["ExploredTaskOperations"],
             swiftSettings: exploredSettings),
         .target(
-            name: "ExploredTaskOperationsBridge", dependencies: ["Exploration", "ExploredTaskOperations"],
+            name: "ExploredTaskOperationsBridge",
+            dependencies: ["Exploration", "ExploredTaskOperations", "ExploredTaskOperationsExtras"],
             exclude: ["Operations/FinishWatcher.swift", "Platform/Corelibs/LegacyObservation.swift"],
             swiftSettings: exploredSettings),
         .target(
@@ -76,7 +89,9 @@ let package = Package(
             path: "Sources/MigrationExamples/Legacy", swiftSettings: [.swiftLanguageMode(.v5)]),
         .target(
             name: "MigrationExamplesPorted",
-            dependencies: ["TaskOperations", "TaskOperationsBridge", "MigrationExamplesSupport"],
+            dependencies: [
+                "TaskOperations", "TaskOperationsBridge", "TaskOperationsExtras", "MigrationExamplesSupport",
+            ],
             path: "Sources/MigrationExamples/Ported", swiftSettings: settings),
         .target(
             name: "TourKit",
@@ -100,8 +115,8 @@ let package = Package(
         .executableTarget(
             name: "benchmark",
             dependencies: [
-                "TaskOperations", "TaskOperationsBridge", "TaskOperationsTracing", "TaskOperationsTesting",
-                "SourceAudit", "CAllocator", "CommandOutput",
+                "TaskOperations", "TaskOperationsBridge", "TaskOperationsExtras", "TaskOperationsTracing",
+                "TaskOperationsTesting", "SourceAudit", "CAllocator", "CommandOutput",
             ],
             swiftSettings: settings),
         .testTarget(
@@ -111,15 +126,15 @@ let package = Package(
         .testTarget(
             name: "TaskOperationsTests",
             dependencies: [
-                "TaskOperations", "TaskOperationsDiagnosis", "TaskOperationsTesting", "TaskOperationsExpectations",
-                "CAllocator",
+                "TaskOperations", "TaskOperationsDiagnosis", "TaskOperationsExtras", "TaskOperationsTesting",
+                "TaskOperationsExpectations", "CAllocator",
             ],
             swiftSettings: settings),
         .testTarget(
             name: "TaskOperationsTracingTests",
             dependencies: [
-                "TaskOperations", "TaskOperationsTracing", "TaskOperationsTesting", "TaskOperationsExpectations",
-                "MigrationExamplesSupport", "TourKit",
+                "TaskOperations", "TaskOperationsExtras", "TaskOperationsTracing", "TaskOperationsTesting",
+                "TaskOperationsExpectations", "MigrationExamplesSupport", "TourKit",
             ],
             swiftSettings: settings),
         .testTarget(
@@ -129,8 +144,8 @@ let package = Package(
         .testTarget(
             name: "DeliveriesTests",
             dependencies: [
-                "RedisDeliveries", "TaskOperationsDeliveries", "TaskOperationsTesting", "TaskOperationsExpectations",
-                "workers",
+                "RedisDeliveries", "TaskOperationsDeliveries", "TaskOperationsExtras", "TaskOperationsTesting",
+                "TaskOperationsExpectations", "workers",
             ],
             swiftSettings: settings),
         .testTarget(
@@ -139,12 +154,15 @@ let package = Package(
         .testTarget(
             name: "ExplorationTests",
             dependencies: [
-                "Exploration", "ExploredTaskOperations", "ExploredTaskOperationsBridge", "ExploredSimulation",
+                "Exploration", "ExploredTaskOperations", "ExploredTaskOperationsBridge",
+                "ExploredTaskOperationsExtras", "ExploredSimulation",
             ],
             swiftSettings: settings),
         .testTarget(
             name: "StressTests",
-            dependencies: ["TaskOperations", "TaskOperationsTesting", "TaskOperationsExpectations"],
+            dependencies: [
+                "TaskOperations", "TaskOperationsExtras", "TaskOperationsTesting", "TaskOperationsExpectations",
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "ParityTests",
@@ -153,9 +171,9 @@ let package = Package(
         .testTarget(
             name: "MigrationTests",
             dependencies: [
-                "TaskOperationsTesting", "TaskOperationsExpectations", "MigrationExamplesSupport",
-                "MigrationExamplesLegacy",
-                "MigrationExamplesPorted", "TourKit", "tour", "TaskOperationsTracing",
+                "TaskOperationsExtras", "TaskOperationsTesting", "TaskOperationsExpectations",
+                "MigrationExamplesSupport", "MigrationExamplesLegacy", "MigrationExamplesPorted", "TourKit", "tour",
+                "TaskOperationsTracing",
             ],
             swiftSettings: settings),
         .target(
@@ -181,15 +199,16 @@ let package = Package(
         .testTarget(
             name: "BridgeTests",
             dependencies: [
-                "TaskOperations", "TaskOperationsBridge", "TaskOperationsDiagnosis", "TaskOperationsTesting",
-                "TaskOperationsExpectations", "MigrationExamplesSupport",
+                "TaskOperations", "TaskOperationsBridge", "TaskOperationsDiagnosis", "TaskOperationsExtras",
+                "TaskOperationsTesting", "TaskOperationsExpectations", "MigrationExamplesSupport",
             ],
             swiftSettings: settings),
         // An app as Xcode 26 creates it.
         .testTarget(
             name: "DefaultIsolationTests",
             dependencies: [
-                "TaskOperations", "TaskOperationsBridge", "TaskOperationsTesting", "TaskOperationsExpectations",
+                "TaskOperations", "TaskOperationsBridge", "TaskOperationsExtras", "TaskOperationsTesting",
+                "TaskOperationsExpectations",
             ],
             swiftSettings: settings + [
                 .defaultIsolation(MainActor.self), .enableUpcomingFeature("InferIsolatedConformances"),
@@ -201,8 +220,8 @@ let package = Package(
 // For an exploration of threads in a release build of its own: see the article Exploration.
 if Context.environment["TASK_OPERATIONS_EXPLORATION"] != nil {
     let explored = [
-        "Exploration", "ExploredTaskOperations", "ExploredTaskOperationsBridge", "ExploredTaskOperationsTesting",
-        "ExploredSimulation", "ExplorationTests",
+        "Exploration", "ExploredTaskOperations", "ExploredTaskOperationsBridge", "ExploredTaskOperationsExtras",
+        "ExploredTaskOperationsTesting", "ExploredSimulation", "ExplorationTests",
     ]
     package.targets.removeAll { !explored.contains($0.name) }
     package.products.removeAll { !explored.contains($0.name) }
@@ -211,8 +230,9 @@ if Context.environment["TASK_OPERATIONS_EXPLORATION"] != nil {
 // Set by .ci/run for the thread sanitizer, which shares no build with anything: only what is tested under it is built.
 if Context.environment["TASK_OPERATIONS_SANITIZED"] != nil {
     let sanitized = [
-        "TaskOperations", "TaskOperationsBridge", "TaskOperationsDiagnosis", "TaskOperationsTesting",
-        "TaskOperationsExpectations", "CAllocator", "MigrationExamplesSupport", "TaskOperationsTests", "TestingTests",
+        "TaskOperations", "TaskOperationsBridge", "TaskOperationsDiagnosis", "TaskOperationsExtras",
+        "TaskOperationsTesting", "TaskOperationsExpectations", "CAllocator", "MigrationExamplesSupport",
+        "TaskOperationsTests", "TestingTests",
         "StressTests", "ParityTests", "BridgeTests",
     ]
     package.targets.removeAll { !sanitized.contains($0.name) }

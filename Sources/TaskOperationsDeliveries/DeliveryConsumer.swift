@@ -1,4 +1,5 @@
 @_spi(Lock) import TaskOperations
+import TaskOperationsExtras
 
 /// Pulls deliveries when the queue could start them, and adds an operation for each.
 final class DeliveryConsumer<Source: Delivery>: Sendable {

@@ -1,4 +1,5 @@
 internal import TaskOperations
+import TaskOperationsExtras
 
 /// How long a worker may hold a delivery, and when it asks for more time.
 ///

@@ -1,4 +1,5 @@
 @_spi(Lock) import TaskOperations
+import TaskOperationsExtras
 
 /// The payload was delivered more often than `DeliveryOptions.maxAttempts` allows, so it was not executed again.
 public struct DeliveryAttemptsExhausted: Error, Hashable {

@@ -1,4 +1,5 @@
 @_spi(Lock) internal import TaskOperations
+import TaskOperationsExtras
 
 /// An engine within the process, for tests and first steps: payloads, leases, redeliveries and delays, and nothing durable.
 ///

@@ -1,4 +1,5 @@
 import TaskOperations
+import TaskOperationsExtras
 
 /// Watches a queue, on a thread of its own: bodies that block all of the pool's threads do not keep it from its work.
 final class StallWatch: ChangeListener {

@@ -1,6 +1,7 @@
 import TaskOperations
 import TaskOperationsDeliveries
 import TaskOperationsExpectations
+import TaskOperationsExtras
 import TaskOperationsTesting
 import Testing
 

@@ -1,5 +1,6 @@
 @_spi(Lock) import TaskOperations
 import TaskOperationsDeliveries
+import TaskOperationsExtras
 import TaskOperationsTesting
 
 /// Runs a program on one thread, and checks what must hold for every program.

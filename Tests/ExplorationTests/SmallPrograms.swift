@@ -1,5 +1,6 @@
 import Exploration
 import ExploredTaskOperations
+import ExploredTaskOperationsExtras
 
 /// What bodies and handlers count. Only one thread of a schedule runs at a time.
 final class Tally: @unchecked Sendable {

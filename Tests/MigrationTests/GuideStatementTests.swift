@@ -2,6 +2,7 @@ import Foundation
 import MigrationExamplesSupport
 import TaskOperations
 import TaskOperationsExpectations
+import TaskOperationsExtras
 import Testing
 
 /// Compares statements of the guide with the behaviour, the sources and the figures that they describe.

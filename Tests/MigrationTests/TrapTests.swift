@@ -2,6 +2,7 @@ import Foundation
 import MigrationExamplesSupport
 import TaskOperations
 import TaskOperationsExpectations
+import TaskOperationsExtras
 import Testing
 
 @testable import MigrationExamplesPorted

@@ -1,5 +1,6 @@
 import TaskOperations
 import TaskOperationsExpectations
+import TaskOperationsExtras
 import TaskOperationsTesting
 import Testing
 

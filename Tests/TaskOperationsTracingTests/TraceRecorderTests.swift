@@ -1,6 +1,7 @@
 import Foundation
 import TaskOperations
 import TaskOperationsExpectations
+import TaskOperationsExtras
 import TaskOperationsTesting
 import TaskOperationsTracing
 import Testing

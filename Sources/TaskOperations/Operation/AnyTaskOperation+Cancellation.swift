@@ -51,7 +51,7 @@ extension AnyTaskOperation {
 
     /// Ends the operation if it has not started, and otherwise cancels its task. Marks the operation as cancelled only if
     /// this is a cancellation.
-    func endBeforeStart(_ failure: any Error, isCancellation: Bool) {
+    package func endBeforeStart(_ failure: any Error, isCancellation: Bool) {
         end { $0.end(failure, isCancellation: isCancellation) }
     }
 

@@ -25,7 +25,7 @@ extension AnyTaskOperation {
     package var orderPriority: TaskPriority { record.withLock { $0.orderLevel }.taskPriority }
 
     /// Raises the operation, and all that it waits for, for a waiter that stays until the end.
-    func escalate(to level: PriorityLevel) {
+    package func escalate(to level: PriorityLevel) {
         Inheritance.carryOut(.init(target: .operation(self), from: nil, to: level))
     }
 }

@@ -87,7 +87,7 @@ extension AnyTaskOperation {
     }
 
     /// Ends a wait, if it is in progress.
-    func leaveWait(_ number: Int) {
+    package func leaveWait(_ number: Int) {
         guard let (continuation, level) = record.withLock({ $0.links?.waiters.remove(number) }) else { return }
         Inheritance.carryOut(.init(target: .operation(self), from: level, to: nil))
         continuation.resume(returning: false)

@@ -98,7 +98,7 @@ extension AnyTaskOperation {
         addHandler(on: executor) { _ in handler() }
     }
 
-    func addHandler(
+    package func addHandler(
         on executor: (any TaskExecutor)? = nil, _ handler: @escaping @Sendable (AnyTaskOperation) -> Void
     ) {
         if !addHandlerUnlessFinished(handler) {
@@ -107,7 +107,7 @@ extension AnyTaskOperation {
     }
 
     /// Returns false, and does nothing, if the operation is finished.
-    func addHandlerUnlessFinished(_ handler: @escaping @Sendable (AnyTaskOperation) -> Void) -> Bool {
+    package func addHandlerUnlessFinished(_ handler: @escaping @Sendable (AnyTaskOperation) -> Void) -> Bool {
         record.withLock { record in
             if record.phase == .finished { return false }
             record.madeLinks().handlers.append(handler)

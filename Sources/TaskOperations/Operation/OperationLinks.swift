@@ -28,7 +28,7 @@ final class OperationLinks: @unchecked Sendable {
         @exclusivity(unchecked) var limitUse = LimitUse.held
         @exclusivity(unchecked) var beginningWaitCount = 0
         @exclusivity(unchecked) var addedBodies: AddedBodies?
-        @exclusivity(unchecked) var progress: ProgressUnit?
+        @exclusivity(unchecked) var progress: Attachment?
     }
 
     /// A wait of a body.
@@ -150,8 +150,8 @@ extension OperationLinks {
         _modify { yield &madeExtras().addedBodies }
     }
 
-    /// How far the operation has come, if it has told that or anything has asked.
-    var progress: ProgressUnit? {
+    /// The progress that TaskOperationsExtras keeps, if the operation has reported any or anything has asked.
+    var progress: Attachment? {
         get { extras?.progress }
         _modify { yield &madeExtras().progress }
     }

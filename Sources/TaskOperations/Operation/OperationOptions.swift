@@ -66,7 +66,7 @@ public struct OperationOptions: Sendable {
     /// Whether an operation takes one permit of its queue and no others.
     package var takesOnePermit: Bool { values.weight ?? 1 == 1 && values.limits.isEmpty }
 
-    var values: OptionValues { if case .values(let values) = box { values } else { OptionValues() } }
+    package var values: OptionValues { if case .values(let values) = box { values } else { OptionValues() } }
 
     /// Adds options, which replace those that are set already; limits and dependencies are added.
     mutating func add(_ other: OperationOptions) {
@@ -88,13 +88,13 @@ public struct OperationOptions: Sendable {
 }
 
 /// The values of options.
-struct OptionValues: Sendable {
-    var name: String?
-    var priority: TaskPriority?
+package struct OptionValues: Sendable {
+    package var name: String?
+    package var priority: TaskPriority?
     var weight: Int?
     var limits: [AsyncSemaphore] = []
     var dependencies: [AnyTaskOperation] = []
-    var delay: TimeFromNow?
+    package var delay: TimeFromNow?
     var startLimit: TimeFromNow?
     var endLimit: TimeFromNow?
     var timeLimit: Duration?
@@ -138,7 +138,7 @@ struct OptionValues: Sendable {
         return ordered
     }
 
-    var chosenClock: any Clock<Duration> { clock ?? ContinuousClock() }
+    package var chosenClock: any Clock<Duration> { clock ?? ContinuousClock() }
 }
 
 extension OperationOptions: ExpressibleByArrayLiteral {
@@ -149,7 +149,7 @@ extension OperationOptions: ExpressibleByArrayLiteral {
 }
 
 /// A time from the moment at which it is asked for.
-enum TimeFromNow: Sendable {
+package enum TimeFromNow: Sendable {
     case duration(Duration)
     case instant(remaining: @Sendable () -> Duration)
 
@@ -160,7 +160,7 @@ enum TimeFromNow: Sendable {
         }
     }
 
-    var remaining: Duration {
+    package var remaining: Duration {
         switch self {
         case .duration(let duration): duration
         case .instant(let remaining): remaining()

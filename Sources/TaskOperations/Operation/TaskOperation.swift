@@ -199,7 +199,7 @@ extension TaskOperation {
     }
 
     /// The value of an operation that is finished, without a `Result` of its type, which is looked up at each use.
-    func finishedValue() throws -> Success { try Self.value(of: record.withLock { $0.outcome }) }
+    package func finishedValue() throws -> Success { try Self.value(of: record.withLock { $0.outcome }) }
 
     /// The value of a finished operation, or the original error if the operation did not run because of another one.
     private func originalValue() throws -> Success {

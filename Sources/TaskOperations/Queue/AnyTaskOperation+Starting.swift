@@ -8,7 +8,7 @@ extension AnyTaskOperation {
     }
 
     /// Starts a new operation that has no dependencies and was not added to a queue.
-    func startNew() {
+    package func startNew() {
         do {
             try start()
         } catch {
@@ -19,6 +19,6 @@ extension AnyTaskOperation {
 
 extension Scheduler {
     /// The scheduler of operations that are started without a queue.
-    static let withoutQueue = Scheduler(
+    package static let withoutQueue = Scheduler(
         queueName: nil, width: .max, place: .pool, isSuspended: false, taskLocals: [], permit: nil)
 }

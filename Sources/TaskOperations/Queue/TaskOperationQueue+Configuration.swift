@@ -118,7 +118,7 @@ extension TaskOperationQueue.Configuration {
     }
 
     /// Stops the process if a value makes no sense.
-    func check() {
+    package func check() {
         TaskOperationQueue.checkWidth(maxConcurrentOperationCount)
         TaskOperationQueue.checkQueuedLimit(maxQueuedOperationCount)
         require(

@@ -138,5 +138,5 @@ extension Scheduler {
     }
 
     /// The object that the user created; nil if it was released.
-    nonisolated var owningQueue: TaskOperationQueue? { owner.map { $0 as! TaskOperationQueue } }
+    package nonisolated var owningQueue: TaskOperationQueue? { owner.map { $0 as! TaskOperationQueue } }
 }

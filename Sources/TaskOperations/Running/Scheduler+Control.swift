@@ -13,7 +13,7 @@ extension Scheduler {
         withCore { $0.state.permits.caps.map { $0[level].capacity } ?? .max }
     }
 
-    nonisolated var isSuspended: Bool {
+    package nonisolated var isSuspended: Bool {
         get { withCore { $0.state.isSuspended } }
         set { withSuspension { $0.state.setSuspended(newValue) } }
     }

@@ -14,7 +14,7 @@ extension Scheduler {
     /// - Throws: `CancellationError` if the task is cancelled first; `TaskOperationError` as `submit` does, `queueShutDown`,
     ///   and `waitCycle` if a body waits that keeps the permit without which there will be no room. Then it has not been
     ///   added; but after `queueShutDown` it has ended.
-    nonisolated func submitWaitingForRoom(_ operation: AnyTaskOperation) async throws {
+    package nonisolated func submitWaitingForRoom(_ operation: AnyTaskOperation) async throws {
         try Task.checkCancellation()
         try claimAndLink(operation)
         let wait = WaitForRoom(operation: operation)

@@ -19,7 +19,7 @@ package actor Scheduler {
 
     nonisolated let identity: QueueIdentity
     nonisolated let place: Place
-    nonisolated let taskLocals: [InheritedTaskLocal]
+    package nonisolated let taskLocals: [InheritedTaskLocal]
     /// Makes the workers of a scope's queue; nil if the queue outlives every scope.
     nonisolated let scopeWorkers: ScopeWorkers?
     /// Decides when a worker lets other tasks run; nil if a clock does.
@@ -44,9 +44,9 @@ package actor Scheduler {
     /// Interceptors of bodies.
     nonisolated let surroundings = BodySurroundings()
     /// Options that complete those of each operation; nil if there are none.
-    nonisolated let defaults: OperationOptions?
+    package nonisolated let defaults: OperationOptions?
     /// The failures of operations, if a scope throws them.
-    nonisolated let failures: FailureLog?
+    package nonisolated let failures: FailureLog?
     // Written once, before any other thread can know the scheduler. Read with no lock held: the load may return the last
     // reference, and its release enters the scheduler.
     nonisolated(unsafe) private(set) weak var owner: AnyObject?

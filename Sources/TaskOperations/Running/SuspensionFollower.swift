@@ -1,15 +1,15 @@
 /// Follows whether a queue is suspended.
-protocol SuspensionFollower: AnyObject, Sendable {
+package protocol SuspensionFollower: AnyObject, Sendable {
     /// The queue was suspended or resumed, or can no longer be suspended.
     func suspensionChanged()
 }
 
 extension Scheduler {
-    nonisolated func addFollower(_ follower: any SuspensionFollower) {
+    package nonisolated func addFollower(_ follower: any SuspensionFollower) {
         withCore { $0.followers.append(follower) }
     }
 
-    nonisolated func removeFollower(_ follower: any SuspensionFollower) {
+    package nonisolated func removeFollower(_ follower: any SuspensionFollower) {
         // The caller keeps it.
         withCore { $0.followers.removeAll { $0 === follower } }
     }

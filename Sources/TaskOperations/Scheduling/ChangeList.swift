@@ -34,7 +34,7 @@ struct ChangeList<Element: Sendable>: Sendable {
 
 /// How many operations were ever added, and how many of them have not ended, after a change.
 package struct ChangeCounts: Hashable, Sendable {
-    let added: Int
+    package let added: Int
     package let unfinished: Int
 }
 

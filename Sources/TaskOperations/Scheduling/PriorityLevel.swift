@@ -1,5 +1,5 @@
 /// The five levels that order ready work, each the level of one `TaskPriority`.
-enum PriorityLevel: UInt8, CaseIterable, Comparable, Sendable {
+package enum PriorityLevel: UInt8, CaseIterable, Comparable, Sendable {
     case background
     case low
     case medium
@@ -7,7 +7,7 @@ enum PriorityLevel: UInt8, CaseIterable, Comparable, Sendable {
     case userInteractive
 
     /// The level of a task priority; a value between two levels counts as the lower one.
-    init(_ priority: TaskPriority) {
+    package init(_ priority: TaskPriority) {
         // The raw values of the standard library's constants, which are part of its ABI.
         switch priority.rawValue {
         case 33...: self = .userInteractive
@@ -18,7 +18,7 @@ enum PriorityLevel: UInt8, CaseIterable, Comparable, Sendable {
         }
     }
 
-    var taskPriority: TaskPriority {
+    package var taskPriority: TaskPriority {
         switch self {
         case .background: .background
         case .low: .low
@@ -28,7 +28,7 @@ enum PriorityLevel: UInt8, CaseIterable, Comparable, Sendable {
         }
     }
 
-    static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+    package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }
 
 /// A value for each level, in a field of its own: an array is memory to allocate, and an index into a vector is a call.

@@ -3,7 +3,7 @@
 // the article Exploration.
 #if TASK_OPERATIONS_EXPLORED
     public import Exploration
-    internal import Synchronization
+    package import Synchronization
 
     #if canImport(Darwin)
         internal import Darwin
@@ -15,8 +15,8 @@
 
     @_spi(Lock) public typealias LockStorage<Value: ~Copyable & Sendable> = ControlledLock<Value>
     @_spi(Lock) public typealias Lock<Value: ~Copyable & Sendable> = ControlledLock<Value>
-    typealias Atomic<Value: AtomicRepresentable> = ControlledAtomic<Value>
-    typealias Monitor<Value: Sendable> = ControlledMonitor<Value>
+    package typealias Atomic<Value: AtomicRepresentable> = ControlledAtomic<Value>
+    package typealias Monitor<Value: Sendable> = ControlledMonitor<Value>
 
     /// The clock of a schedule.
     public struct ContinuousClock: Clock {
@@ -55,7 +55,7 @@
 
         static var invalidArgument: Int32 { EINVAL }
 
-        static func inReleasePool(_ work: () -> Void) { work() }
+        package static func inReleasePool(_ work: () -> Void) { work() }
     }
 
     // swift-format-ignore: AlwaysUseLowerCamelCase
@@ -81,7 +81,9 @@
     extension Task where Success == Never, Failure == Never {
         public static func yield() async { await ControlledSystem.yieldTask() }
 
-        static func sleep(for duration: Duration) async throws { try await ContinuousClock().sleep(for: duration) }
+        package static func sleep(for duration: Duration) async throws {
+            try await ContinuousClock().sleep(for: duration)
+        }
     }
 
     // The runtime holds the lock of a task's status while it calls these handlers.

@@ -1,16 +1,18 @@
 // Values that each thread has for itself. The functions of the system itself are in `Platform`.
 
 /// A mark that each thread carries: the identity of an object, or none.
-struct ThreadMark: Sendable {
+package struct ThreadMark: Sendable {
     private let address = ThreadAddress()
 
+    package init() {}
+
     /// Whether the calling thread carries the mark of an object.
-    func isSet(to object: ObjectIdentifier) -> Bool {
+    package func isSet(to object: ObjectIdentifier) -> Bool {
         UInt(bitPattern: address.value) == UInt(bitPattern: object)
     }
 
     /// Marks the calling thread.
-    func set(to object: ObjectIdentifier) {
+    package func set(to object: ObjectIdentifier) {
         address.value = UnsafeMutableRawPointer(bitPattern: UInt(bitPattern: object))
     }
 }

@@ -40,5 +40,5 @@ package enum SystemThread {
     }
 
     /// Performs work in an autorelease pool of its own, if the platform has autorelease pools.
-    static func inReleasePool(_ work: () -> Void) { withReleasePool(work) }
+    package static func inReleasePool(_ work: () -> Void) { withReleasePool(work) }
 }

@@ -3,9 +3,9 @@
 // operation that is awaited on an idle queue.
 
 #if DEBUG
-    typealias WaitContinuation<Value> = CheckedContinuation<Value, Never>
+    package typealias WaitContinuation<Value> = CheckedContinuation<Value, Never>
 #else
-    typealias WaitContinuation<Value> = UnsafeContinuation<Value, Never>
+    package typealias WaitContinuation<Value> = UnsafeContinuation<Value, Never>
 #endif
 
 /// Suspends the calling task until its continuation is resumed.
@@ -30,7 +30,7 @@ func withWaitContinuation<Value>(
 ///   - isOver: Called once after the registration: whether an event other than a cancellation has ended the wait before.
 ///   - end: Removes the continuation and resumes it. Has no effect if it is not stored.
 @inline(__always)
-func withCancellableWait<Value: Sendable>(
+package func withCancellableWait<Value: Sendable>(
     endsWhenCancelled: Bool = true, register: (WaitContinuation<Value>) -> Void, isOver: () -> Bool = { false },
     end: @Sendable () -> Void
 ) async -> Value {

@@ -162,7 +162,7 @@ extension AsyncSemaphore {
 }
 
 extension AsyncSemaphore: AwaitedSubject {
-    var waitDescription: String {
+    package var waitDescription: String {
         let (capacity, available) = storage.withLock { ($0.state.permits.capacity, $0.state.permits.available) }
         let label = name.map { "semaphore \"\($0)\"" } ?? "a semaphore"
         return "\(label), \(available) of whose \(capacity) permits are left"

@@ -1,5 +1,6 @@
 public import Dispatch
 internal import TaskOperations
+internal import TaskOperationsExtras
 
 extension DispatchQueue {
     /// Runs a block on the queue, and waits for its result without blocking a thread.

@@ -1,5 +1,6 @@
 internal import Dispatch
 internal import TaskOperations
+internal import TaskOperationsExtras
 
 /// Where the bridge's own handlers run. They are short, and of a user's code they call only the properties that tell the
 /// state of an operation of Foundation. The queue is serial, so it gets a thread even if blocked work holds all threads of

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import TaskOperations
+internal import TaskOperationsExtras
 
 extension BridgedOperationQueue {
     /// Adds an operation of this library that no other code can reach.

@@ -1,5 +1,6 @@
 internal import Foundation
 @_spi(Lock) internal import TaskOperations
+internal import TaskOperationsExtras
 
 extension BridgedOperationQueue {
     /// Waits until the queue is empty, or until an operation of it that calls this is the only one.

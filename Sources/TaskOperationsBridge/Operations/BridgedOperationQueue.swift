@@ -2,6 +2,7 @@ public import Dispatch
 public import Foundation
 internal import Synchronization
 @_spi(Lock) public import TaskOperations
+internal import TaskOperationsExtras
 
 /// An `OperationQueue` for code that wants one, driven by a `TaskOperationQueue`.
 ///

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import TaskOperations
+internal import TaskOperationsExtras
 
 extension Foundation.Operation {
     /// The operation of this library that represents this one, or that this one represents.

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import TaskOperations
+internal import TaskOperationsExtras
 
 // A node whose operation of Foundation was given to a queue of ours.
 

@@ -1,5 +1,6 @@
 public import Foundation
 @_spi(Lock) public import TaskOperations
+internal import TaskOperationsExtras
 
 extension AnyTaskOperation {
     /// This operation as one of Foundation, to depend on or to add to an `OperationQueue`. Always the same one as long

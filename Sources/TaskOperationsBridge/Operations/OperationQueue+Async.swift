@@ -1,6 +1,7 @@
 public import Foundation
 internal import Synchronization
 @_spi(Lock) internal import TaskOperations
+internal import TaskOperationsExtras
 
 extension OperationQueue {
     /// Waits, without blocking a thread, until the queue is empty, including barriers. The call also waits for

@@ -2,6 +2,7 @@
     internal import Dispatch
     internal import Foundation
     @_spi(Lock) internal import TaskOperations
+    internal import TaskOperationsExtras
 
     // The parts that are specific to Foundation on Apple platforms. `Corelibs` has the same names for all other
     // platforms.

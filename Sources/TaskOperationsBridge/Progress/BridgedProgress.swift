@@ -1,5 +1,6 @@
 public import Foundation
 public import TaskOperations
+internal import TaskOperationsExtras
 
 // MARK: - From an operation to Foundation
 

@@ -1,5 +1,6 @@
 public import Foundation
 public import TaskOperations
+internal import TaskOperationsExtras
 
 extension TaskOperationQueue {
     /// The number of operations ever added to the queue, and the number of these that have ended, with any outcome.

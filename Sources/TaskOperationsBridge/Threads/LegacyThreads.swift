@@ -1,4 +1,5 @@
 @_spi(Lock) internal import TaskOperations
+internal import TaskOperationsExtras
 
 /// Threads on which old code may block: at most 64 at once, which are started as they are needed and end after some
 /// seconds without work. Further work waits in line, so nothing on these threads may wait for it.

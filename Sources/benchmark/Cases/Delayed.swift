@@ -1,5 +1,6 @@
 import Dispatch
 import TaskOperations
+import TaskOperationsExtras
 
 extension Case {
     /// The time and the memory are those of adding and waiting; the deadlines are an hour away, in no order.

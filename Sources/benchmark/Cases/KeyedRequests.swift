@@ -1,4 +1,5 @@
 import TaskOperations
+import TaskOperationsExtras
 import TaskOperationsTesting
 
 // Many concurrent requests for few keys, which share one operation for each key. The comparison is an actor with a

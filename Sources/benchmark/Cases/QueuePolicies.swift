@@ -1,4 +1,5 @@
 @_spi(Lock) import TaskOperations
+import TaskOperationsExtras
 
 // Features of a queue besides its width. The comparison is code that a user would write around a queue or a task.
 

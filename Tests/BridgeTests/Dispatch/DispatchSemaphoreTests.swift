@@ -1,6 +1,7 @@
 import Dispatch
 import TaskOperations
 import TaskOperationsExpectations
+import TaskOperationsExtras
 import TaskOperationsTesting
 import Testing
 

@@ -1,6 +1,7 @@
 import Dispatch
 import TaskOperationsBridge
 import TaskOperationsExpectations
+import TaskOperationsExtras
 import TaskOperationsTesting
 import Testing
 

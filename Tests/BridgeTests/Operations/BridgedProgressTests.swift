@@ -2,6 +2,7 @@ import Foundation
 import TaskOperations
 import TaskOperationsBridge
 import TaskOperationsExpectations
+import TaskOperationsExtras
 import TaskOperationsTesting
 import Testing
 

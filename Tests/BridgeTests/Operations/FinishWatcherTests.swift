@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import TaskOperationsExpectations
+import TaskOperationsExtras
 import TaskOperationsTesting
 import Testing
 

@@ -1,6 +1,7 @@
 import Foundation
 @_spi(Lock) import TaskOperations
 import TaskOperationsExpectations
+import TaskOperationsExtras
 import TaskOperationsTesting
 import Testing
 

@@ -3,6 +3,7 @@ import Foundation
 import TaskOperations
 import TaskOperationsDiagnosis
 import TaskOperationsExpectations
+import TaskOperationsExtras
 import TaskOperationsTesting
 import Testing
 

@@ -1,6 +1,7 @@
 import Foundation
 import MigrationExamplesSupport
 import TaskOperationsExpectations
+import TaskOperationsExtras
 import Testing
 
 @testable import MigrationExamplesLegacy

@@ -2,6 +2,7 @@ import Dispatch
 import Foundation
 import TaskOperations
 import TaskOperationsExpectations
+import TaskOperationsExtras
 import TaskOperationsTesting
 import Testing
 

@@ -4,6 +4,7 @@ import TaskOperationsTesting
 import Testing
 
 @_spi(Lock) @testable import TaskOperations
+@testable import TaskOperationsExtras
 
 @Suite("A bounded set of threads", .inTurns)
 struct WorkerThreadsTests {

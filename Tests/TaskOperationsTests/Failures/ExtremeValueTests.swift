@@ -4,6 +4,7 @@ import TaskOperationsTesting
 import Testing
 
 @testable import TaskOperations
+@testable import TaskOperationsExtras
 
 /// Durations that people write for "forever", and longer ones.
 private let longDurations = [Duration.seconds(Int64.max), .seconds(Int64.max) * 15, Duration(attoseconds: .max)]

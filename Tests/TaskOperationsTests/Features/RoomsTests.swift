@@ -4,36 +4,130 @@ import Testing
 
 @Suite("The rooms of the library", .inTurns)
 struct RoomsTests {
-    /// Each may refer to itself and to those behind it.
-    private static let rooms = [
-        "Sequences", "Observation", "Queue", "Running", "Operation", "Scheduling", "Support",
+    /// The rooms of each module. A room may refer to itself and to those behind it.
+    private static let modules = [
+        "TaskOperations": [
+            "Policies", "Observation", "Queue", "Running", "Synchronization", "Operation", "Scheduling", "Support",
+        ],
+        "TaskOperationsExtras": [
+            "Groups", "Keys", "Repetition", "Progress", "Sequences", "Executors", "Callbacks", "Synchronization",
+        ],
+    ]
+
+    /// References in the other direction, which remain: a limit is a semaphore, whose waits refer to operations.
+    private static let exceptions: [String: Set<String>] = [
+        "Operation/AnyTaskOperation+Delay.swift": ["startNew"],
+        "Operation/AnyTaskOperation+Options.swift": ["AsyncSemaphore", "OperationTimers"],
+        "Operation/OperationLinks.swift": ["AsyncSemaphore", "OperationTimers"],
+        "Operation/OperationOptions.swift": ["AsyncSemaphore"],
+        "Operation/TaskOperation.swift": ["runWithPolicies"],
+        "Operation/Waiting/WaitNode.swift": ["AsyncSemaphore"],
+    ]
+
+    /// Members of the standard library that a room has, too.
+    private static let standardMembers: Set = ["cancel", "compactMap", "contains", "isCancelled", "removeFirst", "set"]
+
+    /// The modules of the package that each may import.
+    private static let imports: [String: Set<String>] = [
+        "TaskOperations": [],
+        "TaskOperationsExtras": ["TaskOperations"],
+        "TaskOperationsBridge": ["TaskOperations", "TaskOperationsExtras"],
+        "TaskOperationsDiagnosis": ["TaskOperations", "TaskOperationsExtras"],
+        "TaskOperationsTracing": ["TaskOperations"],
+        "TaskOperationsDeliveries": ["TaskOperations", "TaskOperationsExtras"],
+        "TaskOperationsTesting": ["TaskOperations"],
     ]
 
     private static let folder = URL(filePath: #filePath)
-        .deletingLastPathComponent().appending(path: "../../../Sources/TaskOperations").standardizedFileURL
+        .deletingLastPathComponent().appending(path: "../../../Sources").standardizedFileURL
 
-    @Test("No source names a type of a room in front of its own")
-    func direction() throws {
-        var named: [(room: Int, types: Set<String>, words: [String: Set<String>])] = []
-        for (number, room) in Self.rooms.enumerated() {
-            let sources = try Self.sources(of: room)
-            let types = Set(sources.values.flatMap(Self.declaredTypes))
-            named.append((number, types, sources.mapValues { Set(Self.words(of: $0)) }))
-        }
-        for room in named {
-            let forbidden = named[..<room.room].reduce(into: Set<String>()) { $0.formUnion($1.types) }
-                .subtracting(named[room.room...].flatMap(\.types))
-            for (file, words) in room.words {
-                let found = words.intersection(forbidden).sorted()
-                #expect(found.isEmpty, "\(Self.rooms[room.room])/\(file) names \(found)")
+    @Test("No source names a type or a member of a room in front of its own", arguments: modules.keys.sorted())
+    func direction(module: String) throws {
+        let rooms = Self.modules[module]!
+        var sources: [Source] = []
+        for (room, name) in rooms.enumerated() {
+            sources += try Self.sources(of: "\(module)/\(name)").map {
+                Source(room: room, path: "\(name)/\($0)", code: $1)
             }
         }
-        #expect(named.allSatisfy { !$0.types.isEmpty } && named.flatMap(\.types).count > 50, "types are found")
+        let types = Self.rooms(of: sources, \.types)
+        let members = Self.rooms(of: sources, \.members)
+        let names = Self.rooms(of: sources, \.names)
+        for source in sources {
+            let named = source.words.filter { (types[$0]?.max() ?? .max) < source.room }
+            let used = source.usedMembers.filter { (members[$0]?.max() ?? .max) < source.room }
+                .filter { (names[$0]?.max() ?? -1) < source.room }.subtracting(Self.standardMembers)
+            let found = named.union(used)
+            let exceptions = module == "TaskOperations" ? Self.exceptions[source.path] ?? [] : []
+            #expect(found == exceptions, "\(source.path) names \(found.sorted()), not only \(exceptions.sorted())")
+        }
+        #expect(Set(sources.map(\.room)).count == rooms.count, "each room has sources")
+        #expect(types.count > 20 && members.count > 50, "types and members are found")
     }
 
-    /// The code of a room's files, without comments and strings.
-    private static func sources(of room: String) throws -> [String: String] {
-        let folder = folder.appending(path: room)
+    @Test("Every folder of sources is a room", arguments: modules.keys.sorted())
+    func folders(module: String) throws {
+        let folders = try FileManager.default.contentsOfDirectory(atPath: Self.folder.appending(path: module).path)
+        #expect(folders.filter { !$0.hasSuffix(".docc") }.sorted() == Self.modules[module]!.sorted())
+    }
+
+    @Test("No module imports one that does not belong below it", arguments: imports.keys.sorted())
+    func moduleImports(module: String) throws {
+        for (path, code) in try Self.sources(of: module) {
+            let imported = code.matches(of: /(?m)^ *[^\n]*\bimport (\w+)$/).map { String($0.1) }
+            let found = Set(imported).filter { $0.hasPrefix("TaskOperations") }.subtracting(Self.imports[module]!)
+            #expect(found.isEmpty, "\(module)/\(path) imports \(found.sorted())")
+        }
+    }
+}
+
+// MARK: - Sources
+
+extension RoomsTests {
+    private struct Source {
+        let room: Int
+        let path: String
+        let code: String
+
+        /// The types that it declares, except nested ones, whose names are alike in many places.
+        var types: [String] {
+            code.matches(
+                of:
+                    /(?m)^(?:(?:public|package|private|fileprivate|final|indirect) )*(?:class|struct|enum|protocol|actor|typealias) (\w+)/
+            )
+            .filter { !$0.0.contains("private") }
+            .map { String($0.1) }
+        }
+
+        /// The functions and properties of types that other files can use.
+        var members: [String] {
+            code.matches(
+                of:
+                    /(?m)^    (?:(?:public|package|static|class|nonisolated|mutating|final|override) )*(?:func|var) (\w+)/
+            )
+            .map { String($0.1) }
+        }
+
+        /// All that it declares, with parameters.
+        var names: [String] {
+            code.matches(of: /\b(?:func|var|let|case|enum|struct|class) (\w+)|(\w+):/).map { String($0.1 ?? $0.2!) }
+        }
+
+        var words: Set<String> { Set(code.matches(of: /\w+/).map { String($0.0) }) }
+
+        var usedMembers: Set<String> { Set(code.matches(of: /\.(\w+)/).map { String($0.1) }) }
+    }
+
+    /// The rooms that declare each name.
+    private static func rooms(of sources: [Source], _ names: (Source) -> [String]) -> [String: Set<Int>] {
+        sources.reduce(into: [:]) { rooms, source in
+            for name in names(source) { rooms[name, default: []].insert(source.room) }
+        }
+    }
+
+    /// The code of the files of a folder, without comments and strings.
+    private static func sources(of path: String) throws -> [String: String] {
+        let folder = folder.appending(path: path)
         let paths = try FileManager.default.subpathsOfDirectory(atPath: folder.path)
         return try Dictionary(
             uniqueKeysWithValues: paths.filter { $0.hasSuffix(".swift") }.map { path in
@@ -43,19 +137,5 @@ struct RoomsTests {
                 }
                 return (path, code.joined(separator: "\n"))
             })
-    }
-
-    private static func declaredTypes(of code: String) -> [String] {
-        // Not nested ones, whose names are alike in many places.
-        code.matches(
-            of:
-                /(?m)^(?:(?:public|package|private|fileprivate|final|indirect) )*(?:class|struct|enum|protocol|actor|typealias) (\w+)/
-        )
-        .filter { !$0.0.contains("private") }
-        .map { String($0.1) }
-    }
-
-    private static func words(of code: String) -> [String] {
-        code.matches(of: /\w+/).map { String($0.0) }
     }
 }

@@ -1,6 +1,7 @@
 import TaskOperations
 import TaskOperationsDiagnosis
 import TaskOperationsExpectations
+import TaskOperationsExtras
 import TaskOperationsTesting
 import Testing
 

@@ -2,6 +2,7 @@ import Dispatch
 @_spi(Lock) import TaskOperations
 import TaskOperationsDiagnosis
 import TaskOperationsExpectations
+import TaskOperationsExtras
 import TaskOperationsTesting
 import Testing
 

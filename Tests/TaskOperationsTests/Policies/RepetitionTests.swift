@@ -3,6 +3,7 @@ import TaskOperationsTesting
 import Testing
 
 @testable import TaskOperations
+@testable import TaskOperationsExtras
 
 @Suite("Operations that are repeated", .inTurns, .timeLimit(.minutes(10)))
 struct RepetitionTests {

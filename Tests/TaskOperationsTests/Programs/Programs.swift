@@ -1,5 +1,6 @@
 @_spi(Lock) import TaskOperations
 import TaskOperationsExpectations
+import TaskOperationsExtras
 import TaskOperationsTesting
 import Testing
 

@@ -1,5 +1,6 @@
 public import MigrationExamplesSupport
 import TaskOperations
+import TaskOperationsExtras
 
 extension Ported {
     /// Reads files and counts their lines, as one operation that others depend on.

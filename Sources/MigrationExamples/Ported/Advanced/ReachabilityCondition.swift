@@ -1,5 +1,6 @@
 public import MigrationExamplesSupport
 import TaskOperations
+import TaskOperationsExtras
 
 extension Ported {
     /// Sends files once the network can be reached.

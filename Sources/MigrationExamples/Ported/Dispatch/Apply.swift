@@ -1,6 +1,7 @@
 public import MigrationExamplesSupport
 import Synchronization
 import TaskOperations
+import TaskOperationsExtras
 
 extension Ported {
     /// Digests the beginnings of files with all processors.

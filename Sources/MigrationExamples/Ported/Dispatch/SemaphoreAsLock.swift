@@ -1,6 +1,7 @@
 public import MigrationExamplesSupport
 import Synchronization
 import TaskOperations
+import TaskOperationsExtras
 
 extension Ported {
     /// Collects sizes from several tasks at once, behind a lock.

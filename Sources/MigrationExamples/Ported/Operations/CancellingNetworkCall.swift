@@ -1,5 +1,6 @@
 public import MigrationExamplesSupport
 import TaskOperations
+import TaskOperationsExtras
 
 extension Ported {
     /// Loads files, one of which never arrives, until the user cancels.

@@ -1,5 +1,6 @@
 public import MigrationExamplesSupport
 import TaskOperations
+import TaskOperationsExtras
 
 extension Ported {
     /// Reads files on five threads, which may block.

@@ -2,6 +2,7 @@ import Foundation
 public import MigrationExamplesSupport
 import Synchronization
 import TaskOperations
+import TaskOperationsExtras
 
 #if canImport(FoundationNetworking)
     import FoundationNetworking

@@ -1,6 +1,7 @@
 import Foundation
 import MigrationExamplesSupport
 import TaskOperations
+import TaskOperationsExtras
 
 #if canImport(FoundationNetworking)
     import FoundationNetworking

@@ -1,6 +1,7 @@
 import Foundation
 public import MigrationExamplesSupport
 import TaskOperations
+import TaskOperationsExtras
 
 #if canImport(FoundationNetworking)
     import FoundationNetworking

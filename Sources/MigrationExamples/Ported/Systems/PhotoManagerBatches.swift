@@ -1,6 +1,7 @@
 import Foundation
 import MigrationExamplesSupport
 import TaskOperations
+import TaskOperationsExtras
 
 extension PhotoManager {
     enum Way: CaseIterable { case loop, groupWaited, groupNotified, applied }

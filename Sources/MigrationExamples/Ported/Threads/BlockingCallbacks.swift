@@ -1,6 +1,7 @@
 import Dispatch
 public import MigrationExamplesSupport
 import TaskOperations
+import TaskOperationsExtras
 
 extension Ported {
     /// Calls the callbacks of a library's users on a thread of its own, because they may block.

@@ -1,5 +1,6 @@
 public import MigrationExamplesSupport
 import TaskOperations
+import TaskOperationsExtras
 
 extension Ported {
     /// Waits for another process on a thread for blocking work.

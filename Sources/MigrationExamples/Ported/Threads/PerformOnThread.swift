@@ -1,6 +1,7 @@
 import Foundation
 public import MigrationExamplesSupport
 import TaskOperations
+import TaskOperationsExtras
 
 extension Ported {
     /// Fills a database that may be used on one thread only.

@@ -1,5 +1,6 @@
 public import MigrationExamplesSupport
 import TaskOperations
+import TaskOperationsExtras
 
 extension Ported {
     /// Two sellers look for the last ticket before either sells it, and both do: an actor alone does not help.

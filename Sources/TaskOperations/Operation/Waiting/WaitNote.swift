@@ -1,7 +1,7 @@
 /// A wait of a body for something other than an operation or a queue, for explanations. It is not an edge of the wait
 /// graph, because the event that ends it is unknown.
-struct WaitNote: Sendable {
-    enum Kind: Sendable {
+package struct WaitNote: Sendable {
+    package enum Kind: Sendable {
         case semaphore, completionHandler, group
     }
 
@@ -11,14 +11,14 @@ struct WaitNote: Sendable {
 }
 
 /// Something that can be awaited.
-protocol AwaitedSubject: AnyObject, Sendable {
+package protocol AwaitedSubject: AnyObject, Sendable {
     /// The name and the state of the awaited object.
     var waitDescription: String { get }
 }
 
 extension AnyTaskOperation {
     /// Waits for something. If a body does so, that can be asked for meanwhile.
-    static func noting<Result, Failure>(
+    package static func noting<Result, Failure>(
         _ kind: WaitNote.Kind, _ subject: any AwaitedSubject, wait: () async throws(Failure) -> Result
     ) async throws(Failure) -> Result {
         guard let body = awaiting else { return try await wait() }

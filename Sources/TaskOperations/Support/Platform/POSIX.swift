@@ -17,7 +17,7 @@
     func yieldThread() { sched_yield() }
 
     /// Writes text to standard error, past all buffers.
-    func writeToStandardError(_ text: String) {
+    package func writeToStandardError(_ text: String) {
         let bytes = Array(text.utf8)
         _ = write(STDERR_FILENO, bytes, bytes.count)
     }

@@ -9,7 +9,7 @@
     func yieldThread() {}
 
     /// Writes text to standard error, past all buffers.
-    func writeToStandardError(_ text: String) {
+    package func writeToStandardError(_ text: String) {
         let bytes = Array(text.utf8)
         _ = write(STDERR_FILENO, bytes, bytes.count)
     }

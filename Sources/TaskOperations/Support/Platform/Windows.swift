@@ -8,7 +8,7 @@
     func yieldThread() { _ = SwitchToThread() }
 
     /// Writes text to standard error, past all buffers.
-    func writeToStandardError(_ text: String) {
+    package func writeToStandardError(_ text: String) {
         let bytes = Array(text.utf8)
         // STD_ERROR_HANDLE is -12 as an unsigned number, which the macro is not for each importer.
         let standardError = DWORD(bitPattern: -12)

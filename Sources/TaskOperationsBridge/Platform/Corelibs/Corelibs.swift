@@ -2,6 +2,7 @@
     internal import CDispatch
     internal import Foundation
     internal import TaskOperations
+    internal import TaskOperationsExtras
 
     // The parts that are specific to swift-corelibs-foundation. `ObjectiveC.swift` has the same names for Apple
     // platforms.

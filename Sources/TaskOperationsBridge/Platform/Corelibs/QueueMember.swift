@@ -2,6 +2,7 @@
     internal import Dispatch
     internal import Foundation
     @_spi(Lock) internal import TaskOperations
+    internal import TaskOperationsExtras
 
     /// Represents an operation of a `BridgedOperationQueue` in the list of its base class.
     ///

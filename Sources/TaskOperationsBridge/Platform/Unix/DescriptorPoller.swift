@@ -1,6 +1,7 @@
 #if !os(Windows)
     internal import Foundation
     @_spi(Lock) internal import TaskOperations
+    internal import TaskOperationsExtras
 
     /// Waits for file descriptors on behalf of tasks: one thread for the whole process, which sleeps in `poll`.
     ///

@@ -2,6 +2,7 @@
     public import Dispatch
     internal import Foundation
     internal import TaskOperations
+    internal import TaskOperationsExtras
 
     extension DispatchSource {
         /// Delivers a signal that the process gets, by its number. Returns when the signal is being caught.

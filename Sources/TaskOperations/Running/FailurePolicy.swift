@@ -1,0 +1,85 @@
+/// The effect of an operation's failure on its scope or group.
+///
+/// An operation that was cancelled, before or after its start, is not a failure. An operation whose time limit has passed is
+/// one.
+public enum FailurePolicy: Sendable {
+    /// The first failure cancels the rest, and is thrown at the end.
+    case cancelRest
+
+    /// All operations run. If any failed, `OperationFailures` is thrown at the end.
+    case collect
+
+    /// Failures have no effect on the scope or group. Only a task that awaits the value of the operation gets its error.
+    case ignore
+}
+
+/// The failures of the operations of a scope or a group with the policy `collect`.
+public struct OperationFailures: Error, Sendable {
+    /// An operation that failed.
+    public struct Failure: Sendable {
+        /// The operation.
+        public let operation: OperationLabel
+        /// The error with which it failed.
+        public let error: any Error
+    }
+
+    /// All failures, in their order.
+    public let failures: [Failure]
+}
+
+extension OperationFailures: CustomStringConvertible {
+    public var description: String {
+        let list = failures.map { "\($0.operation): \($0.error)" }.joined(separator: "; ")
+        return "\(failures.count) operations failed: \(list)"
+    }
+}
+
+/// The failures of the operations of a queue, for a scope or a group that throws them.
+package final class FailureLog: Sendable {
+    private struct State: Sendable {
+        var failures: [OperationFailures.Failure] = []
+        var hasCancelled = false
+    }
+
+    private let policy: FailurePolicy
+    private let state = Lock(State())
+
+    /// - Returns: Nil if the policy ignores failures.
+    init?(_ policy: FailurePolicy) {
+        if case .ignore = policy { return nil }
+        self.policy = policy
+    }
+
+    /// Notes that an operation has failed or was cancelled. Returns whether the rest must be cancelled.
+    func note(_ operation: AnyTaskOperation) -> Bool {
+        guard let error = operation.failure else { return false }
+        let failure = OperationFailures.Failure(operation: OperationLabel(operation), error: error)
+        let isCancelled = operation.isCancelled && !error.isTimeout
+        state.withLock { state in
+            if isCancelled { state.hasCancelled = true } else { state.failures.append(failure) }
+        }
+        return !isCancelled && policy == .cancelRest
+    }
+
+    /// Whether any operation was cancelled.
+    package var hasCancelled: Bool { state.withLock { $0.hasCancelled } }
+
+    /// The error that the scope or the group throws because of its operations; nil if none has failed.
+    var error: (any Error)? {
+        let failures = state.withLock { $0.failures }
+        guard let first = failures.first else { return nil }
+        return policy == .cancelRest ? first.error : OperationFailures(failures: failures)
+    }
+}
+
+extension Scheduler {
+    nonisolated func noteFailure(of operation: AnyTaskOperation) {
+        if let failures, failures.note(operation) { cancelAll(andSet: .cancelling) }
+    }
+}
+
+extension Error {
+    fileprivate var isTimeout: Bool {
+        if case .timedOut = self as? TaskOperationError { true } else { false }
+    }
+}

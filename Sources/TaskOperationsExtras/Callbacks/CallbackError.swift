@@ -1,0 +1,24 @@
+import TaskOperations
+
+/// Why work failed that waited for a completion handler and learned of no outcome. The text names the work.
+public enum CallbackError: Error, Sendable {
+    /// The completion was released without a call.
+    case completionReleased(String)
+
+    /// The completion was called with neither a value nor an error.
+    case noOutcome(String)
+}
+
+extension CallbackError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .completionReleased(let work):
+            """
+            The completion of \(work) was released without being called. Call it on every path, even if the \
+            work fails or is cancelled.
+            """
+        case .noOutcome(let work):
+            "The completion of \(work) was called with neither a value nor an error. Pass one of them."
+        }
+    }
+}

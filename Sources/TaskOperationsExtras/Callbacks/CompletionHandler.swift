@@ -1,0 +1,73 @@
+import TaskOperations
+
+/// A completion to pass to an API with completion handlers. Calling it ends its operation, or its call of
+/// `withCompletionHandler`.
+///
+/// The first call counts. A second one is ignored, and reported once to `MisuseReport` by name. If the completion is
+/// released without a call, the outcome is a failure with `CallbackError.completionReleased`.
+public final class CompletionHandler<Success: Sendable>: Sendable {
+    private let call: PendingCallback<Success>
+
+    init(_ call: PendingCallback<Success>) {
+        self.call = call
+        call.setCompletion(self)
+    }
+
+    deinit { call.completionWasReleased() }
+
+    /// Ends the work with an outcome.
+    public func callAsFunction(_ outcome: Result<Success, any Error>) {
+        call.complete(outcome)
+    }
+
+    /// Ends the work with an outcome whose error has a type of its own.
+    public func callAsFunction(_ outcome: Result<Success, some Error>) {
+        call.complete(outcome.mapError { $0 })
+    }
+
+    /// Ends the work with a value.
+    public func callAsFunction(returning value: Success) {
+        call.complete(.success(value))
+    }
+
+    /// Ends the work with an error.
+    public func callAsFunction(throwing error: any Error) {
+        call.complete(.failure(error))
+    }
+
+    /// Ends the work in the manner of handlers that get a value or an error. If both are there, the error counts; if
+    /// neither is, the outcome is a failure with `CallbackError.noOutcome`.
+    public func callAsFunction(_ value: Success?, _ error: (any Error)?) {
+        call.complete(value: value, error: error)
+    }
+
+    /// Sets a handler that is called once if the work is cancelled before it is completed; at once, within this call, if it
+    /// is cancelled already. A later handler replaces an earlier one.
+    ///
+    /// The handler stops the work, which then calls the completion. If stopped work does not call it, the handler must.
+    ///
+    /// ```swift
+    /// completion.onCancel { completion in
+    ///     socket.close()
+    ///     completion(throwing: CancellationError())
+    /// }
+    /// ```
+    ///
+    /// The handler is kept until the work is completed or cancelled. It gets the completion as a parameter, because a
+    /// handler that captured the completion would keep it: a dropped completion would then never end the work.
+    public func onCancel(_ handler: @escaping @Sendable (_ completion: CompletionHandler<Success>) -> Void) {
+        if call.setCancellationHandler(handler) { handler(self) }
+    }
+}
+
+extension CompletionHandler where Success == Void {
+    /// Ends the work.
+    public func callAsFunction() {
+        call.complete(.success(()))
+    }
+
+    /// Ends the work, with the error if there is one.
+    public func callAsFunction(_ error: (any Error)?) {
+        call.complete(error.map { .failure($0) } ?? .success(()))
+    }
+}

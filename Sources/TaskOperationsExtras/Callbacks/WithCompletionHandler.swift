@@ -1,0 +1,32 @@
+import TaskOperations
+
+/// Starts work that reports with a completion handler, and waits for its result without blocking a thread: a checked
+/// continuation that cannot hang and supports cancellation.
+///
+/// ```swift
+/// let data = try await withCompletionHandler { completion in
+///     let request = client.load(url) { data, error in completion(data, error) }
+///     completion.onCancel { _ in request.cancel() }
+/// }
+/// ```
+///
+/// In the body of an operation, it replaces another operation that is created only to be awaited. Cancelling the task calls
+/// the handler of `onCancel`. The call still returns only when the completion is called, because the work is not over
+/// before.
+///
+/// - Parameters:
+///   - name: The name of the work in messages; the place of the call if it is nil.
+///   - file: The file of the call.
+///   - line: The line of the call.
+///   - start: Starts the work. It is called at once, in place, and must not block.
+/// - Returns: The value that the completion is called with.
+/// - Throws: The error that the completion is called with, the error that `start` throws, or a `CallbackError` if the
+///   completion is dropped, or called with neither a value nor an error.
+public func withCompletionHandler<Success: Sendable>(
+    name: String? = nil, file: StaticString = #fileID, line: UInt = #line,
+    _ start: (_ completion: CompletionHandler<Success>) throws -> Void
+) async throws -> Success {
+    let call = PendingCallback<Success>(name.map { "\"\($0)\"" } ?? "the call at \(file):\(line)")
+    call.begin(start)
+    return try await call.value
+}

@@ -1,0 +1,59 @@
+import TaskOperations
+
+/// Threads for work that blocks: reading files, `Data(contentsOf:)`, old synchronous clients. Such work would otherwise hold
+/// one of the few threads that all tasks of the process share, and delay other tasks.
+///
+/// As the executor of a queue or of a task, it runs code that is not isolated to an actor on these threads. `run(_:)` calls
+/// one function there.
+///
+/// ```swift
+/// let files = BlockingExecutor(maxThreadCount: 4)
+/// let data = try await files.run { try Data(contentsOf: url) }
+/// let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 4, executor: files))
+/// ```
+///
+/// Work starts in the order of submission. To order it by priority, use a queue whose width is the number of threads.
+/// Threads are started when they are needed, and end after 10 idle seconds. Submitted work is done even if the executor is
+/// released meanwhile.
+///
+/// Work that blocks until other work of the same executor is done can occupy all threads and wait forever, as with any
+/// bounded number of threads.
+public final class BlockingExecutor: TaskExecutor {
+    private let threads: WorkerThreads
+
+    /// How many threads there are at most.
+    public let maxThreadCount: Int
+
+    /// Creates an executor without threads. They are started when they are needed.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the threads; Linux keeps the first 15 bytes.
+    ///   - maxThreadCount: The largest number of threads, at least 1.
+    public init(name: String = "blocking", maxThreadCount: Int) {
+        require(maxThreadCount > 0, "maxThreadCount is \(maxThreadCount); it must be at least 1.")
+        self.maxThreadCount = maxThreadCount
+        threads = WorkerThreads(name: name, maxCount: maxThreadCount, idleTime: 10)
+    }
+
+    deinit { threads.close() }
+
+    /// How many threads there are now, at work or idle.
+    public var threadCount: Int { threads.count }
+
+    /// Runs a job on one of the threads. The runtime calls this.
+    public func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        let isTaken = threads.submitOutlivingOwner { [self] in job.runSynchronously(on: asUnownedTaskExecutor()) }
+        precondition(isTaken, "a BlockingExecutor is not closed before it is released")
+    }
+
+    /// Calls a function on one of the threads, and waits for its result without blocking the calling thread.
+    ///
+    /// The function does not run in a task: it can read neither task locals nor a cancellation.
+    ///
+    /// - Throws: The error that the function throws, or `CancellationError` if the task is cancelled before the function is
+    ///   called. It is then not called.
+    public func run<Value: Sendable>(_ function: @escaping @Sendable () throws -> Value) async throws -> Value {
+        try await HandedCall.make(function) { _ = threads.submit($0) }
+    }
+}

@@ -1,0 +1,43 @@
+@_spi(Lock) import TaskOperations
+
+/// A synchronous function that another thread calls for a task, which may give up as long as the call has not
+/// begun.
+package final class HandedCall<Value: Sendable>: Sendable {
+    private let function: @Sendable () throws -> Value
+    private let hasBegun = Lock(false)
+    private let outcome = OneShot<Result<Value, any Error>>()
+
+    private init(_ function: @escaping @Sendable () throws -> Value) {
+        self.function = function
+    }
+
+    /// Calls a function elsewhere, and waits for its result.
+    ///
+    /// - Parameter submit: Receives the call and submits it to its thread.
+    /// - Throws: The error that the function throws, or `CancellationError` if the task is cancelled before the call has
+    ///   begun. The function is not called then.
+    package static func make(
+        _ function: @escaping @Sendable () throws -> Value, by submit: (@escaping @Sendable () -> Void) throws -> Void
+    ) async throws -> Value {
+        try Task.checkCancellation()
+        let call = HandedCall(function)
+        return try await withTaskCancellationHandler {
+            try submit { call.perform() }
+            return try await call.outcome.value.get()
+        } onCancel: {
+            if call.begin() { call.outcome.provide(.failure(CancellationError())) }
+        }
+    }
+
+    private func perform() {
+        if begin() { outcome.provide(Result { try function() }) }
+    }
+
+    /// Returns true to the first of the call and its cancellation.
+    private func begin() -> Bool {
+        hasBegun.withLock { hasBegun in
+            defer { hasBegun = true }
+            return !hasBegun
+        }
+    }
+}

@@ -1,0 +1,108 @@
+import TaskOperations
+
+/// A thread for code that must always run on the same one: a thread-bound C library, or code that used
+/// `performSelector(onThread:)`.
+///
+/// It runs one job at a time, in the order of submission. It can be the executor of an actor, a task or a queue, and
+/// `run(_:)` calls one function on it.
+///
+/// ```swift
+/// actor Database {
+///     let thread = ThreadExecutor(name: "database")
+///     nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
+///     func query(_ text: String) -> [Row] { … }  // always on that thread
+/// }
+/// ```
+///
+/// The thread is started when it is first needed. It ends after the executor is released and all submitted work is done;
+/// `shutdown()` ends it earlier.
+public final class ThreadExecutor: SerialExecutor, TaskExecutor {
+    private let threads: WorkerThreads
+
+    /// The name of the thread.
+    public let name: String
+
+    /// Creates an executor without a thread. It is started when it is needed.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the thread; Linux keeps the first 15 bytes.
+    ///   - stackSize: The size of its stack in bytes, from 65,536 to 1,073,741,824, which is rounded up to whole pages.
+    ///     Nil for the system's own choice. The executor stops the process with a message for any other size.
+    public init(name: String = "ThreadExecutor", stackSize: Int? = nil) {
+        if let stackSize {
+            require(
+                (1 << 16...1 << 30).contains(stackSize),
+                "stackSize is \(stackSize); it must be from 65536 to 1073741824 bytes.")
+        }
+        self.name = name
+        threads = WorkerThreads(name: name, maxCount: 1, stackSize: stackSize, idleTime: nil)
+    }
+
+    deinit { threads.close() }
+
+    /// Runs a job on the thread. The runtime calls this.
+    public func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        let name = name
+        let isTaken = threads.submitOutlivingOwner { [self] in
+            job.runSynchronously(isolatedTo: asUnownedSerialExecutor(), taskExecutor: asUnownedTaskExecutor())
+        }
+        require(
+            isTaken,
+            """
+            A task or an actor used the ThreadExecutor "\(name)" after its shutdown. Await all that runs on it before \
+            you shut it down.
+            """)
+    }
+
+    /// Calls a function on the thread, and waits for its result without blocking the calling thread.
+    ///
+    /// The function does not run in a task: it can read neither task locals nor a cancellation.
+    ///
+    /// - Throws: The error that the function throws, `ThreadExecutorError.shutDown` after `shutdown()`, or
+    ///   `CancellationError` if the task is cancelled before the function is called. It is then not called.
+    public func run<Value: Sendable>(_ function: @escaping @Sendable () throws -> Value) async throws -> Value {
+        if threads.isClosing { throw ThreadExecutorError.shutDown(name: name) }
+        return try await HandedCall.make(function) { call in
+            if !threads.submit(call) { throw ThreadExecutorError.shutDown(name: name) }
+        }
+    }
+
+    /// Ends the thread after all submitted work is done, and waits for the end without blocking the calling thread.
+    ///
+    /// Afterwards `run(_:)` throws. A task or an actor that needs the thread after its end stops the process with a message,
+    /// because there is no other thread for it: await these first. A call on the thread itself also stops the process.
+    public func shutdown() async {
+        require(
+            !threads.containsCurrent,
+            "The ThreadExecutor \"\(name)\" cannot wait for its own end. Call shutdown() from elsewhere.")
+        await withCheckedContinuation { continuation in
+            threads.close { continuation.resume() }
+        }
+    }
+}
+
+// MARK: - Isolation
+
+extension ThreadExecutor {
+    public func checkIsolated() {
+        require(threads.containsCurrent, "Expected to be on the thread of the ThreadExecutor \"\(name)\".")
+    }
+
+    public func isIsolatingCurrentContext() -> Bool? { threads.containsCurrent }
+}
+
+/// An error of a `ThreadExecutor`.
+public enum ThreadExecutorError: Error, Sendable {
+    /// A function was to run on an executor after its shutdown.
+    case shutDown(name: String)
+}
+
+extension ThreadExecutorError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .shutDown(let name):
+            "The ThreadExecutor \"\(name)\" was shut down, and runs nothing more. Make a new one."
+        }
+    }
+}

@@ -1,0 +1,168 @@
+@_spi(Lock) import TaskOperations
+
+/// A bounded set of threads that take work from one line or several.
+///
+/// A thread is started when there is work and no idle one, and ends when it was idle for a while, or when the set is
+/// closed and all is done. If the system has no thread to give, the existing ones do the work, and another attempt is
+/// made after a while.
+package final class WorkerThreads: Sendable {
+    /// The work of a thread. It may block.
+    package typealias Work = @Sendable () -> Void
+
+    private static let mark = ThreadMark()
+
+    private let name: String
+    private let idleTime: Duration?
+    private let startThread: @Sendable (_ body: @escaping Work) -> Int32
+    private let state: Monitor<WorkerThreadsState<Work>>
+    private let mainLane: Int
+    private let isRetrying = Lock(false)
+
+    /// - Parameters:
+    ///   - name: The name of the threads.
+    ///   - maxCount: The largest number of threads.
+    ///   - stackSize: The bytes of a thread's stack; nil for the system's own choice.
+    ///   - idleTime: The seconds after which an idle thread ends; nil to keep it.
+    package convenience init(name: String, maxCount: Int, stackSize: Int? = nil, idleTime: Double?) {
+        self.init(name: name, maxCount: maxCount, idleTime: idleTime) { body in
+            SystemThread.start(name: name, stackSize: stackSize, body: body)
+        }
+    }
+
+    /// - Parameter startThread: Starts a thread, or returns the system's reason not to.
+    init(
+        name: String, maxCount: Int, idleTime: Double?,
+        startThread: @escaping @Sendable (_ body: @escaping Work) -> Int32
+    ) {
+        self.name = name
+        self.idleTime = idleTime.map { .seconds($0) }
+        self.startThread = startThread
+        var state = WorkerThreadsState<Work>(maxCount: maxCount)
+        mainLane = state.makeLane(maxCount: maxCount)
+        self.state = Monitor(state)
+    }
+
+    /// How many threads there are, including those that are about to be started.
+    package var count: Int { state.withLock { $0.existing } }
+
+    /// Whether the calling thread is one of these.
+    package var containsCurrent: Bool { Self.mark.isSet(to: ObjectIdentifier(self)) }
+
+    /// Whether `close` was called.
+    package var isClosing: Bool { state.withLock { $0.isClosed } }
+
+    /// Puts work at the end of the line. Returns false if the set is closed and its threads have ended.
+    package func submit(_ work: @escaping Work) -> Bool { submit(work, to: mainLane) }
+
+    /// Submits work for an owner that the work itself may be the last to hold, as the runtime does not hold an
+    /// executor while it calls `enqueue`. The caller must not use the owner afterwards.
+    package func submitOutlivingOwner(_ work: @escaping Work) -> Bool {
+        // Retained before the work can run and released afterwards, so that the object exists during the whole call.
+        let threads = Unmanaged.passRetained(self)
+        defer { threads.release() }
+        return submit(work)
+    }
+
+    /// Has the threads end once all work is done.
+    ///
+    /// - Parameter ended: Called once when the last one has ended, on its thread, or within this call.
+    package func close(ended: Work? = nil) {
+        let handlers = state.withLock { $0.close(ended: ended) }
+        state.wakeAll()
+        for handler in handlers { handler() }
+    }
+}
+
+// MARK: - Lanes
+
+extension WorkerThreads {
+    /// A lane of work that occupies a limited number of the threads and takes turns with other lanes. Submitted work is done
+    /// even if the lane is released meanwhile.
+    package final class Lane: Sendable {
+        private let threads: WorkerThreads
+        private let number: Int
+
+        fileprivate init(_ threads: WorkerThreads, _ number: Int) {
+            self.threads = threads
+            self.number = number
+        }
+
+        deinit { threads.state.withLock { $0.releaseLane(number) } }
+
+        /// Puts work at the end of the lane. Returns false if the set is closed and its threads have ended.
+        package func submit(_ work: @escaping Work) -> Bool { threads.submit(work, to: number) }
+    }
+
+    /// Makes a lane.
+    ///
+    /// - Parameter maxCount: How many threads its work occupies at most; at least 1.
+    package func makeLane(maxCount: Int) -> Lane {
+        Lane(self, state.withLock { $0.makeLane(maxCount: maxCount) })
+    }
+
+    private func submit(_ work: @escaping Work, to lane: Int) -> Bool {
+        let (isTaken, mustStart) = state.withLock { state in
+            if state.hasEnded { return (false, false) }
+            state.submit(work, to: lane)
+            return (true, state.beginThread())
+        }
+        if mustStart { start() } else if isTaken { state.wakeOne() }
+        return isTaken
+    }
+}
+
+// MARK: - Threads
+
+extension WorkerThreads {
+    /// Starts a thread that counts as existing already.
+    private func start() {
+        let error = startThread { [self] in serve() }
+        if error == 0 { return }
+        state.withLock { $0.threadFailed() }
+        let isFirst = isRetrying.withLock { isRetrying in
+            defer { isRetrying = true }
+            return !isRetrying
+        }
+        guard isFirst else { return }
+        MisuseReport.report("No thread for \"\(name)\" could be started (error \(error)). Its work waits for one.")
+        Task.detached { await self.retry() }
+    }
+
+    /// Tries again to start a thread, for as long as one is missing.
+    private func retry() async {
+        var pause = Duration.milliseconds(1)
+        while state.withLock({ $0.beginThread() }) {
+            if startThread({ [self] in serve() }) == 0 { continue }
+            state.withLock { $0.threadFailed() }
+            try? await Task.sleep(for: pause)
+            pause = min(pause * 2, .seconds(1))
+        }
+        isRetrying.withLock { $0 = false }
+        // Work that was submitted between the two lines before relies on this attempt.
+        if state.withLock({ $0.beginThread() }) { start() }
+    }
+
+    private func serve() {
+        Self.mark.set(to: ObjectIdentifier(self))
+        while let (work, lane) = next() {
+            SystemThread.inReleasePool(work)
+            state.withLock { $0.workEnded(in: lane) }
+        }
+    }
+
+    /// Waits for work. Returns nil if the thread must end. It is no longer counted then, so that later work gets another
+    /// thread.
+    private func next() -> (work: Work, lane: Int)? {
+        var wasIdle = false
+        let next = state.wait(for: idleTime) { state, isLate in
+            defer { wasIdle = true }
+            return state.next(wasIdle: wasIdle, isLate: isLate)
+        }
+        switch next! {
+        case .work(let work, let lane): return (work, lane)
+        case .end(let handlers):
+            for handler in handlers { handler() }
+            return nil
+        }
+    }
+}

@@ -1,0 +1,139 @@
+import TaskOperations
+
+/// All decisions of a set of threads, as a pure value: the next work, and the starts and ends of threads.
+///
+/// Work is submitted to lanes. Each lane is first in, first out, and occupies a limited number of threads. Lanes with work
+/// take turns. Every call takes amortised constant time.
+struct WorkerThreadsState<Work: Sendable>: Sendable {
+    /// The next step of a thread.
+    enum Next: Sendable {
+        case work(Work, lane: Int)
+        /// It ends, and calls these.
+        case end([Work])
+    }
+
+    private struct Lane: Sendable {
+        let maxCount: Int
+        var line = WorkLine<Work>()
+        var running = 0
+        /// Whether `turns` contains the lane.
+        var hasTurn = false
+        /// Whether no work can be submitted to it any more.
+        var isReleased = false
+
+        /// How many pieces of its work may begin.
+        var startable: Int { min(line.count, maxCount - running) }
+    }
+
+    let maxCount: Int
+    private var lanes: [Int: Lane] = [:]
+    private var lastLane = 0
+    /// The lanes with work that may begin, in the order of their turns.
+    private var turns = WorkLine<Int>()
+    /// The sum over all lanes.
+    private(set) var startable = 0
+    /// Threads that exist, or are about to.
+    private(set) var existing = 0
+    private(set) var idle = 0
+    private(set) var isClosed = false
+    private var whenEnded: [Work] = []
+
+    init(maxCount: Int) {
+        self.maxCount = maxCount
+    }
+
+    /// Whether the set is closed, and all work is done.
+    var hasEnded: Bool { isClosed && existing == 0 && startable == 0 }
+
+    /// Whether a thread is missing: there is work that may begin, and no idle thread for it.
+    var needsThread: Bool { startable > idle && existing < maxCount }
+
+    mutating func makeLane(maxCount: Int) -> Int {
+        lastLane += 1
+        lanes[lastLane] = Lane(maxCount: maxCount)
+        return lastLane
+    }
+
+    /// No work is submitted to the lane any more. It is removed once its work is done.
+    mutating func releaseLane(_ lane: Int) {
+        lanes[lane]!.isReleased = true
+        removeIfDone(lane)
+    }
+
+    /// Puts work at the end of a lane. To be asked only if the set has not ended.
+    mutating func submit(_ work: Work, to lane: Int) {
+        change(lane) { $0.line.append(work) }
+    }
+
+    /// A thread is about to be started, if one is missing.
+    mutating func beginThread() -> Bool {
+        guard needsThread else { return false }
+        existing += 1
+        return true
+    }
+
+    /// The system refused a thread.
+    mutating func threadFailed() {
+        existing -= 1
+    }
+
+    /// The work of a thread has ended.
+    mutating func workEnded(in lane: Int) {
+        change(lane) { $0.running -= 1 }
+        removeIfDone(lane)
+    }
+
+    /// The next step of a thread; nil if it must wait.
+    ///
+    /// - Parameters:
+    ///   - wasIdle: Whether it has waited.
+    ///   - isLate: Whether it has waited for as long as it may.
+    mutating func next(wasIdle: Bool, isLate: Bool) -> Next? {
+        if wasIdle { idle -= 1 }
+        if let lane = turns.popFirst() {
+            lanes[lane]!.hasTurn = false
+            let work = change(lane) { lane in
+                lane.running += 1
+                return lane.line.popFirst()!
+            }
+            return .work(work, lane: lane)
+        }
+        if isClosed || isLate {
+            existing -= 1
+            return .end(hasEnded ? takeEndHandlers() : [])
+        }
+        idle += 1
+        return nil
+    }
+
+    /// No work is submitted any more. Returns functions to call now, because all work has ended.
+    mutating func close(ended: Work?) -> [Work] {
+        isClosed = true
+        if let ended { whenEnded.append(ended) }
+        return hasEnded ? takeEndHandlers() : []
+    }
+
+    private mutating func takeEndHandlers() -> [Work] {
+        defer { whenEnded = [] }
+        return whenEnded
+    }
+
+    @discardableResult
+    private mutating func change<Result>(_ lane: Int, _ change: (inout Lane) -> Result) -> Result {
+        startable -= lanes[lane]!.startable
+        defer {
+            startable += lanes[lane]!.startable
+            if lanes[lane]!.startable > 0, !lanes[lane]!.hasTurn {
+                lanes[lane]!.hasTurn = true
+                turns.append(lane)
+            }
+        }
+        return change(&lanes[lane]!)
+    }
+
+    private mutating func removeIfDone(_ lane: Int) {
+        if let present = lanes[lane], present.isReleased, present.running == 0, present.line.isEmpty {
+            lanes[lane] = nil
+        }
+    }
+}

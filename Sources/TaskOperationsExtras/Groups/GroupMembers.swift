@@ -1,0 +1,53 @@
+import TaskOperations
+
+/// The operations of a group, whose progress is that of the group.
+final class GroupMembers: Sendable {
+    private let queue: TaskOperationQueue
+    /// The operation that the group is.
+    private let operation: AnyTaskOperation
+    /// Entered by each operation until it is counted. That can come after it has left the queue.
+    private let uncounted = AsyncGroup()
+    private let progress: ProgressSum
+
+    init(of operation: AnyTaskOperation, on queue: TaskOperationQueue) {
+        self.operation = operation
+        self.queue = queue
+        let unit = operation.progressUnit
+        progress = ProgressSum(of: unit)
+        progress.register(for: queue.scheduler)
+        unit?.setParts(progress)
+    }
+
+    /// The priority of operations that are added without one.
+    var priority: TaskPriority { operation.effectivePriority }
+
+    func willAdd() {
+        uncounted.enter()
+        operation.joinSumOfQueue()
+        progress.countAddition()
+    }
+
+    func wasRefused() {
+        progress.countEnd(wasAdded: false)
+        uncounted.leave()
+    }
+
+    func didAdd(_ operation: AnyTaskOperation) {
+        if !operation.addHandlerUnlessFinished({ [self] _ in didEnd() }) { didEnd() }
+    }
+
+    private func didEnd() {
+        operation.joinSumOfQueue()
+        progress.countEnd()
+        uncounted.leave()
+    }
+
+    /// Waits until all operations have ended, including those that are added meanwhile.
+    ///
+    /// - Throws: `CancellationError` if the group was cancelled, and an operation because of that.
+    func waitForAll() async throws {
+        try await queue.waitUntilAllOperationsAreFinished()
+        await uncounted.wait()
+        if operation.isCancelled, queue.scheduler.failures?.hasCancelled == true { throw CancellationError() }
+    }
+}

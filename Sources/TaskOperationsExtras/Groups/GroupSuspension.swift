@@ -1,0 +1,45 @@
+@_spi(Lock) import TaskOperations
+
+/// Has the queue within a group suspended while the group or the queue that this is on is.
+final class GroupSuspension: Sendable {
+    private let outer: Scheduler
+    private let inner: Scheduler
+    private let isSuspendedItself = Lock(false)
+
+    init(of inner: Scheduler, in outer: Scheduler) {
+        self.inner = inner
+        self.outer = outer
+    }
+
+    func setSuspended(_ isSuspended: Bool) {
+        isSuspendedItself.withLock { $0 = isSuspended }
+        update()
+    }
+
+    private var mustBeSuspended: Bool { isSuspendedItself.withLock { $0 } || outer.isSuspended }
+
+    /// Other threads may do so at the same time with other results: after the last change, the state is read again.
+    private func update() {
+        var isSuspended: Bool
+        repeat {
+            isSuspended = mustBeSuspended
+            inner.isSuspended = isSuspended
+        } while isSuspended != mustBeSuspended
+    }
+}
+
+// MARK: - Following the outer queue
+
+extension GroupSuspension: SuspensionFollower {
+    /// Has the inner queue follow the outer one until `end`.
+    func begin() {
+        outer.addFollower(self)
+        update()
+    }
+
+    func end() {
+        outer.removeFollower(self)
+    }
+
+    func suspensionChanged() { update() }
+}

@@ -1,0 +1,130 @@
+public import TaskOperations
+
+/// The operations of a group, an operation that `TaskOperationQueue.addGroup` creates. Operations can be added while it runs.
+///
+/// ```swift
+/// let album = queue.addGroup(.name("album"), maxConcurrentOperationCount: 4) { album in
+///     let pages = album.addOperation { try await fetchIndex() }
+///     album.addOperation(after: pages) { pages in
+///         for page in pages { album.addOperation { try await store(page) } }
+///     }
+/// }
+/// try await album.value   // all of them are finished
+/// ```
+///
+/// The group is one operation of its queue and takes one permit there. Its operations run on a queue of their own, with
+/// their own width, on the same executor. This is the `GroupOperation` of WWDC 2015's session 226, and ProcedureKit's
+/// `GroupProcedure`.
+///
+/// - No operation of the group starts before the group, or while the group or its queue is suspended. Executing operations
+///   continue.
+/// - Cancelling the group cancels all its operations, and all that are added later.
+/// - The priority of a task that waits for the group raises all its operations. Operations without a priority have the
+///   priority of the group.
+/// - A cancelled operation is not a failure of the group, with any error. An operation whose time limit has passed is
+///   one.
+/// - An operation of the group cannot wait for the group: this is refused with the names of the operations.
+public final class TaskOperationGroup: Sendable {
+    private let queue: TaskOperationQueue
+    private let members: GroupMembers
+    private let suspension: GroupSuspension
+
+    init(_ queue: TaskOperationQueue, _ members: GroupMembers, _ suspension: GroupSuspension) {
+        self.queue = queue
+        self.members = members
+        self.suspension = suspension
+    }
+
+    /// How many bodies of the group may execute at once; not negative.
+    public var maxConcurrentOperationCount: Int {
+        get { queue.maxConcurrentOperationCount }
+        set { queue.maxConcurrentOperationCount = newValue }
+    }
+
+    /// Whether the group starts nothing more, because of itself or of its queue.
+    public var isSuspended: Bool {
+        get { queue.isSuspended }
+        set { suspension.setSuspended(newValue) }
+    }
+
+    /// The operations of the group that are not finished, in the order in which they were added. Sorts them.
+    public var operations: [AnyTaskOperation] { queue.operations }
+
+    /// How many operations of the group are not finished.
+    public var operationCount: Int { queue.operationCount }
+
+    /// Cancels all unfinished operations of the group, but neither the group nor operations that are added later.
+    public func cancelAllOperations() {
+        queue.cancelAllOperations()
+    }
+
+    /// Adds an operation. After the end of the group it fails at once with `TaskOperationError.queueShutDown`.
+    ///
+    /// - Throws: As `addOperation` of a queue.
+    public func addOperation(_ operation: AnyTaskOperation) throws(TaskOperationError) {
+        members.willAdd()
+        do {
+            try queue.addOperation(operation)
+        } catch {
+            members.wasRefused()
+            throw error
+        }
+        members.didAdd(operation)
+    }
+
+    /// Creates an operation from a closure and adds it.
+    ///
+    /// - Parameters:
+    ///   - name: The name in messages and descriptions.
+    ///   - priority: The priority; that of the group now if none is given.
+    ///   - dependencies: Operations that must finish first, with any outcome.
+    ///   - body: The work.
+    @discardableResult
+    public func addOperation<Success>(
+        name: String? = nil, priority: TaskPriority? = nil, dependencies: [AnyTaskOperation] = [],
+        body: @escaping TaskOperation<Success>.Body
+    ) -> TaskOperation<Success> {
+        addNew(
+            TaskOperation(
+                name: name, priority: priority ?? members.priority, dependencies: dependencies, body: body))
+    }
+
+    /// Creates an operation with options and adds it. Without a priority it has that of the group now.
+    @discardableResult
+    public func addOperation<Success>(
+        _ options: OperationOptions, body: @escaping TaskOperation<Success>.Body
+    ) -> TaskOperation<Success> {
+        addNew(TaskOperation(completed(options), body: body))
+    }
+
+    /// Creates an operation that needs the value of another and adds it, as `addOperation` of a queue does.
+    @discardableResult
+    public func addOperation<Input, Success>(
+        _ options: OperationOptions = OperationOptions(), after input: TaskOperation<Input>,
+        body: @escaping @Sendable (Input) async throws -> Success
+    ) -> TaskOperation<Success> {
+        addNew(TaskOperation(completed(options), after: input, body: body))
+    }
+
+    /// Adds a group within the group, as `addGroup` of a queue does.
+    @discardableResult
+    public func addGroup<Value>(
+        _ options: OperationOptions = OperationOptions(),
+        maxConcurrentOperationCount: Int = TaskOperationQueue.defaultMaxConcurrentOperationCount,
+        failures: FailurePolicy = .cancelRest,
+        _ body: @escaping @Sendable (TaskOperationGroup) async throws -> Value
+    ) -> TaskOperation<Value> {
+        let configuration = TaskOperationQueue.Configuration(maxConcurrentOperationCount: maxConcurrentOperationCount)
+        return addNew(TaskOperation(completed(options), configuration, failures: failures, group: body))
+    }
+
+    /// Options in which the priority is given: by them, or as that of the group.
+    private func completed(_ options: OperationOptions) -> OperationOptions { [.priority(members.priority), options] }
+
+    private func addNew<Success>(_ operation: TaskOperation<Success>) -> TaskOperation<Success> {
+        members.willAdd()
+        queue.addNew(operation)
+        members.didAdd(operation)
+        return operation
+    }
+}

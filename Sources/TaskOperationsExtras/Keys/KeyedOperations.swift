@@ -1,0 +1,133 @@
+public import TaskOperations
+
+/// Operations with keys. All requests of one key at the same time share one operation.
+///
+/// ```swift
+/// let images = KeyedOperations<URL, Image>(queue: queue)
+/// let request = images.request(url, .priority(.high)) { try await download(url) }
+/// show(try await request.value)
+/// ```
+///
+/// Each caller gets a request with its own `value`, `cancel()` and priority. The operation has the highest priority of its
+/// requests, and is cancelled with the last of them, as the tasks of Nuke are.
+///
+/// A key is removed when its operation has finished or is cancelled. A later request creates a new operation, even if a
+/// cancelled body has not ended yet. A request at the moment of the end gets the outcome or creates a new operation. Values
+/// are not cached.
+///
+/// A call takes constant time for any number of requests, if the keys have different hash values.
+public final class KeyedOperations<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+    private let queue: TaskOperationQueue
+    private let table = KeyedTable()
+
+    /// Creates an empty table.
+    ///
+    /// - Parameter queue: The queue of the operations. It can have other operations, too.
+    public init(queue: TaskOperationQueue) {
+        self.queue = queue
+    }
+
+    /// How many keys have an operation that is not finished.
+    public var count: Int { table.count }
+
+    /// The operation of a key that is shared now.
+    public subscript(key: Key) -> TaskOperation<Value>? {
+        (table.chain(key.hashValue).shared(for: key)?.operation).map {
+            // All operations in the table have this type, because `request` created them.
+            unsafeDowncast($0, to: TaskOperation<Value>.self)
+        }
+    }
+
+    /// Asks for a key: joins its operation, or creates one and adds it to the queue.
+    ///
+    /// Leaving a request unused cancels nothing: the operation continues until it is finished, or every request is
+    /// cancelled.
+    ///
+    /// - Parameters:
+    ///   - key: The key.
+    ///   - options: The options of a new operation. Their priority is that of the request, also if it joins an operation.
+    ///   - body: The body of a new operation; dropped if there is an operation to join.
+    @discardableResult
+    public func request(
+        _ key: Key, _ options: OperationOptions = OperationOptions(), body: @escaping TaskOperation<Value>.Body
+    ) -> KeyedRequest<Value> {
+        let priority = options.values.priority ?? defaultPriority
+        return request(key, priority: priority) {
+            TaskOperation(options, body: body)
+        } add: { operation in
+            queue.addNew(operation)
+        }
+    }
+
+    /// Requests a key, and creates its operation with a closure: for an operation that needs values, or a group.
+    ///
+    /// - Parameters:
+    ///   - key: The key.
+    ///   - priority: The priority of the request; that of the queue's defaults, or `.medium`, if none is given.
+    ///   - make: Creates the operation, which this method adds. It is called at most once, within this call, and not
+    ///     if there is an operation to join. The operation is dropped if another thread was quicker.
+    /// - Throws: The errors of `addOperation` for the operation, such as `TaskOperationError.alreadyAdded`.
+    @discardableResult
+    public func request(
+        _ key: Key, priority: TaskPriority? = nil, operation make: () -> TaskOperation<Value>
+    ) throws(TaskOperationError) -> KeyedRequest<Value> {
+        try request(key, priority: priority ?? defaultPriority) { () throws(TaskOperationError) in
+            let operation = make()
+            // Checked before the operation gets a priority and a handler.
+            if operation.wasSubmitted { throw .alreadyAdded(OperationLabel(operation)) }
+            return operation
+        } add: { operation throws(TaskOperationError) in
+            try queue.addOperation(operation)
+        }
+    }
+
+    private var defaultPriority: TaskPriority { queue.scheduler.defaults?.values.priority ?? .medium }
+
+    private func request<Failure>(
+        _ key: Key, priority: TaskPriority, make: () throws(Failure) -> TaskOperation<Value>,
+        add: (AnyTaskOperation) throws(Failure) -> Void
+    ) throws(Failure) -> KeyedRequest<Value> {
+        let (level, hash) = (PriorityLevel(priority), key.hashValue)
+        var made: SharedOperation?
+        while true {
+            let chain = table.chain(hash)
+            if let present = chain.shared(for: key), present.join(at: level) { return KeyedRequest(present, at: level) }
+            let new = if let made { made } else { share(try make(), for: key, hash, at: level) }
+            made = new
+            if table.set(new, for: key, hash, in: chain) {
+                do {
+                    try add(new.operation)
+                } catch {
+                    new.remove()
+                    throw error
+                }
+                return KeyedRequest(new, at: level)
+            }
+        }
+    }
+
+    /// Asks for a key, and waits for the value. Cancelling the task that calls this cancels its request.
+    ///
+    /// - Throws: As `value` of a request.
+    public func value(
+        for key: Key, _ options: OperationOptions = OperationOptions(), body: @escaping TaskOperation<Value>.Body
+    ) async throws -> Value {
+        let request = request(key, options, body: body)
+        return try await withTaskCancellationHandler {
+            try await request.result.get()
+        } onCancel: {
+            request.cancel()
+        }
+    }
+
+    private func share(
+        _ operation: TaskOperation<Value>, for key: Key, _ hash: Int, at level: PriorityLevel
+    ) -> SharedOperation {
+        operation.priority = level.taskPriority
+        let shared = SharedOperation(operation, requestedAt: level) { [table] in
+            table.remove($0, of: Key.self, hash)
+        }
+        operation.addHandler { _ in shared.remove() }
+        return shared
+    }
+}

@@ -1,0 +1,123 @@
+@_spi(Lock) public import TaskOperations
+
+/// A request of an operation that several callers share.
+///
+/// Releasing it has no effect. `cancel()` ends the request.
+public final class KeyedRequest<Value: Sendable>: Sendable {
+    private let shared: SharedOperation
+    private let state: Lock<KeyedRequestState>
+
+    init(_ shared: SharedOperation, at level: PriorityLevel) {
+        self.shared = shared
+        state = Lock(KeyedRequestState(level: level))
+    }
+
+    /// The operation, for those that depend on it. Cancelling it cancels it for all.
+    public var operation: TaskOperation<Value> {
+        // It was made for this request, or for one of the same key and type.
+        unsafeDowncast(shared.operation, to: TaskOperation<Value>.self)
+    }
+
+    /// Whether `cancel()` was called before the operation was finished.
+    public var isCancelled: Bool { state.withLock { $0.isCancelled } }
+
+    /// Ends the request. Tasks that await its value get a `CancellationError` at once. Other requests of the key continue;
+    /// if there is none, the operation is cancelled. Calling it again, or after the end, has no effect.
+    public func cancel() {
+        if shared.operation.isFinished { return }
+        let (waits, listeners, effect) = state.withLock { state in
+            if state.isCancelled { return (Set<Int>(), [ProgressListener](), SharedOperation.Effect.none) }
+            state.isCancelled = true
+            return (state.waits, state.listeners.all, shared.leave(from: state.level))
+        }
+        for wait in waits.sorted() { shared.operation.leaveWait(wait) }
+        for listener in listeners { listener.wake() }
+        shared.carryOut(effect)
+    }
+
+    /// How urgent it is for this requester. The operation has the highest of the priorities of all that still want it.
+    public var priority: TaskPriority {
+        get { state.withLock { $0.level }.taskPriority }
+        set {
+            let level = PriorityLevel(newValue)
+            let effect = state.withLock { state -> SharedOperation.Effect in
+                if state.isCancelled || state.level == level { return .none }
+                defer { state.level = level }
+                return shared.move(from: state.level, to: level)
+            }
+            shared.carryOut(effect)
+        }
+    }
+}
+
+// MARK: - Waiting
+
+extension KeyedRequest {
+    /// Waits for the value, as `value` of an operation does. Cancelling the task ends the wait, and not the request.
+    ///
+    /// - Throws: The error that the body threw; `CancellationError` if the request, the operation or the task was cancelled
+    ///   before; `TaskOperationError.queueShutDown` if the queue was shut down; `TaskOperationError.waitCycle` if a body
+    ///   awaits an operation that cannot end before the body does.
+    public var value: Value {
+        get async throws {
+            if !shared.operation.isFinished { try await wait(endsEarly: true) }
+            return try finishedValue()
+        }
+    }
+
+    /// Waits for the outcome. Cancelling the task does not end the wait; cancelling the request does.
+    public var result: Result<Value, any Error> {
+        get async {
+            do {
+                if !shared.operation.isFinished { try await wait(endsEarly: false) }
+                return .success(try finishedValue())
+            } catch {
+                return .failure(error)
+            }
+        }
+    }
+
+    private func wait(endsEarly: Bool) async throws {
+        let (number, operation) = (AnyTaskOperation.nextWaitNumber(), shared.operation)
+        let hasLeft = state.withLock { state in
+            if !state.isCancelled { state.waits.insert(number) }
+            return state.isCancelled
+        }
+        if hasLeft { throw CancellationError() }
+        defer { _ = state.withLock { $0.waits.remove(number) } }
+        let isOver = try await operation.wait(number: number, endsEarly: endsEarly) { isCancelled }
+        if !isOver { throw CancellationError() }
+    }
+
+    /// The value of the finished operation. A request that was cancelled gets none.
+    private func finishedValue() throws -> Value {
+        if isCancelled { throw CancellationError() }
+        return try operation.finishedValue()
+    }
+}
+
+/// The mutable state of a request.
+private struct KeyedRequestState: Sendable {
+    var level: PriorityLevel
+    var isCancelled = false
+    /// The waits for the value that are in progress.
+    var waits: Set<Int> = []
+    var listeners = ProgressListeners()
+}
+
+// MARK: - Progress
+
+extension KeyedRequest {
+    /// How far the shared operation has come. The sequence ends when the operation is finished or the request cancelled.
+    public var progress: ProgressUpdates {
+        ProgressUpdates(sources: operation.progressSources + [self]) { [self] sources in
+            isCancelled ? nil : ProgressUnit.sum(of: sources)
+        }
+    }
+}
+
+extension KeyedRequest: ProgressSource {
+    func add(_ listener: ProgressListener) { state.withLock { $0.listeners.add(listener) } }
+
+    func remove(_ listener: ProgressListener) { state.withLock { $0.listeners.remove(listener) } }
+}

@@ -1,0 +1,55 @@
+@_spi(Lock) package import TaskOperations
+
+/// Receives the number of operations that a queue has accepted, and the number of those that have not ended.
+package protocol OperationCountObserver: AnyObject, Sendable {
+    /// The counts changed. Calls may overtake each other: use the largest `added` and the largest number of ended
+    /// operations.
+    func countsChanged(added: Int, unfinished: Int)
+}
+
+extension TaskOperationQueue {
+    /// Returns the observer of a type, and creates it at the first call. The queue keeps it.
+    package func observer<Observer: OperationCountObserver>(orMake make: () -> Observer) -> Observer {
+        let fanOut = countFanOut
+        let (observer, isNew) = fanOut.observer(orAdd: make())
+        if isNew {
+            let counts = scheduler.counts
+            observer.countsChanged(added: counts.added, unfinished: counts.unfinished)
+        }
+        return observer
+    }
+
+    /// The listener of the scheduler.
+    private var countFanOut: CountFanOut {
+        let listener = scheduler.countListener(orSet: CountFanOut())
+        scheduler.addListener(listener)
+        return listener as! CountFanOut
+    }
+}
+
+/// Sends the counts of a queue to all its observers.
+private final class CountFanOut: ChangeListener {
+    private let observers = Lock<[any OperationCountObserver]>([])
+
+    /// Returns the observer of a type. Adds the new one if there is none.
+    func observer<Observer: OperationCountObserver>(orAdd new: Observer) -> (observer: Observer, isNew: Bool) {
+        observers.withLock { observers in
+            for observer in observers {
+                if let observer = observer as? Observer { return (observer, false) }
+            }
+            observers.append(new)
+            return (new, true)
+        }
+    }
+
+    package var identity: ObjectIdentifier { ObjectIdentifier(self) }
+
+    package func receive(_ changes: ArraySlice<LoggedChange>) {
+        guard let counts = changes.last?.counts else { return }
+        for observer in observers.withLock({ $0 }) {
+            observer.countsChanged(added: counts.added, unfinished: counts.unfinished)
+        }
+    }
+
+    package func queueWasReleased() {}
+}

@@ -1,0 +1,61 @@
+@_spi(Lock) import TaskOperations
+
+/// An object that has progress and notifies listeners of its changes.
+protocol ProgressSource: AnyObject, Sendable {
+    func add(_ listener: ProgressListener)
+    func remove(_ listener: ProgressListener)
+}
+
+/// Waits for changes on behalf of a task. Changes that come before the task looks are one.
+package final class ProgressListener: Sendable {
+    private struct State: Sendable {
+        var hasChanged = true
+        var isCancelled = false
+        var waiter: WaitContinuation<Void>?
+    }
+
+    private let state = Lock(State())
+
+    package init() {}
+
+    /// Something has changed. Called with no lock held.
+    package func wake() {
+        wake { $0.hasChanged = true }
+    }
+
+    private func wake(_ change: (inout State) -> Void) {
+        let waiter = state.withLock { state in
+            change(&state)
+            return state.waiter.take()
+        }
+        waiter?.resume()
+    }
+
+    /// Waits for a change since the last time; the first time there is one. Returns false if the task is cancelled.
+    package func nextChange() async -> Bool {
+        await withCancellableWait { (continuation: WaitContinuation<Void>) in
+            let mustWait = state.withLock { state in
+                if state.hasChanged || state.isCancelled { return false }
+                state.waiter = continuation
+                return true
+            }
+            if !mustWait { continuation.resume() }
+        } end: {
+            wake { $0.isCancelled = true }
+        }
+        return state.withLock { state in
+            state.hasChanged = false
+            return !state.isCancelled
+        }
+    }
+}
+
+/// The listeners of a source, in the order of registration.
+struct ProgressListeners: Sendable {
+    /// The caller wakes the listeners after unlocking.
+    private(set) var all: [ProgressListener] = []
+
+    mutating func add(_ listener: ProgressListener) { all.append(listener) }
+
+    mutating func remove(_ listener: ProgressListener) { all.removeAll { $0 === listener } }
+}

@@ -1,0 +1,132 @@
+import Synchronization
+@_spi(Lock) import TaskOperations
+
+/// The progress of all operations of a queue, which have equal shares.
+///
+/// Ended operations are counted. The fractions of executing operations are read when the sum is requested.
+final class ProgressSum: ProgressSource, OperationCountObserver {
+    private struct State: Sendable {
+        var added = 0
+        var ended = 0
+        /// The units of operations that have reported and not ended, with numbers in the order of registration.
+        var reporting: [ObjectIdentifier: (number: Int, unit: ProgressUnit)] = [:]
+        var lastNumber = 0
+        var listeners = ProgressListeners()
+        /// The most that was told of so many operations.
+        var most = (added: 0, done: 0.0)
+        /// The number of the queue, under which operations find the sum.
+        var queueNumber: Int?
+    }
+
+    private let state = Lock(State())
+    /// The group of which this is the sum.
+    private let group: ProgressUnit?
+
+    init(of group: ProgressUnit? = nil) {
+        self.group = group
+    }
+
+    deinit { unregister() }
+
+    /// It decreases only if operations are added, although an operation may have ended without being counted yet, or may run
+    /// its body again.
+    var current: OperationProgress {
+        let (added, ended, reporting) = state.withLock { ($0.added, $0.ended, Array($0.reporting.values)) }
+        // The order of registration: a sum of fractions depends on the order.
+        let progress = reporting.sorted { $0.number < $1.number }.map(\.unit.current)
+        let done = Double(ended) + progress.reduce(0) { $0 + ($1.isFinished ? 0 : $1.fraction) }
+        let most = state.withLock { state in
+            if state.most.added != added || state.most.done < done { state.most = (added, done) }
+            return state.most.done
+        }
+        return OperationProgress(
+            fraction: added == 0 ? 0 : most / Double(added), completed: ended, total: added,
+            isFinished: group == nil && ended == added)
+    }
+
+    func add(_ listener: ProgressListener) { state.withLock { $0.listeners.add(listener) } }
+
+    func remove(_ listener: ProgressListener) { state.withLock { $0.listeners.remove(listener) } }
+
+    func add(_ unit: ProgressUnit) {
+        state.withLock { state in
+            state.lastNumber += 1
+            state.reporting[ObjectIdentifier(unit)] = (state.lastNumber, unit)
+        }
+    }
+
+    func remove(_ unit: ProgressUnit) {
+        let removed = state.withLock { $0.reporting.removeValue(forKey: ObjectIdentifier(unit)) }
+        extendLifetime(removed)
+    }
+
+    func changed() {
+        let listeners = state.withLock { $0.listeners.all }
+        for listener in listeners { listener.wake() }
+        group?.changed()
+    }
+
+    // MARK: Counts
+
+    /// Calls may overtake each other.
+    func countsChanged(added: Int, unfinished: Int) {
+        state.withLock { state in
+            state.added = max(state.added, added)
+            state.ended = max(state.ended, added - unfinished)
+        }
+        changed()
+    }
+
+    /// An operation of a group was added.
+    func countAddition() {
+        state.withLock { $0.added += 1 }
+        changed()
+    }
+
+    /// An operation of a group has ended, or was not added after all.
+    func countEnd(wasAdded: Bool = true) {
+        state.withLock { state in
+            if wasAdded { state.ended += 1 } else { state.added -= 1 }
+        }
+        changed()
+    }
+}
+
+// MARK: - The sums that there are
+
+extension ProgressSum {
+    /// A sum as long as something else keeps it. Loaded with no lock held, as it may be freed then.
+    private struct WeakSum: Sendable {
+        weak let sum: ProgressSum?
+    }
+
+    /// By the numbers of queues. An address would not do: the sum may outlive its queue, and another queue get the address.
+    private static let sums = Lock<[Int: WeakSum]>([:])
+    /// Lets operations skip the search if there are no sums.
+    private static let count = Atomic(0)
+
+    /// Has operations that report find the sum of their queue. A second time nothing happens.
+    func register(for scheduler: Scheduler) {
+        let isNew = state.withLock { state in
+            if state.queueNumber != nil { return false }
+            state.queueNumber = scheduler.queueNumber
+            return true
+        }
+        if !isNew { return }
+        Self.count.add(1, ordering: .sequentiallyConsistent)
+        Self.sums.withLock { $0[scheduler.queueNumber] = WeakSum(sum: self) }
+    }
+
+    private func unregister() {
+        guard let queueNumber = state.withLock({ $0.queueNumber }) else { return }
+        Self.sums.withLock { $0[queueNumber] = nil }
+        Self.count.subtract(1, ordering: .sequentiallyConsistent)
+    }
+
+    /// The sum of the queue that an operation is on.
+    static func ofQueue(of operation: AnyTaskOperation) -> ProgressSum? {
+        if count.load(ordering: .sequentiallyConsistent) == 0 { return nil }
+        guard let scheduler = operation.scheduler else { return nil }
+        return sums.withLock { $0[scheduler.queueNumber] }?.sum
+    }
+}

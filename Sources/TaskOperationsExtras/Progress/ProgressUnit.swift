@@ -1,0 +1,61 @@
+@_spi(Lock) import TaskOperations
+
+/// The progress of one operation: the fraction that its body reports, or, for a group, the sum of its operations.
+final class ProgressUnit: ProgressSource {
+    private struct State: Sendable {
+        var own = OperationProgress.none
+        var listeners = ProgressListeners()
+        /// The sum of the operations of a group.
+        var parts: ProgressSum?
+        /// The sum of the operation's queue, if it is observed.
+        var sum: ProgressSum?
+    }
+
+    private let state = Lock(State())
+
+    var current: OperationProgress {
+        let (own, parts) = state.withLock { ($0.own, $0.parts) }
+        return own.isFinished ? own : parts?.current ?? own
+    }
+
+    func add(_ listener: ProgressListener) { state.withLock { $0.listeners.add(listener) } }
+
+    func remove(_ listener: ProgressListener) { state.withLock { $0.listeners.remove(listener) } }
+
+    func setParts(_ parts: ProgressSum) {
+        state.withLock { $0.parts = parts }
+    }
+
+    func report(_ progress: OperationProgress) {
+        state.withLock { if !$0.own.isFinished { $0.own = progress } }
+        changed()
+    }
+
+    /// Something has changed, of which listeners have to learn.
+    func changed() {
+        let (listeners, sum) = state.withLock { ($0.listeners.all, $0.sum) }
+        for listener in listeners { listener.wake() }
+        sum?.changed()
+    }
+
+    /// Has the sum of the operation's queue count the unit until it is finished.
+    func join(_ sum: ProgressSum) {
+        let isNew = state.withLock { state in
+            if state.own.isFinished || state.sum != nil { return false }
+            state.sum = sum
+            return true
+        }
+        if isNew { sum.add(self) }
+    }
+
+    /// The operation has ended.
+    func finish() {
+        let last = current.finished
+        state.withLock { $0.own = last }
+        changed()
+        // Both are freed after the lock is left.
+        let (sum, parts) = state.withLock { ($0.sum.take(), $0.parts.take()) }
+        sum?.remove(self)
+        extendLifetime(parts)
+    }
+}

@@ -1,0 +1,54 @@
+import TaskOperations
+
+/// The changes of a progress, as a sequence: the present progress, each change, and at last the complete progress.
+///
+/// Each element is the latest progress: changes between two calls of `next()` are skipped. Cancelling the task ends the
+/// sequence. It can be iterated any number of times, also after the end of the work.
+public struct ProgressUpdates: AsyncSequence, Sendable {
+    public typealias Element = OperationProgress
+    public typealias Failure = Never
+
+    let sources: [any ProgressSource]
+    /// The progress of the sources; nil if the sequence must end before it is complete.
+    let current: @Sendable ([any ProgressSource]) -> OperationProgress?
+
+    public func makeAsyncIterator() -> Iterator { Iterator(self) }
+
+    /// Goes through the changes.
+    public struct Iterator: AsyncIteratorProtocol {
+        private let subscription: ProgressSubscription
+        private var last: OperationProgress?
+
+        fileprivate init(_ updates: ProgressUpdates) {
+            subscription = ProgressSubscription(updates)
+        }
+
+        public mutating func next() async -> OperationProgress? {
+            if last?.isFinished == true { return nil }
+            while await subscription.listener.nextChange() {
+                guard let current = subscription.current else { return nil }
+                if current == last { continue }
+                last = current
+                return current
+            }
+            return nil
+        }
+    }
+}
+
+/// Listens to sources as long as it lives.
+private final class ProgressSubscription: Sendable {
+    let listener = ProgressListener()
+    private let updates: ProgressUpdates
+
+    init(_ updates: ProgressUpdates) {
+        self.updates = updates
+        for source in updates.sources { source.add(listener) }
+    }
+
+    deinit {
+        for source in updates.sources { source.remove(listener) }
+    }
+
+    var current: OperationProgress? { updates.current(updates.sources) }
+}

@@ -1,0 +1,62 @@
+public import TaskOperations
+
+/// Calls a function with every element of a collection, several at a time, and returns after all calls: the async form of
+/// `DispatchQueue.concurrentPerform`.
+///
+/// ```swift
+/// await concurrentPerform(over: 0..<rows, stride: 16) { row in render(row) }
+/// ```
+///
+/// Calls begin in the order of the elements. If the work throws, no other call begins, the tasks of the other calls are
+/// cancelled, and the first error is thrown after their end. Cancelling the calling task cancels the tasks of the work;
+/// work that does not throw is still called with every element.
+///
+/// - Parameters:
+///   - elements: The elements.
+///   - width: The number of calls at once, at least 1; the number of processors if none is given.
+///   - stride: The number of consecutive elements that a task takes at a time, at least 1. Use more than one for work that
+///     takes less than some microseconds.
+///   - work: The function to call with an element.
+/// - Throws: The first error that the work throws.
+public func concurrentPerform<Elements: RandomAccessCollection & Sendable, Failure>(
+    over elements: Elements,
+    width: Int = TaskOperationQueue.defaultMaxConcurrentOperationCount,
+    stride: Int = 1,
+    execute work: @escaping @Sendable (Elements.Element) async throws(Failure) -> Void
+) async throws(Failure) {
+    require(width > 0, "width is \(width); it must be at least 1.")
+    require(stride > 0, "stride is \(stride); it must be at least 1.")
+    let portions = Portions(count: elements.count, stride: stride)
+    let failure = await withTaskGroup(of: Failure?.self) { group in
+        for _ in 0..<min(width, portions.total) {
+            group.addTask {
+                do throws(Failure) {
+                    while let portion = portions.next() {
+                        for offset in portion where !portions.isStopped {
+                            try await work(elements[elements.index(elements.startIndex, offsetBy: offset)])
+                        }
+                    }
+                    return nil
+                } catch {
+                    portions.stop()
+                    return error
+                }
+            }
+        }
+        return await group.firstFailure()
+    }
+    if let failure { throw failure }
+}
+
+extension TaskGroup {
+    /// Waits for all tasks, and cancels those that are left when one fails.
+    fileprivate mutating func firstFailure<Failure: Error>() async -> Failure? where ChildTaskResult == Failure? {
+        var first: Failure?
+        for await failure in self {
+            guard let failure, first == nil else { continue }
+            first = failure
+            cancelAll()
+        }
+        return first
+    }
+}

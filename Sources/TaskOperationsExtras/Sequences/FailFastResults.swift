@@ -1,0 +1,30 @@
+import TaskOperations
+
+/// The values of operations of which the first failure ends all.
+final class FailFastResults<Value: Sendable>: Sendable {
+    private let buffer: ResultBuffer<Value>
+
+    init(of buffer: ResultBuffer<Value>) {
+        self.buffer = buffer
+    }
+
+    deinit { buffer.cancelAll(andAdded: true) }
+
+    /// Waits for the next value; nil after the last one.
+    ///
+    /// - Throws: The first failure, after all operations have ended. The next call returns nil then.
+    func next() async throws -> Value? {
+        do {
+            guard let operation = try await buffer.next() else {
+                if let failure = buffer.takeFailure() { throw failure }
+                return nil
+            }
+            return try operation.finishedValue()
+        } catch {
+            // The handler that reports the failure to the buffer may not have been called yet.
+            buffer.fail(with: error)
+            while try await buffer.next() != nil {}
+            throw buffer.takeFailure() ?? error
+        }
+    }
+}

@@ -1,0 +1,36 @@
+internal import Synchronization
+import TaskOperations
+
+/// A range cut into consecutive portions, each of which is handed out once.
+final class Portions: Sendable {
+    private let count: Int
+    private let stride: Int
+    private let begun = Atomic(0)
+    private let stopped = Atomic(false)
+
+    /// - Parameters:
+    ///   - count: The length of the range, which begins at 0.
+    ///   - stride: The length of a portion.
+    init(count: Int, stride: Int) {
+        self.count = count
+        self.stride = stride
+    }
+
+    /// How many portions there are.
+    var total: Int { count / stride + (count % stride == 0 ? 0 : 1) }
+
+    /// The next portion; nil if all are handed out, or it was stopped.
+    func next() -> Range<Int>? {
+        if isStopped { return nil }
+        let portion = begun.add(1, ordering: .relaxed).oldValue
+        if portion >= total { return nil }
+        let start = portion * stride
+        return start..<start + min(stride, count - start)
+    }
+
+    var isStopped: Bool { stopped.load(ordering: .relaxed) }
+
+    func stop() {
+        stopped.store(true, ordering: .relaxed)
+    }
+}

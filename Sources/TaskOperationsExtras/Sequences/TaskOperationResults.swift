@@ -1,0 +1,106 @@
+public import TaskOperations
+
+/// The results of operations that are added while others run, in the order in which they finish.
+///
+/// ```swift
+/// let pages = TaskOperationResults<Page>(on: queue)
+/// pages.addOperation { try await load(start) }
+/// for try await (operation, result) in pages {
+///     guard let page = try? result.get() else { continue }
+///     for link in page.links where isNew(link) { pages.addOperation { try await load(link) } }
+/// }
+/// ```
+///
+/// The iteration ends when no operation is left. It can be begun again afterwards. Of several tasks that iterate, each
+/// gets other results.
+///
+/// If the task that iterates is cancelled, all operations are cancelled, including those that are added later, and the
+/// iteration continues until they have finished. Leaving the iteration early cancels nothing: the rest can be taken later.
+/// When the object is released, unfinished operations are cancelled.
+///
+/// A body may iterate results of its own queue, and lends its permit while it waits if they need it. Such a wait is linear
+/// in the number of unfinished operations; any other is constant time. The operations inherit the priority of the task that
+/// waits for a result.
+public final class TaskOperationResults<Success: Sendable>: AsyncSequence, Sendable {
+    /// A finished operation and its outcome.
+    public typealias Element = (operation: TaskOperation<Success>, result: Result<Success, any Error>)
+    public typealias Failure = TaskOperationError
+
+    private let buffer: ResultBuffer<Success>
+
+    /// Creates an empty collection of results.
+    ///
+    /// - Parameters:
+    ///   - queue: The queue that runs the operations.
+    ///   - limit: The number of operations that may be unfinished or have a result that was not taken, beyond which
+    ///     `addOperationWaitingForRoom` waits; at least 1. `addOperation` exceeds it.
+    public init(on queue: TaskOperationQueue, maxUntakenOperationCount limit: Int = .max) {
+        checkCount(limit, "maxUntakenOperationCount")
+        buffer = ResultBuffer(
+            on: queue, order: .completion, limit: limit == .max ? nil : limit, cancelsRestOnFailure: false)
+    }
+
+    deinit { buffer.cancelAll(andAdded: true) }
+
+    /// The number of operations that are unfinished or have a result that was not taken.
+    public var untakenOperationCount: Int { buffer.count }
+}
+
+// MARK: - Adding
+
+extension TaskOperationResults {
+    /// Creates an operation from a closure and adds it to the queue. The iteration yields it when it has finished, with any
+    /// outcome.
+    @discardableResult
+    public func addOperation(
+        _ options: OperationOptions = OperationOptions(), body: @escaping TaskOperation<Success>.Body
+    ) -> TaskOperation<Success> {
+        let operation = TaskOperation(options, body: body)
+        buffer.add(operation, hasRoom: false)
+        return operation
+    }
+
+    /// Makes an operation from a closure, and adds it to the queue as soon as fewer operations than
+    /// `maxUntakenOperationCount` are unfinished or not taken. Calls are served in order of priority, then arrival.
+    ///
+    /// - Throws: `CancellationError` if the task is cancelled before there is room.
+    @discardableResult
+    public func addOperationWaitingForRoom(
+        _ options: OperationOptions = OperationOptions(), body: @escaping TaskOperation<Success>.Body
+    ) async throws(CancellationError) -> TaskOperation<Success> {
+        try await buffer.waitForRoom()
+        let operation = TaskOperation(options, body: body)
+        buffer.add(operation, hasRoom: true)
+        return operation
+    }
+
+    /// Cancels all unfinished operations. Operations that are added afterwards are not cancelled.
+    public func cancelAllOperations() {
+        buffer.cancelAll(andAdded: false)
+    }
+}
+
+// MARK: - Taking
+
+extension TaskOperationResults {
+    public func makeAsyncIterator() -> Iterator { Iterator(results: self) }
+
+    /// Takes results.
+    public struct Iterator: AsyncIteratorProtocol {
+        fileprivate let results: TaskOperationResults
+
+        /// Waits for the next operation to finish, and takes it; nil if no operation is left.
+        ///
+        /// - Throws: `TaskOperationError.waitCycle` if the calling body waits for operations that cannot end before it
+        ///   does.
+        public mutating func next() async throws(TaskOperationError) -> Element? {
+            guard let operation = try await results.buffer.next() else { return nil }
+            return (operation, operation.outcome!)
+        }
+    }
+}
+
+/// Stops the process if a count is not positive.
+func checkCount(_ count: Int, _ name: String) {
+    require(count >= 1, "\(name) is \(count); it must be at least 1.")
+}

@@ -1,0 +1,158 @@
+@_spi(Lock) import TaskOperations
+
+/// A value that is computed once, at its first use: `dispatch_once` and lazy shared state for values that must be awaited.
+///
+/// ```swift
+/// static let schema = AsyncLazy(name: "schema") { try await Schema(contentsOf: url) }
+/// let schema = try await Self.schema.value
+/// ```
+///
+/// All tasks that use it during the computation await the same computation. It continues if they are cancelled, and is
+/// escalated if a more urgent task awaits it.
+///
+/// The computation is the body of an operation that no queue runs: `AnyTaskOperation.current` is that operation, and a
+/// wait which could never end is refused by name, whether it leads through other lazy values, through operations or
+/// through both.
+public final class AsyncLazy<Value: Sendable>: Sendable {
+    /// Computes the value.
+    public typealias Computation = @Sendable () async throws -> Value
+
+    /// The rule for an error of the computation.
+    public enum FailurePolicy: Sendable {
+        /// It goes to all that await the failed computation. The next call that asks starts another one.
+        case retry
+        /// It is kept like a value. The computation runs once only.
+        case keep
+    }
+
+    private typealias Outcome = OneShot<Result<Value, any Error>>
+
+    private struct State: Sendable {
+        /// The final result.
+        var settled: Result<Value, any Error>?
+        /// The present computation.
+        var computation: TaskOperation<Void>?
+        /// The calls that await the computation, by their numbers. Calls get their outcome in the order of the numbers.
+        var waiters: [Int: Outcome] = [:]
+    }
+
+    private let name: String
+    private let failurePolicy: FailurePolicy
+    private let compute: Computation
+    private let state = Lock(State())
+
+    /// Creates a value that is not computed yet.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the computation in messages; the type if none is given.
+    ///   - failurePolicy: The rule for an error that the computation throws.
+    ///   - computation: Computes the value. It may await other lazy values, but not this one.
+    public init(
+        name: String? = nil, failurePolicy: FailurePolicy = .retry, _ computation: @escaping Computation
+    ) {
+        self.name = name ?? "AsyncLazy<\(Value.self)>"
+        self.failurePolicy = failurePolicy
+        compute = computation
+    }
+
+    /// The value, if it has been computed.
+    public var valueIfComputed: Value? {
+        state.withLock { $0.settled.flatMap { try? $0.get() } }
+    }
+
+    /// Waits for the value, and starts the computation at the first use.
+    ///
+    /// - Throws: The error that the computation throws; `CancellationError` if the calling task is cancelled before the value
+    ///   is computed; `TaskOperationError.waitCycle` in a computation, or in a body, on which the value depends itself.
+    public var value: Value {
+        get async throws {
+            if let settled = state.withLock({ $0.settled }) { return try settled.get() }
+            try Task.checkCancellation()
+            let (number, outcome) = (AnyTaskOperation.nextWaitNumber(), Outcome())
+            guard let computation = join(number, outcome) else { return try await outcome.value.get() }
+            var result: Result<Value, any Error>?
+            do {
+                try await computation.whileAwaited {
+                    result = await wait(number, for: outcome)
+                }
+            } catch {
+                leave(number)
+                throw error
+            }
+            return try result!.get()
+        }
+    }
+}
+
+// MARK: - Computing
+
+extension AsyncLazy {
+    /// Suspends until the outcome is provided. Handles cancellation and escalation of the task.
+    private func wait(_ number: Int, for outcome: Outcome) async -> Result<Value, any Error> {
+        var result: Result<Value, any Error>?
+        await withTaskCancellationHandler {
+            await withEscalationHandler {
+                // Inside of the handler's scope, so that no escalation is missed between this call and the handler.
+                escalate(for: number, to: Task.currentPriority)
+                result = await outcome.value
+            } onEscalated: { [self] priority in
+                escalate(for: number, to: priority)
+            }
+        } onCancel: {
+            if outcome.provide(.failure(CancellationError())) { leave(number) }
+        }
+        return result!
+    }
+
+    /// Registers an outcome to provide. Returns the computation; nil if the result exists and was provided.
+    private func join(_ number: Int, _ outcome: Outcome) -> TaskOperation<Void>? {
+        let priority = Task.currentPriority
+        let (settled, computation, isNew) = state.withLock { state in
+            if let settled = state.settled { return (Optional(settled), state.computation, false) }
+            state.waiters[number] = outcome
+            let isNew = state.computation == nil
+            if isNew { state.computation = makeComputation(priority) }
+            return (nil, state.computation, isNew)
+        }
+        if let settled { outcome.provide(settled) }
+        if isNew { computation?.startNew() }
+        return settled == nil ? computation : nil
+    }
+
+    private func makeComputation(_ priority: TaskPriority) -> TaskOperation<Void> {
+        TaskOperation(name: name, priority: priority) { [self] () async throws in
+            do {
+                settle(.success(try await compute()))
+            } catch {
+                settle(.failure(error))
+            }
+        }
+    }
+
+    private func escalate(for number: Int, to priority: TaskPriority) {
+        let computation = state.withLock { state in state.waiters[number] == nil ? nil : state.computation }
+        computation?.escalate(to: PriorityLevel(priority))
+    }
+
+    private func leave(_ number: Int) {
+        _ = state.withLock { state in
+            let left = state.waiters.removeValue(forKey: number)
+            // Releases the memory that a burst of cancelled calls has left.
+            if state.waiters.capacity > 64, state.waiters.count < state.waiters.capacity / 4 {
+                state.waiters = state.waiters.filter { _ in true }
+            }
+            return left
+        }
+    }
+
+    private func settle(_ result: Result<Value, any Error>) {
+        let (waiters, computation) = state.withLock { state in
+            if case .success = result { state.settled = result }
+            if failurePolicy == .keep { state.settled = result }
+            defer { state.waiters = [:] }
+            return (state.waiters, state.computation.take())
+        }
+        for (_, waiter) in waiters.sorted(by: { $0.key < $1.key }) { waiter.provide(result) }
+        extendLifetime(computation)
+    }
+}

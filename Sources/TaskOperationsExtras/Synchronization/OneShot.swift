@@ -1,0 +1,68 @@
+@_spi(Lock) import TaskOperations
+
+/// A value for which one task waits, and which the first of several others provides.
+///
+/// A later value has no effect, which its provider can see. The value may be provided before the wait begins.
+package final class OneShot<Value: Sendable>: Sendable {
+    private enum State: Sendable {
+        case empty
+        case awaited(CheckedContinuation<Value, Never>)
+        case provided(Value)
+        /// The value was there, and went to the waiting task.
+        case taken
+    }
+
+    private let state = Lock(State.empty)
+
+    package init() {}
+
+    /// Provides the value. Returns whether it is the first.
+    @discardableResult
+    package func provide(_ value: Value) -> Bool {
+        let (isFirst, waiting) = state.withLock { state -> (Bool, CheckedContinuation<Value, Never>?) in
+            switch state {
+            case .empty:
+                state = .provided(value)
+                return (true, nil)
+            case .awaited(let continuation):
+                state = .taken
+                return (true, continuation)
+            case .provided, .taken:
+                return (false, nil)
+            }
+        }
+        waiting?.resume(returning: value)
+        return isFirst
+    }
+
+    /// Whether the value was provided.
+    package var isProvided: Bool {
+        state.withLock { state in
+            switch state {
+            case .empty, .awaited: false
+            case .provided, .taken: true
+            }
+        }
+    }
+
+    /// Waits for the value. To be asked for once.
+    package var value: Value {
+        get async {
+            await withCheckedContinuation { continuation in
+                let value = state.withLock { state -> Value? in
+                    switch state {
+                    case .provided(let value):
+                        state = .taken
+                        return value
+                    case .empty:
+                        state = .awaited(continuation)
+                        return nil
+                    case .awaited, .taken:
+                        preconditionFailure("the value of a OneShot was asked for twice: \(state)")
+                    }
+                }
+                if let value { continuation.resume(returning: value) }
+            }
+        }
+    }
+}
