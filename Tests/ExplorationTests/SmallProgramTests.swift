@@ -3,7 +3,9 @@ public import Testing
 
 @Suite("Small programs, all of whose schedules with few interruptions are run", .serialized)
 struct SmallProgramTests {
-    @Test("one interruption, everywhere", arguments: SmallPrograms.all + BridgePrograms.all)
+    private static let programs = SmallPrograms.all + BridgePrograms.all + MainActorPrograms.all + TimePrograms.all
+
+    @Test("one interruption, everywhere", arguments: programs)
     func oneInterruption(program: ExploredProgram) async throws {
         let limit = Amount.isDeep ? 20_000 : 500
         let result = await explore(.exhaustive(preemptions: 1, limit: limit), of: program)
@@ -11,8 +13,7 @@ struct SmallProgramTests {
     }
 
     @Test(
-        "two interruptions, and random priorities", .enabled(if: Amount.isDeep),
-        arguments: SmallPrograms.all + BridgePrograms.all)
+        "two interruptions, and random priorities", .enabled(if: Amount.isDeep), arguments: programs)
     func more(program: ExploredProgram) async throws {
         let result = await explore(.exhaustive(preemptions: 2, limit: Amount.limit), of: program)
         if let result { print("\(program.name): \(result)") }
