@@ -351,6 +351,9 @@ extension Turnstile {
         return order.parts.subtracting(weakened.without)
     }
 
+    /// Whether an update is made in two steps, because that it is one step was left out.
+    func splits(_ order: MemoryOrder) -> Bool { memory == .weak && !parts(of: order).contains(.atomic) }
+
     /// Each reading of the clock advances it a little, so that code that measures time terminates.
     func readClock() -> Duration {
         now += .microseconds(200)

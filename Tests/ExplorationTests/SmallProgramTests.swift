@@ -12,6 +12,13 @@ struct SmallProgramTests {
         if let result, Amount.isDeep { print("\(program.name): \(result)") }
     }
 
+    @Test("weak memory", arguments: programs)
+    func weakMemory(program: ExploredProgram) async throws {
+        var program = program
+        program.memory = .weak
+        _ = await explore(.uniform(seeds: 0..<(Amount.isDeep ? 500 : 10)), of: program)
+    }
+
     @Test(
         "two interruptions, and random priorities", .enabled(if: Amount.isDeep), arguments: programs)
     func more(program: ExploredProgram) async throws {
