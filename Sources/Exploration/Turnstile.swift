@@ -39,7 +39,7 @@ final class Turnstile: @unchecked Sendable {
     /// The jobs of the main actor that have not begun, in the order of enqueuing.
     private var mainJobs: [(task: UInt, view: View, run: () -> Void)] = []
     private var hasMainThread = false
-    /// What the main actor saw at the end of its last thread.
+    /// The view of the main actor at the end of its last thread.
     private var mainView = View()
     /// Virtual time since the start of the schedule.
     private(set) var now = Duration.zero
@@ -305,7 +305,7 @@ extension Turnstile {
         if memory == .weak, let view = suspended[task] { thread.view.join(view) }
     }
 
-    /// Adds a job of the main actor. One thread runs these jobs, from the first to the last that is there.
+    /// Adds a job of the main actor. One thread runs these jobs until none is left.
     func addMainJob(_ task: UInt, _ run: @escaping () -> Void) {
         if memory == .weak { _ = current.view.makeEvent(of: current.number) }
         mainJobs.append((task, current.view, run))
@@ -351,7 +351,7 @@ extension Turnstile {
         return order.parts.subtracting(weakened.without)
     }
 
-    /// Whether an update is made in two steps, because that it is one step was left out.
+    /// Whether an update is made in two steps, because its atomicity was left out.
     func splits(_ order: MemoryOrder) -> Bool { memory == .weak && !parts(of: order).contains(.atomic) }
 
     /// Each reading of the clock advances it a little, so that code that measures time terminates.
