@@ -46,16 +46,16 @@ enum TimePrograms {
         schedule.expectEmpty(queue)
     }
 
-    /// After its pause an operation waits for two limits. Another operation, which needs the second limit, is behind it. The
-    /// first one is cancelled.
+    /// After its pause an operation waits for two limits. Another operation keeps the second limit. The wait is cancelled
+    /// while an operation that needs the first limit is added.
     static let cancelledReturn = ExploredProgram("return of lent limits / its cancellation / add") { schedule in
         let (queue, one, two) = (TaskOperationQueue(), AsyncSemaphore(capacity: 1), AsyncSemaphore(capacity: 1))
         let (clock, retry, end) = (SetClock(), RetryPolicy { _, _ in .seconds(1) }, AsyncGroup())
         let retried = TaskOperation([.name("retried"), .limited(by: one, two), .retry(retry), .clock(clock)]) {
             throw Failure()
         }
-        let keeping = TaskOperation([.name("keeping"), .limited(by: one)]) { await end.wait() }
-        let behind = TaskOperation([.name("behind"), .limited(by: two)]) {}
+        let keeping = TaskOperation([.name("keeping"), .limited(by: two)]) { await end.wait() }
+        let behind = TaskOperation([.name("behind"), .limited(by: one)]) {}
         end.enter()
         try? queue.addOperation(retried)
         schedule.runToEnd()
