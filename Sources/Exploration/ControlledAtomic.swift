@@ -113,6 +113,7 @@ final class AtomicVariable<Value>: SharedObject, @unchecked Sendable {
     func update(_ order: MemoryOrder, _ change: (Value) -> Value) -> (old: Value, new: Value) {
         let thread = reach(.update)
         let old = value
+        if let turnstile = thread?.turnstile, turnstile.splits(order) { _ = reach(.store) }
         value = change(old)
         if let thread, thread.turnstile.memory == .weak { appendUpdate(thread, order) }
         return (old, value)

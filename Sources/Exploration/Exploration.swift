@@ -80,7 +80,7 @@ public struct ExplorationResult: Sendable, CustomStringConvertible {
     /// The orderings that were used, each without the parts of it that could be left out, one at a time.
     public var weakenedOrderings: [WeakenedOrdering] {
         orderings.sorted { "\($0.key)" < "\($1.key)" }.flatMap { site, parts in
-            [OrderingParts.sequential, [.acquire, .sequential], [.release, .sequential]]
+            [OrderingParts.sequential, [.acquire, .sequential], [.release, .sequential], .atomic]
                 .filter {
                     $0 == .sequential ? parts.contains($0) : !parts.isDisjoint(with: $0.subtracting(.sequential))
                 }
@@ -88,6 +88,8 @@ public struct ExplorationResult: Sendable, CustomStringConvertible {
         }
     }
     fileprivate var orderings: [OrderingSite: OrderingParts] = [:]
+    /// The places of the orderings that were used. Empty if the memory is not weak.
+    public var orderingSites: Set<OrderingSite> { Set(orderings.keys) }
     /// The first schedule that failed.
     public fileprivate(set) var failure: FailedSchedule?
 

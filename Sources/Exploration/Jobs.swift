@@ -6,25 +6,54 @@
     internal import Musl
 #endif
 
-/// Has the jobs of tasks run on controlled threads: those that a controlled thread gives to the global executor.
+/// Has the jobs of tasks run on controlled threads: those that a controlled thread gives to the global executor or to the
+/// main actor.
 enum Jobs {
     private typealias Enqueue = @convention(thin) (UnownedJob) -> Void
     private typealias EnqueueHook = @convention(thin) (UnownedJob, Enqueue) -> Void
+    private typealias MainExecutor = @convention(thin) () -> UnownedSerialExecutor
+    private typealias MainExecutorHook = @convention(thin) (MainExecutor) -> UnownedSerialExecutor
 
-    /// Installs the hook, once.
+    /// Installs the hooks, once.
     static let isInstalled: Bool = {
-        guard let address = dlsym(dlopen(nil, RTLD_LAZY), "swift_task_enqueueGlobal_hook") else { return false }
-        address.assumingMemoryBound(to: EnqueueHook?.self).pointee = { job, enqueue in
+        guard let enqueueHook = hook("swift_task_enqueueGlobal_hook", EnqueueHook.self),
+            // `swift_task_enqueueMainExecutor_hook` is not called for jobs of the main actor (Swift 6.3).
+            let mainExecutorHook = hook("swift_task_getMainExecutor_hook", MainExecutorHook.self)
+        else { return false }
+        enqueueHook.pointee = { job, enqueue in
             guard let turnstile = ControlledThread.current?.turnstile else { return enqueue(job) }
-            turnstile.addJob(unsafeBitCast(job, to: UInt.self)) { job.runSynchronously(on: generic) }
+            turnstile.addJob(task(of: job)) { job.runSynchronously(on: generic) }
+        }
+        mainExecutorHook.pointee = { original in
+            ControlledThread.current == nil ? original() : ControlledMainExecutor.shared.asUnownedSerialExecutor()
         }
         return true
     }()
+
+    private static func hook<Hook>(_ name: String, _ type: Hook.Type) -> UnsafeMutablePointer<Hook?>? {
+        dlsym(dlopen(nil, RTLD_LAZY), name)?.assumingMemoryBound(to: Hook?.self)
+    }
+
+    /// The address of the task that a job continues.
+    fileprivate static func task(of job: UnownedJob) -> UInt { unsafeBitCast(job, to: UInt.self) }
 
     /// The executor of jobs that are isolated to no actor. Both of its words are 0.
     private static var generic: UnownedSerialExecutor {
         unsafeBitCast((UInt(0), UInt(0)), to: UnownedSerialExecutor.self)
     }
+}
+
+/// The executor of the main actor in a schedule. Its jobs run one at a time, in the order in which they were enqueued.
+private final class ControlledMainExecutor: SerialExecutor {
+    static let shared = ControlledMainExecutor()
+
+    func enqueue(_ job: UnownedJob) {
+        // A task that a schedule left suspended may continue after the schedule.
+        guard let turnstile = ControlledThread.current?.turnstile else { return MainActor.shared.enqueue(job) }
+        turnstile.addMainJob(Jobs.task(of: job)) { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
+    }
+
+    func asUnownedSerialExecutor() -> UnownedSerialExecutor { UnownedSerialExecutor(ordinary: self) }
 }
 
 extension ControlledSystem {

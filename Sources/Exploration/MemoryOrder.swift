@@ -29,11 +29,11 @@ struct MemoryOrder {
         site = OrderingSite(file, line)
         parts =
             switch ordering {
-            case .acquiring: .acquire
-            case .releasing: .release
-            case .acquiringAndReleasing: [.acquire, .release]
-            case .sequentiallyConsistent: [.acquire, .release, .sequential]
-            default: []
+            case .acquiring: [.atomic, .acquire]
+            case .releasing: [.atomic, .release]
+            case .acquiringAndReleasing: [.atomic, .acquire, .release]
+            case .sequentiallyConsistent: [.atomic, .acquire, .release, .sequential]
+            default: .atomic
             }
     }
 }
@@ -47,32 +47,37 @@ public struct OrderingParts: OptionSet, Hashable, Sendable, CustomStringConverti
     public static let acquire = OrderingParts(rawValue: 1)
     public static let release = OrderingParts(rawValue: 2)
     public static let sequential = OrderingParts(rawValue: 4)
+    /// That an update reads and stores in one step.
+    public static let atomic = OrderingParts(rawValue: 8)
 
     public var description: String {
         let names: [(OrderingParts, String)] = [
             (.acquire, "acquire"), (.release, "release"), (.sequential, "sequential"),
+            (.atomic, "atomic"),
         ]
         return names.filter { contains($0.0) }.map(\.1).joined(separator: "+")
     }
 }
 
 /// A place in the source where an ordering is written.
-struct OrderingSite: Hashable, Sendable, CustomStringConvertible {
-    let file: String
-    let line: UInt
+public struct OrderingSite: Hashable, Sendable, CustomStringConvertible {
+    public let file: String
+    public let line: UInt
+
+    public init(file: String, line: UInt) { (self.file, self.line) = (file, line) }
 
     init(_ file: StaticString, _ line: UInt) {
         self.file = String(describing: file).split(separator: "/").last.map(String.init) ?? ""
         self.line = line
     }
 
-    var description: String { "\(file):\(line)" }
+    public var description: String { "\(file):\(line)" }
 }
 
 /// An ordering that is explored without a part of it.
 public struct WeakenedOrdering: Hashable, Sendable, CustomStringConvertible {
     let site: OrderingSite
-    let without: OrderingParts
+    public let without: OrderingParts
 
     /// The name of the file in which the ordering is written.
     public var file: String { site.file }

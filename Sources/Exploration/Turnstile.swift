@@ -36,6 +36,11 @@ final class Turnstile: @unchecked Sendable {
     private var ended = View()
     /// The view of each task at its suspension, by its address.
     private var suspended: [UInt: View] = [:]
+    /// The jobs of the main actor that have not begun, in the order of enqueuing.
+    private var mainJobs: [(task: UInt, view: View, run: () -> Void)] = []
+    private var hasMainThread = false
+    /// The view of the main actor at the end of its last thread.
+    private var mainView = View()
     /// Virtual time since the start of the schedule.
     private(set) var now = Duration.zero
     var objectCount = 0
@@ -300,6 +305,31 @@ extension Turnstile {
         if memory == .weak, let view = suspended[task] { thread.view.join(view) }
     }
 
+    /// Adds a job of the main actor. One thread runs these jobs until none is left.
+    func addMainJob(_ task: UInt, _ run: @escaping () -> Void) {
+        if memory == .weak { _ = current.view.makeEvent(of: current.number) }
+        mainJobs.append((task, current.view, run))
+        if hasMainThread { return }
+        hasMainThread = true
+        makeThread("main actor") { [unowned self] in runMainJobs() }
+    }
+
+    private func runMainJobs() {
+        if memory == .weak { current.view.join(mainView) }
+        while !mainJobs.isEmpty {
+            let job = mainJobs.removeFirst()
+            if memory == .weak {
+                current.view.join(job.view)
+                if let view = suspended[job.task] { current.view.join(view) }
+            }
+            job.run()
+            if memory == .weak { suspended[job.task] = current.view }
+            reach(.pause)
+        }
+        mainView = current.view
+        hasMainThread = false
+    }
+
     /// Makes a thread that fires at a moment.
     ///
     /// - Returns: The thread, for `removeTimer`.
@@ -320,6 +350,9 @@ extension Turnstile {
         guard let weakened, weakened.site == order.site else { return order.parts }
         return order.parts.subtracting(weakened.without)
     }
+
+    /// Whether an update is made in two steps, because its atomicity was left out.
+    func splits(_ order: MemoryOrder) -> Bool { memory == .weak && !parts(of: order).contains(.atomic) }
 
     /// Each reading of the clock advances it a little, so that code that measures time terminates.
     func readClock() -> Duration {

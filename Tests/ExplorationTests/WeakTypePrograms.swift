@@ -7,19 +7,31 @@ import Synchronization
 ///
 /// What a type publishes is followed by plain variables: to read one of which the write did not happen before is a data race.
 enum WeakTypePrograms {
-    static let all = [rank, latch, clock, surroundings]
+    static let all = [rank, ranks, latch, clock, surroundings, portions, observed]
 
     /// A rank that was read tells what was done before it was set.
     static let rank = ExploredProgram("rank", memory: .weak) { schedule in
         let world = RankWorld()
         schedule.thread("setter") {
             world.variable.write(1)
-            world.rank.set(5)
+            world.rank.set(-1)
         }
-        schedule.thread("reader") { if world.rank.value == 5 { _ = world.variable.read() } }
+        schedule.thread("reader") { if world.rank.value == -1 { _ = world.variable.read() } }
         schedule.runToEnd()
-        let numbers = (0..<2).map { _ in Rank.next() }
-        schedule.expect(numbers[0] < numbers[1], "\(numbers)")
+    }
+
+    /// New ranks differ, also those of two threads.
+    static let ranks = ExploredProgram("ranks", memory: .weak) { schedule in
+        let numbers = Holder<[Int]>([])
+        for name in ["a", "b"] {
+            schedule.thread(name) {
+                let own = (0..<2).map { _ in Rank.next() }
+                schedule.expect(own[0] < own[1], "\(own)")
+                numbers.value! += own
+            }
+        }
+        schedule.runToEnd()
+        schedule.expect(Set(numbers.value!).count == 4, "\(numbers.value!)")
     }
 
     /// Of two threads that each set a latch and look at the other's, one sees it.
@@ -60,6 +72,54 @@ enum WeakTypePrograms {
             }
         }
         schedule.runToEnd()
+    }
+
+    /// No portion is handed out twice, and none to a thread that has stopped it. The elements need no order: the caller
+    /// awaits all tasks before it returns.
+    static let portions = ExploredProgram("portions", memory: .weak) { schedule in
+        let (portions, tally) = (Portions(count: 5, stride: 2), Tally())
+        for name in ["a", "b"] {
+            schedule.thread(name) {
+                while let portion = portions.next() {
+                    for element in portion { tally.count("\(element)") }
+                    if name == "b" { portions.stop() }
+                }
+            }
+        }
+        schedule.runToEnd()
+        schedule.expectOnce(tally)
+    }
+
+    /// A listener is told of the waits of bodies that begin after the thread that adds it has said so.
+    static let observed = ExploredProgram("observed wait", memory: .weak) { schedule in
+        let (queue, isTold, waits, tally) = (TaskOperationQueue(), ControlledLock(false), WaitCounter(), Tally())
+        let awaited = TaskOperation(name: "awaited") {}
+        let operation = TaskOperation(name: "a") {
+            if isTold.withLock({ $0 }) { tally.count("begun after") }
+            try await awaited.value
+        }
+        schedule.thread("observer") {
+            queue.addObserver(waits)
+            isTold.withLock { $0 = true }
+        }
+        schedule.thread("adder") { try? queue.addOperation(operation) }
+        schedule.runToEnd()
+        try? queue.addOperation(awaited)
+        schedule.runToEnd()
+        schedule.expectEnd(of: operation, awaited)
+        schedule.expect(waits.count >= tally["begun after"], "\(waits.count) waits were told")
+        queue.removeObserver(waits)
+        schedule.expectEmpty(queue)
+    }
+}
+
+/// Counts the waits of bodies.
+private final class WaitCounter: TaskOperationObserver, @unchecked Sendable {
+    // The turn orders all accesses.
+    private(set) var count = 0
+
+    func operationChanged(_ event: TaskOperationEvent) {
+        if case .waited = event.kind { count += 1 }
     }
 }
 

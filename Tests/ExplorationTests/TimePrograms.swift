@@ -1,0 +1,116 @@
+import Exploration
+
+@testable import ExploredTaskOperations
+
+/// Programs in which threads wait for moments.
+enum TimePrograms {
+    static let all = [earlierDeadline, pause, cancelledReturn]
+
+    /// Each thread gives an operation a delay. When the clock shows the end of the shorter one, that operation starts.
+    static let earlierDeadline = ExploredProgram("delay / shorter delay") { schedule in
+        let (queue, clock) = (TaskOperationQueue(), SetClock())
+        let operations = [10, 1].map { seconds in
+            TaskOperation([.name("\(seconds)"), .delay(.seconds(seconds)), .clock(clock)]) {}
+        }
+        for operation in operations { schedule.thread("adder") { try? queue.addOperation(operation) } }
+        schedule.runToEnd()
+        clock.set(to: .seconds(2))
+        schedule.runToEnd()
+        schedule.expect(operations[1].isFinished, "\(operations[1].debugDescription) has not ended")
+        schedule.expect(!operations[0].isFinished, "\(operations[0].debugDescription) has ended early")
+        clock.set(to: .seconds(20))
+        schedule.runToEnd()
+        schedule.expectEnd(of: operations[0], operations[1])
+        schedule.expectEmpty(queue)
+    }
+
+    /// The pause between two attempts ends after an operation that needs the limit meanwhile.
+    static let pause = ExploredProgram("pause between attempts / start with its limit / cancel") { schedule in
+        let (queue, semaphore, clock) = (TaskOperationQueue(), AsyncSemaphore(capacity: 1), SetClock())
+        let (tally, retry) = (Tally(), RetryPolicy { _, _ in .seconds(1) })
+        let retried = TaskOperation([.name("retried"), .limited(by: semaphore), .retry(retry), .clock(clock)]) {
+            tally.count("attempt")
+            if tally["needing"] == 0 { throw Failure() }
+        }
+        let needing = TaskOperation([.name("needing"), .limited(by: semaphore)]) { tally.count("needing") }
+        try? queue.addOperation(retried)
+        schedule.thread("adder") { try? queue.addOperation(needing) }
+        schedule.thread("canceller") { retried.cancel() }
+        schedule.runToEnd()
+        schedule.expectEnd(of: needing)
+        clock.set(to: .seconds(2))
+        schedule.runToEnd()
+        schedule.expectEnd(of: retried)
+        schedule.expect(tally["attempt"] <= 2 && tally["needing"] == 1, "\(tally.counts)")
+        schedule.expect(semaphore.available == 1, "\(semaphore.available) permits are left")
+        schedule.expectEmpty(queue)
+    }
+
+    /// After its pause an operation waits for two limits. Another operation keeps the second limit. The wait is cancelled
+    /// while an operation that needs the first limit is added.
+    static let cancelledReturn = ExploredProgram("return of lent limits / its cancellation / add") { schedule in
+        let (queue, one, two) = (TaskOperationQueue(), AsyncSemaphore(capacity: 1), AsyncSemaphore(capacity: 1))
+        let (clock, retry, end) = (SetClock(), RetryPolicy { _, _ in .seconds(1) }, AsyncGroup())
+        let retried = TaskOperation([.name("retried"), .limited(by: one, two), .retry(retry), .clock(clock)]) {
+            throw Failure()
+        }
+        let keeping = TaskOperation([.name("keeping"), .limited(by: two)]) { await end.wait() }
+        let behind = TaskOperation([.name("behind"), .limited(by: one)]) {}
+        end.enter()
+        try? queue.addOperation(retried)
+        schedule.runToEnd()
+        try? queue.addOperation(keeping)
+        schedule.runToEnd()
+        clock.set(to: .seconds(2))
+        schedule.thread("adder") { try? queue.addOperation(behind) }
+        schedule.thread("canceller") { retried.cancel() }
+        schedule.runToEnd()
+        schedule.expectEnd(of: retried, behind)
+        end.leave()
+        schedule.runToEnd()
+        schedule.expectEnd(of: keeping)
+        schedule.expect(one.available == 1 && two.available == 1, "permits were not returned")
+        schedule.expectEmpty(queue)
+    }
+
+    private struct Failure: Error {}
+}
+
+/// A clock whose time a program sets.
+private final class SetClock: Clock, @unchecked Sendable {
+    // The turn orders all accesses.
+    private typealias Sleeper = (number: Int, end: Duration, continuation: CheckedContinuation<Void, Never>)
+
+    private var time = Duration.zero
+    private var sleepers: [Sleeper] = []
+    private var sleepCount = 0
+
+    var now: ContinuousClock.Instant { ContinuousClock.Instant(time: time) }
+    var minimumResolution: Duration { .nanoseconds(1) }
+
+    func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws {
+        sleepCount += 1
+        let number = sleepCount
+        await _Concurrency.withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                if Task.isCancelled { return continuation.resume() }
+                sleepers.append((number, deadline.time, continuation))
+                wake { $0.end <= time }
+            }
+        } onCancel: {
+            wake { $0.number == number }
+        }
+        try Task.checkCancellation()
+    }
+
+    func set(to time: Duration) {
+        self.time = time
+        wake { $0.end <= time }
+    }
+
+    private func wake(where isOver: (Sleeper) -> Bool) {
+        let woken = sleepers.filter(isOver)
+        sleepers.removeAll(where: isOver)
+        for sleeper in woken { sleeper.continuation.resume() }
+    }
+}
