@@ -23,6 +23,7 @@ final class QueueClock: Sendable {
     }
 
     /// Reads how much time has passed since this was made.
+    @inline(never)
     func read() -> Reading {
         let number = toldCount.load(ordering: .acquiring)
         return Reading(time: face.now, number: number)
@@ -30,6 +31,8 @@ final class QueueClock: Sendable {
 
     /// Tells a queue, which was entered, a reading. If another thread has told one since this was read, it may be the older
     /// of both, though the clock did not go back.
+    // Not inlined, as each of 60 events would contain a copy of it.
+    @inline(never)
     func tell(_ reading: Reading, to state: inout Scheduler.State) {
         state.advance(to: reading.time, mayBeOld: toldCount.load(ordering: .relaxed) != reading.number)
         toldCount.add(1, ordering: .releasing)

@@ -22,5 +22,5 @@ extension Scheduler {
 
 extension AnyTaskOperation {
     /// The scheduler of the operation; nil if nothing runs it.
-    package var scheduler: Scheduler? { record.withLock { $0.host } as? Scheduler }
+    package var scheduler: Scheduler? { record.withLock { $0.host } }
 }

@@ -133,6 +133,8 @@ extension Scheduler {
         mutating func takeFloorChanges() -> [AnyTaskOperation] { outbox?.takeFloorChanges() ?? [] }
     }
 
+    // Not inlined, as each of 60 events would contain a copy of it.
+    @inline(never)
     private nonisolated func computeEffects(_ core: inout SchedulerCore, _ effects: inout Effects) {
         if !core.state.acceptance.producers.isEmpty { admitProducers(&core) }
         if core.limits == nil {

@@ -1,5 +1,5 @@
 /// The state of a queue that its lock protects.
-struct SchedulerCore: Sendable {
+struct SchedulerCore: ~Copyable, Sendable {
     var state: Scheduler.State
     /// The semaphores that are limits of operations; nil if there are none.
     var limits: QueueLimits?

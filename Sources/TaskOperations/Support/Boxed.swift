@@ -17,8 +17,12 @@ struct Boxed<Value: Sendable>: @unchecked Sendable {
     var value: Value {
         _read { yield box.value }
         _modify {
-            if !isKnownUniquelyReferenced(&box) { box = Box(box.value) }
+            if !isKnownUniquelyReferenced(&box) { copy() }
             yield &box.value
         }
     }
+
+    // Not inlined: it is never called but after a capture of the owner.
+    @inline(never)
+    private mutating func copy() { box = Box(box.value) }
 }
