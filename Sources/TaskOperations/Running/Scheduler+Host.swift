@@ -109,9 +109,6 @@ extension Scheduler {
 
     // MARK: Barriers
 
-    /// Whether there is a barrier, or was one.
-    nonisolated var hasBarriers: Bool { hasHadBarriers.load(ordering: .sequentiallyConsistent) }
-
     /// The operations for which an operation waits because of barriers: the barrier before it; for a barrier, all
     /// operations since the one before.
     nonisolated func operationsHoldingBack(_ operation: AnyTaskOperation) -> [AnyTaskOperation] {
@@ -126,8 +123,6 @@ extension Scheduler {
     }
 
     // MARK: The end of all operations
-
-    nonisolated var isAwaited: Bool { isAwaitedByBodies.load(ordering: .sequentiallyConsistent) }
 
     nonisolated var endRank: Int { end.value }
 

@@ -54,13 +54,8 @@ extension SchedulerCore {
         return set
     }
 
-    /// Starts the next operation of a level. Returns its slot; nil if there is none.
-    @inline(__always)
-    mutating func nextStart(at level: PriorityLevel) -> Int? {
-        limits == nil ? state.nextStart(at: level) : nextLimitedStart(at: level)
-    }
-
-    private mutating func nextLimitedStart(at level: PriorityLevel) -> Int? {
+    /// Starts the next operation of a level in a queue with limits. Returns its slot; nil if there is none.
+    mutating func nextLimitedStart(at level: PriorityLevel) -> Int? {
         let claims = limits!.claims
         var effects = SemaphoreEffects()
         swap(&effects, &limits!.effects)

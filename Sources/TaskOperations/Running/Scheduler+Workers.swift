@@ -119,7 +119,9 @@ extension Scheduler {
 
     /// Starts the next operation on a worker, if it is of the worker's level.
     private nonisolated func start(_ worker: Worker, _ core: inout SchedulerCore) -> WorkerStep {
-        while let slot = core.nextStart(at: worker.level) {
+        while let slot = core.limits == nil
+            ? core.state.nextStart(at: worker.level) : core.nextLimitedStart(at: worker.level)
+        {
             let operation = core.state.records[slot].element
             switch operation.start(on: worker.runner, level: worker.level) {
             case .executes(let escalation, let executor):

@@ -80,6 +80,12 @@ package actor Scheduler {
             State(width: width, isSuspended: isSuspended, policies: policies, workerLimit: processorCount))
     }
 
+    /// Whether there is a barrier, or was one.
+    nonisolated var hasBarriers: Bool { hasHadBarriers.load(ordering: .sequentiallyConsistent) }
+
+    /// Whether a body waits until the queue is empty.
+    nonisolated var isAwaited: Bool { isAwaitedByBodies.load(ordering: .sequentiallyConsistent) }
+
     nonisolated var queueName: String? { identity.name }
 
     /// The name of the queue in messages.
@@ -176,7 +182,7 @@ extension Scheduler {
         effects.semaphores?.carryOut()
         guard let outbox = effects.outbox else { return }
         if !outbox.floorChanges.isEmpty { Inheritance.updateFloors(of: outbox.floorChanges, in: self) }
-        for level in outbox.workers { Worker.start(for: self, level: level) }
+        outbox.workers.forEach { Worker.start(for: self, level: $0) }
         for rejection in outbox.rejected { reject(rejection.element, rejection.reason) }
         for continuation in outbox.resumed { InlineJobs.resume(continuation) }
         if outbox.isOver { scopeWorkers?.end() }
@@ -235,5 +241,24 @@ extension Scheduler {
     /// Runs a body in the place of the queue.
     nonisolated func runUnsurrounded(_ operation: AnyTaskOperation, on runner: OperationRunner) async -> Outcome? {
         if case .mainActor = place { await operation.runOnMainActor(runner) } else { await operation.run(on: runner) }
+    }
+}
+
+// MARK: - The name
+
+/// The number and the name of a queue, for objects that must not retain the queue.
+final class QueueIdentity: Sendable {
+    /// A number that no other queue of the process has or had.
+    let number = Rank.next()
+
+    private let currentName: Lock<String?>
+
+    init(name: String?) {
+        currentName = Lock(name)
+    }
+
+    var name: String? {
+        get { currentName.withLock { $0 } }
+        set { currentName.withLock { $0 = newValue } }
     }
 }

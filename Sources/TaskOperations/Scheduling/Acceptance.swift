@@ -39,7 +39,12 @@ enum QueueIntake: Int, Comparable, Sendable {
     /// Added operations are cancelled.
     case cancelling
 
-    var accepts: Bool { self < .shut }
+    var accepts: Bool {
+        switch self {
+        case .open, .closing: true
+        case .shut, .cancelling: false
+        }
+    }
 
     static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }
@@ -69,5 +74,103 @@ struct DropOrder: Sendable {
             kept.append(entry)
         }
         return nil
+    }
+}
+
+// MARK: - Shutdown
+
+extension SchedulerState {
+    /// Whether the queue accepts an operation. If not, the effects end the operation. If the queue is full, it may drop another
+    /// operation.
+    mutating func accepts(_ element: Element) -> Bool {
+        switch acceptance.intake {
+        case .open, .closing: return !isFull || makeRoom(for: element)
+        case .shut: reject(element, .shutDown)
+        case .cancelling: reject(element, .cancelled)
+        }
+        return false
+    }
+
+    private mutating func reject(_ element: Element, _ reason: Rejection.Reason) {
+        effects.rejected.append(.init(element: element, reason: reason))
+    }
+
+    /// Drops a queued operation for a new one if that is the policy. Otherwise rejects the new one.
+    private mutating func makeRoom(for element: Element) -> Bool {
+        let freePermits = freePermitCount
+        guard let slot = admission.policies?.value.dropOrder?.popFirst(freePermits: freePermits) ?? nil else {
+            reject(element, .full)
+            return false
+        }
+        acceptance.droppedCount += 1
+        if records[slot].status == .ready { makeWait(slot) }
+        finishing.insert(slot)
+        reject(records[slot].element, .dropped)
+        return true
+    }
+
+    /// Moves the intake on; it never goes back. A queue that is to be shut once it is empty, and is empty, is shut.
+    mutating func setIntake(_ intake: QueueIntake) {
+        acceptance.setIntake(intake == .closing && isEmpty ? .shut : intake)
+        if !acceptance.intake.accepts { refuseProducers() }
+    }
+}
+
+// MARK: - Room
+
+extension SchedulerState {
+    /// The number of operations that were added and have not started.
+    var queuedCount: Int { unstartedCount - acceptance.droppedCount }
+
+    /// Whether the queue has no room for another operation.
+    @inline(__always)
+    var isFull: Bool { acceptance.isLimited && queuedCount - freePermitCount >= acceptance.limit }
+
+    /// The number of further operations that the width lets execute.
+    private var freePermitCount: Int {
+        let executing = startedCount - (finishing.count - acceptance.droppedCount)
+        return isSuspended ? 0 : max(0, width.capacity - executing)
+    }
+
+    /// Whether one more operation would start at once, after all that are queued. False if that is not certain: with
+    /// policies, it depends on the operation.
+    var couldStartAnother: Bool {
+        admission.policies == nil && !isHalted && acceptance.intake == .open && !hasUnfinishedBarriers
+            && !permits.isAwaitedBack && queuedCount < freePermitCount
+    }
+
+    mutating func setQueuedLimit(_ limit: Int) { acceptance.limit = limit }
+
+    /// A task waits until an operation is added.
+    ///
+    /// - Parameter number: A number for the wait, which no other has.
+    mutating func waitForRoom(_ element: Element, _ waiter: Waiter, number: Int) {
+        guard acceptance.intake.accepts else {
+            _ = accepts(element)
+            return effects.resumed.append(waiter)
+        }
+        acceptance.producers.append(.init(element: element, waiter: waiter), number: number)
+    }
+
+    /// Ends a wait for room. Returns false if the wait is over already, or has not begun.
+    mutating func stopWaitingForRoom(_ number: Int) -> Bool {
+        guard let producer = acceptance.producers.remove(number) else { return false }
+        effects.resumed.append(producer.waiter)
+        return true
+    }
+
+    /// Resumes the first task that waits for room, if there is room. Returns its operation, which must be added now.
+    mutating func nextAdmission() -> Element? {
+        guard !isFull, let producer = acceptance.producers.removeFirst() else { return nil }
+        effects.resumed.append(producer.waiter)
+        return producer.element
+    }
+
+    /// Ends all waits for room without room.
+    private mutating func refuseProducers() {
+        for producer in acceptance.producers.removeAll() {
+            _ = accepts(producer.element)
+            effects.resumed.append(producer.waiter)
+        }
     }
 }

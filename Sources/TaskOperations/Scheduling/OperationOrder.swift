@@ -6,23 +6,3 @@ public enum OperationOrder: Hashable, Sendable {
     /// added before it, and before all that are added after it.
     case lastInFirstOut
 }
-
-// The ready queue, the ring of the next operations, and the urgency of new operations use these functions. No other code
-// assumes an order.
-extension OperationOrder {
-    /// The rank of an arrival within a level; lower ranks start first.
-    func rank(ofArrival arrival: UInt64) -> UInt64 {
-        switch self {
-        case .firstInFirstOut: arrival
-        case .lastInFirstOut: .max - arrival
-        }
-    }
-
-    /// The arrival of a rank.
-    func arrival(ofRank rank: UInt64) -> UInt64 {
-        switch self {
-        case .firstInFirstOut: rank
-        case .lastInFirstOut: .max - rank
-        }
-    }
-}

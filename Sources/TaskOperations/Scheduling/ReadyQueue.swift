@@ -254,3 +254,24 @@ private struct LateHeap: Hashable, Sendable {
         }
     }
 }
+
+// MARK: - The order within a level
+
+// No other code assumes an order.
+extension OperationOrder {
+    /// The rank of an arrival within a level; lower ranks start first.
+    func rank(ofArrival arrival: UInt64) -> UInt64 {
+        switch self {
+        case .firstInFirstOut: arrival
+        case .lastInFirstOut: .max - arrival
+        }
+    }
+
+    /// The arrival of a rank.
+    func arrival(ofRank rank: UInt64) -> UInt64 {
+        switch self {
+        case .firstInFirstOut: rank
+        case .lastInFirstOut: .max - rank
+        }
+    }
+}

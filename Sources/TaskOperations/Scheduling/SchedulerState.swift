@@ -4,7 +4,7 @@
 /// tasks to resume, operations to end, changes to report. A worker gets its next operation from `nextStart`.
 ///
 /// This file is everything that a plain queue needs: a width, an order, priorities, suspension and cancellation. The rest is
-/// in `SchedulerState+Barriers`, `+Policies`, `+Room`, `+Lending` and `+Changes`.
+/// in `SchedulerState+Barriers`, `+Policies`, `+Lending` and `+Changes`, and in `Acceptance`.
 struct SchedulerState<Element: Sendable, Waiter: Sendable>: Sendable {
     typealias Slot = Int
     typealias Status = OperationStatus

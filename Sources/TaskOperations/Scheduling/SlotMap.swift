@@ -111,7 +111,7 @@ struct SlotMap<Value> {
     /// A chunk that no copy of the map shares, made if there is none.
     @inline(__always)
     private mutating func uniqueChunk(_ number: Int) -> Chunk {
-        if !isKnownUniquelyReferenced(&chunks[number]) { chunks[number] = chunks[number]?.copy() ?? .make() }
+        if !isKnownUniquelyReferenced(&chunks[number]) { chunks[number] = chunks[number]?.copy() ?? Chunk() }
         return chunks[number].unsafelyUnwrapped
     }
 }
@@ -119,26 +119,16 @@ struct SlotMap<Value> {
 // A map that changes a chunk is the only one that has it; copies of maps only read.
 extension SlotMap: @unchecked Sendable where Value: Sendable {}
 
-/// Room for as many values as its header has bits, each of which says whether there is one. An empty one is freed at once,
-/// where an array of optionals would look at each: 180 instructions for a link of a chain. A chunk of 16 keeps an idle queue small.
-private final class SlotChunk<Value>: ManagedBuffer<UInt16, Value> {
+/// Room for 16 values. An empty chunk is freed at once, where an array of optionals would look at each: 180 instructions for a
+/// link of a chain. A chunk of 16 keeps an idle queue small.
+private final class SlotChunk<Value> {
     static var shift: Int { 4 }
-    static var size: Int { 1 << shift }
-    static var mask: Int { size - 1 }
+    static var size: Int { 16 }
+    static var mask: Int { 15 }
 
-    static func make() -> SlotChunk {
-        // `create` makes an object of the class that it is called on.
-        unsafeDowncast(create(minimumCapacity: size) { _ in 0 }, to: SlotChunk.self)
-    }
-
-    /// The places of values; only those are initialised for which the header has a bit.
-    var values: UnsafeMutablePointer<Value> { withUnsafeMutablePointerToElements { $0 } }
-
-    /// The header, without a check for overlapping accesses, which are none: nothing is called while it is reached.
-    var occupied: UInt16 {
-        get { withUnsafeMutablePointerToHeader { $0.pointee } }
-        set { withUnsafeMutablePointerToHeader { $0.pointee = newValue } }
-    }
+    /// The places of values; only those are initialised for which `occupied` has a bit.
+    let values = UnsafeMutablePointer<Value>.allocate(capacity: size)
+    var occupied: UInt16 = 0
 
     func holds(_ place: Int) -> Bool { occupied & (1 << UInt16(place)) != 0 }
 
@@ -163,10 +153,13 @@ private final class SlotChunk<Value>: ManagedBuffer<UInt16, Value> {
     }
 
     func copy() -> SlotChunk {
-        let copy = SlotChunk.make()
+        let copy = SlotChunk()
         forEach { copy.insert(values[$0], at: $0) }
         return copy
     }
 
-    deinit { forEach { (values + $0).deinitialize(count: 1) } }
+    deinit {
+        forEach { (values + $0).deinitialize(count: 1) }
+        values.deallocate()
+    }
 }

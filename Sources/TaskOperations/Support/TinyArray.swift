@@ -10,6 +10,8 @@ struct TinyArray<Element> {
         for element in elements { append(element) }
     }
 
+    var isEmpty: Bool { first == nil }
+
     mutating func append(_ element: Element) {
         if first == nil { first = element } else { others.append(element) }
     }
