@@ -114,19 +114,19 @@ extension Patterns {
             "What a body returns has to be Sendable.", .analysis),
         Pattern(
             "checking-closure", .checking, "Stored closure that is called on a queue",
-            recipe: "Migration#what-the-compiler-says-on-the-way", .callers, .checking,
+            recipe: "Migration#messages-of-the-compiler-during-the-port", .callers, .checking,
             "Make it @Sendable, and what it captures Sendable.", .analysis),
         Pattern(
             "checking-static", .checking, "static var that nothing guards",
-            recipe: "Migration#what-the-compiler-says-on-the-way", .callers, .checking,
+            recipe: "Migration#messages-of-the-compiler-during-the-port", .callers, .checking,
             "static let, an actor, a Mutex, or @MainActor.", .analysis),
         Pattern(
             "checking-global", .checking, "Global var that nothing guards",
-            recipe: "Migration#what-the-compiler-says-on-the-way", .callers, .checking,
+            recipe: "Migration#messages-of-the-compiler-during-the-port", .callers, .checking,
             "A let, an actor, a Mutex, or @MainActor.", .analysis),
         Pattern(
             "checking-open-class", .checking, "Open class with variables",
-            recipe: "Migration#what-the-compiler-says-on-the-way", .callers, .checking,
+            recipe: "Migration#messages-of-the-compiler-during-the-port", .callers, .checking,
             "A subclass can be anything: it cannot be Sendable. Close it, or isolate it.", .analysis),
         Pattern(
             "checking-unchecked", .checking, "@unchecked Sendable", recipe: "Migration#how-to-tell-that-you-are-done",
