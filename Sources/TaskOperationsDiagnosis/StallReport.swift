@@ -64,10 +64,10 @@ public struct StallReport: Sendable {
 extension StallReport: CustomStringConvertible {
     /// The report, a line for each link of the chain.
     public var description: String {
-        var lines = ["Nothing has ended on \(queue) for \(duration): \(culprit)."]
+        var lines = ["No operation has ended on \(queue) for \(duration): \(culprit)."]
         lines += chain.map { "  \($0.operation)\($0.queue.map { " on \($0)" } ?? "") \($0.reason)" }
         if isPoolBlocked {
-            lines.append("  No thread of the cooperative pool is free: run what blocks on a BlockingExecutor.")
+            lines.append("  No thread of the cooperative pool is free. Run blocking code on a BlockingExecutor.")
         }
         return lines.joined(separator: "\n")
     }
@@ -80,11 +80,11 @@ extension StallReport.Culprit: CustomStringConvertible {
         case .semaphore(let text, let operation), .completionHandler(let text, let operation),
             .group(let text, let operation):
             "\(operation) awaits \(text)"
-        case .outside(let operation): "\(operation) awaits something outside"
+        case .outside(let operation): "\(operation) awaits something outside the library"
         case .suspension(let queue): "\(queue) is suspended"
         case .width(let queue): "\(queue) has the width 0"
         case .notAdded(let operation): "\(operation) was not added to a queue"
-        case .foreign(let operation): "\(operation), which something else runs, has not ended"
+        case .foreign(let operation): "\(operation), which runs outside the library, has not ended"
         case .handler(let operation): "a completion handler of \(operation) has not returned"
         case .pool: "all threads of the cooperative pool are blocked"
         case .executor(let operation): "the executor has not run \(operation)"

@@ -92,17 +92,17 @@ extension WaitingReason: CustomStringConvertible {
     public var description: String {
         switch self {
         case .notAdded: "was not added to a queue"
-        case .outside: "stands for something outside of the library that has not ended"
+        case .outside: "represents work outside the library that has not ended"
         case .room(let queue): "waits for room in \(queue)"
         case .dependency(let operation, let queue): "waits for \(operation)\(queue.map { " on \($0)" } ?? "")"
         case .delay: "waits for the end of its delay"
         case .barrier(let barrier): "waits behind the barrier \(barrier)"
         case .operationsBefore(let count): "is a barrier and waits for \(count) before it"
         case .suspended(let queue): "waits for \(queue) to be resumed"
-        case .cancellation: "waits until all others are cancelled"
+        case .cancellation: "waits until all other operations are cancelled"
         case .turn(let count): "is behind \(count) \(count == 1 ? "other" : "others")"
         case .permits(let width, let holders): Self.describe(width, holders)
-        case .priorityLimit(let count): "waits because only \(count) of its priority may execute at once"
+        case .priorityLimit(let count): "waits because its priority is limited to \(count) at once"
         case .limit(let text): "waits for \(text)"
         case .rate(let time): "waits \(time) for the rate of its queue"
         case .executor: "waits for its executor to run it"
@@ -126,7 +126,7 @@ extension BodyWait: CustomStringConvertible {
         let target =
             switch target {
             case .operation(let operation, let queue): "\(operation)\(queue.map { " on \($0)" } ?? "")"
-            case .endOfQueue(let queue): "the end of all in \(queue)"
+            case .endOfQueue(let queue): "the end of all operations in \(queue)"
             case .semaphore(let text), .completionHandler(let text), .group(let text): text
             case .pause(let attempt, let length): "the end of a pause of \(length) before attempt \(attempt)"
             case .room(let queue): "room in \(queue)"

@@ -6,5 +6,5 @@ package func until(
     sourceLocation: SourceLocation = #_sourceLocation, _ condition: () -> Bool
 ) async {
     let hasCome = await eventually(condition)
-    #expect(hasCome, "what was waited for did not come", sourceLocation: sourceLocation)
+    #expect(hasCome, "the condition did not become true in time", sourceLocation: sourceLocation)
 }

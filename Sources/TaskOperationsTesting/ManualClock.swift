@@ -93,7 +93,7 @@ public final class ManualClock: Clock, ExecutorBoundClock, Identifiable {
     ///
     /// - Parameter duration: Not negative.
     public func advance(by duration: Duration) {
-        require(duration >= .zero, "duration is \(duration); time does not go back.")
+        require(duration >= .zero, "duration is \(duration); it must not be negative.")
         let awake = state.withLock { state in
             state.now = state.now.advanced(by: duration)
             let due = state.sleepers.prefix { $0.deadline <= state.now }

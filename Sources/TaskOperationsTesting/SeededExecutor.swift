@@ -70,7 +70,7 @@ extension TaskExecutor where Self == SeededExecutor {
     /// The executor of a test with the trait `.seeds`, to be given to its queues. Use it in such a test only.
     public static var seeded: SeededExecutor {
         guard let executor = SeededExecutor.current else {
-            fatalError("`.seeded` was asked for outside of a test with the trait `.seeds`.")
+            fatalError("`.seeded` was used outside a test with the trait `.seeds`.")
         }
         return executor
     }
@@ -121,7 +121,7 @@ extension SeededExecutor {
             defer { state.isRunning = true }
             return state.isRunning
         }
-        require(!wasRunning, "A SeededExecutor runs one body at a time. Make another executor for the other one.")
+        require(!wasRunning, "A SeededExecutor runs one body at a time. Create another executor for the other body.")
     }
 
     /// Runs jobs until none is left. Returns whether it came to that.
@@ -165,12 +165,12 @@ public struct SeededRunError: Error, Sendable, Hashable, CustomStringConvertible
         switch reason {
         case .stuck:
             """
-            Stuck under seed \(seed) after \(jobsRun) jobs: the body waits, and nothing is left to run. It awaits what \
-            nobody brings about, such as a ManualClock that is not moved, or something outside of the executor, such as \
-            Task.sleep, the main actor or a queue without the executor.
+            Stuck under seed \(seed) after \(jobsRun) jobs: the body waits, and no job is left to run. Perhaps it waits \
+            for a ManualClock that is not advanced, or for something outside the executor, such as Task.sleep, the main \
+            actor or a queue without the executor.
             """
         case .endless:
-            "Endless under seed \(seed): \(jobsRun) jobs were run, and there are more. Something loops, or yields, for ever."
+            "Endless under seed \(seed): after \(jobsRun) jobs there are still more. Perhaps a loop never ends."
         }
     }
 }

@@ -48,8 +48,8 @@ public final class ThreadExecutor: SerialExecutor, TaskExecutor {
         require(
             isTaken,
             """
-            A task or an actor used the ThreadExecutor "\(name)" after its shutdown. Await all that runs on it before \
-            you shut it down.
+            A task or an actor used the ThreadExecutor "\(name)" after its shutdown. Wait for all tasks on it to end \
+            before you shut it down.
             """)
     }
 
@@ -73,7 +73,7 @@ public final class ThreadExecutor: SerialExecutor, TaskExecutor {
     public func shutdown() async {
         require(
             !threads.containsCurrent,
-            "The ThreadExecutor \"\(name)\" cannot wait for its own end. Call shutdown() from elsewhere.")
+            "The ThreadExecutor \"\(name)\" cannot wait for its own end. Call shutdown() from another thread.")
         await withCheckedContinuation { continuation in
             threads.close { continuation.resume() }
         }
@@ -100,7 +100,7 @@ extension ThreadExecutorError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .shutDown(let name):
-            "The ThreadExecutor \"\(name)\" was shut down, and runs nothing more. Make a new one."
+            "The ThreadExecutor \"\(name)\" was shut down and runs no more work. Create a new one."
         }
     }
 }

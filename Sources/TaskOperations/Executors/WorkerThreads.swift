@@ -122,7 +122,8 @@ extension WorkerThreads {
             return !isRetrying
         }
         guard isFirst else { return }
-        MisuseReport.report("No thread for \"\(name)\" could be started (error \(error)). Its work waits for one.")
+        MisuseReport.report(
+            "Could not start a thread for \"\(name)\" (error \(error)). Its work waits for a free thread.")
         Task.detached { await self.retry() }
     }
 
