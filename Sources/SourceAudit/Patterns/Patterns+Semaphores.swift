@@ -12,20 +12,20 @@ extension Patterns {
             "semaphore-limit", .semaphores, "Semaphore as a limit", recipe: "Dispatch/DispatchSemaphore.limit",
             .callers, .queues, "The width of a queue, or an AsyncSemaphore.", .analysis),
         Pattern(
-            "semaphore-unknown", .semaphores, "Semaphore whose use is not seen",
+            "semaphore-unknown", .semaphores, "Semaphore whose purpose is unknown",
             recipe: "Dispatch/DispatchSemaphore.limit", .thought, .callers,
-            "Look whether it is a lock, a limit or a signal.", .analysis),
+            "Check whether it is a lock, a limit or a signal.", .analysis),
         Pattern(
-            "semaphore-lock-used", .semaphores, "wait() and signal() around what a semaphore guards",
+            "semaphore-lock-used", .semaphores, "wait() and signal() around guarded state",
             recipe: "Dispatch/DispatchSemaphore.lock", .rote, .state, "withLock of a Mutex.", .analysis),
         Pattern(
             "semaphore-limit-used", .semaphores, "wait() and signal() of a limit",
             recipe: "Dispatch/DispatchSemaphore.limit", .callers, .queues,
-            "Go with the width of a queue; acquire() and release() of an AsyncSemaphore.", .analysis),
+            "Replaced by the width of a queue; or acquire() and release() of an AsyncSemaphore.", .analysis),
         Pattern(
-            "semaphore-producer", .semaphores, "wait() of a limit in what hands work out",
+            "semaphore-producer", .semaphores, "wait() of a limit in a producer",
             recipe: "Dispatch/DispatchSemaphore.producer", .callers, .queues,
-            "Goes with the width of a queue; or a queue with room for so many, for which the producer waits.",
+            "Replaced by the width of a queue; or a queue with limited room, for which the producer waits.",
             .analysis),
         Pattern(
             "semaphore-wait", .semaphores, "wait() of a semaphore", recipe: "Dispatch/DispatchSemaphore.signal",
@@ -103,7 +103,7 @@ extension Patterns {
         Pattern(
             "source-suspend", .sources, "suspend(), resume() of a source", recipe: "Dispatch/DispatchSource.suspend",
             .thought, .leaves,
-            "A sequence is not suspended: what is not asked for waits. Leave the loop, or keep the source.",
+            "A sequence cannot be suspended: events wait until the loop requests them. Leave the loop, or keep the source.",
             .member(["suspend"], of: [.source]), .function(["dispatch_suspend"])),
         Pattern(
             "source-schedule", .sources, "schedule of a timer source", recipe: "Dispatch/DispatchSourceTimer.schedule",
