@@ -31,6 +31,6 @@ struct OpenFileLimitError: Error, CustomStringConvertible {
     let needed: Int
 
     var description: String {
-        "only \(limit) files may be open at once, and the recipes need \(needed). Raise the limit: ulimit -n \(needed)"
+        "the limit of open files is \(limit), but the recipes need \(needed). Raise the limit: ulimit -n \(needed)"
     }
 }

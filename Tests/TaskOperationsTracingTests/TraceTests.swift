@@ -56,7 +56,7 @@ struct TraceTests {
         #expect(path.map { trace.operations[$0.operation].name } == ["early", "core", "library", "app"])
         #expect(path.map(\.share) == [1, 5, 2, 1])
         #expect(path[3].cause == .wait(path[2].operation) && path[2].cause == .wait(path[1].operation))
-        #expect(trace.explanation.contains("library, which its body awaited, had finished"))
+        #expect(trace.explanation.contains("library, which its body awaited, finished"))
     }
 
     @Test("the critical path, the use of the width and the longest waits")

@@ -52,7 +52,7 @@ extension Patterns {
             .state, "withLock of a Mutex unlocks it on every path.", .analysis),
         Pattern(
             "lock-condition-used", .locks, "lock, wait, signal of a condition", recipe: "Threads/NSCondition", .callers,
-            .state, "Goes with the condition.",
+            .state, "Changes with the condition.",
             .member(
                 ["lock", "unlock", "wait", "signal", "broadcast", "withLock", "try", "waitUntilDate"], of: [.condition]),
             .function([

@@ -33,7 +33,7 @@ extension Patterns {
             .member(["wait"], of: [.semaphore]), .function(["dispatch_semaphore_wait", "sem_wait"])),
         Pattern(
             "semaphore-signalled", .semaphores, "signal() of a semaphore", recipe: "Dispatch/DispatchSemaphore.signal",
-            .rote, .callers, "Goes with its wait().", .member(["signal"], of: [.semaphore]),
+            .rote, .callers, "Changes with its wait().", .member(["signal"], of: [.semaphore]),
             .function(["dispatch_semaphore_signal", "sem_post"])),
         Pattern(
             "semaphore-c", .semaphores, "dispatch_semaphore_create", recipe: "Dispatch/DispatchSemaphore.limit",
@@ -41,7 +41,7 @@ extension Patterns {
             .function(["dispatch_semaphore_create", "sem_init"])),
         Pattern(
             "semaphore-type", .semaphores, "DispatchSemaphore as a type", recipe: "Dispatch/DispatchSemaphore.limit",
-            .callers, .callers, "Goes with the semaphore: an AsyncSemaphore where it is passed on.",
+            .callers, .callers, "Changes with the semaphore: an AsyncSemaphore if it is passed on.",
             .named([.semaphore])),
     ]
 
@@ -126,6 +126,6 @@ extension Patterns {
             ])),
         Pattern(
             "source-type", .sources, "Dispatch source as a type", recipe: "Documentation/Members#calls-of-dispatch",
-            .rote, .leaves, "Goes with the source: the task of the loop over its events.", .named([.source])),
+            .rote, .leaves, "Changes with the source: the task that iterates over its events.", .named([.source])),
     ]
 }

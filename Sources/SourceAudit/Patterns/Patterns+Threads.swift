@@ -48,7 +48,7 @@ extension Patterns {
             .member(["current", "currentThread"], of: [.thread], when: [.last]), .function(["pthread_self"])),
         Pattern(
             "thread-control", .threads, "start(), cancel(), name of a thread", recipe: "Threads/Thread.start", .rote,
-            .leaves, "Goes with the thread.",
+            .leaves, "Changes with the thread.",
             .member(
                 ["start", "cancel", "isCancelled", "isFinished", "isExecuting", "name", "stackSize", "exit"],
                 of: [.thread]), .function(["pthread_join", "pthread_detach", "pthread_cancel"])),

@@ -56,8 +56,8 @@ enum Growth {
             // The smallest size is mostly start and end where there are others.
             let first = all[all.count > 2 ? 1 : 0]
             lines.append(
-                "\(figure.title), \(figure.subject.rawValue): an operation of \(last.size.grouped) costs "
-                    + "\((last.cost / first.cost).ratio) times what one of \(first.size.grouped) does")
+                "\(figure.title), \(figure.subject.rawValue): with \(last.size.grouped) operations, each costs "
+                    + "\((last.cost / first.cost).ratio) times as much as with \(first.size.grouped)")
         }
         return lines
     }
