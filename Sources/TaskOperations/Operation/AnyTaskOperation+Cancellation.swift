@@ -1,13 +1,14 @@
 extension AnyTaskOperation {
     /// Cancels the operation.
     ///
-    /// If it has not started, it finishes at once with `CancellationError`, even on a suspended queue or with unfinished
-    /// dependencies. Its body never runs, and its dependents no longer wait for it. If it is executing, its task is
-    /// cancelled, and the body decides how to end. If it has finished, or was cancelled before, the call has no effect.
+    /// If it has not started, it finishes at once with `CancellationError`, even on a suspended queue or with
+    /// unfinished dependencies. Its body never runs, and its dependents no longer wait for it. If it is executing, its
+    /// task is cancelled, and the body decides how to end. If it has finished, or was cancelled before, the call has no
+    /// effect.
     ///
-    /// An operation of `TaskOperationQueue.main` starts on the main actor. If code on the main actor cancels it before its
-    /// body begins, the body never runs. On another queue, an operation whose body is isolated to an actor counts as
-    /// executing while it waits for that actor. Such a body should check `Task.isCancelled` first.
+    /// An operation of `TaskOperationQueue.main` starts on the main actor. If code on the main actor cancels it before
+    /// its body begins, the body never runs. On another queue, an operation whose body is isolated to an actor counts
+    /// as executing while it waits for that actor. Such a body should check `Task.isCancelled` first.
     public func cancel() {
         endBeforeStart(CancellationError(), isCancellation: true)
     }
@@ -28,9 +29,9 @@ extension AnyTaskOperation {
 
     /// The cause for which the executing body was cancelled; nil if the body was not cancelled, or if no body executes.
     ///
-    /// It is the error of `cancel(throwing:)` or `cancelAllOperations(throwing:)`, `TaskOperationError.timedOut` for a time
-    /// limit, and otherwise `CancellationError`. A body can throw it instead of the `CancellationError` of a call that it
-    /// awaits, which contains no cause:
+    /// It is the error of `cancel(throwing:)` or `cancelAllOperations(throwing:)`, `TaskOperationError.timedOut` for a
+    /// time limit, and otherwise `CancellationError`. A body can throw it instead of the `CancellationError` of a call
+    /// that it awaits, which contains no cause:
     ///
     /// ```swift
     /// do {
@@ -107,8 +108,8 @@ extension AnyTaskOperation {
 
     /// Performs the remaining effects, after dependents that need not wait for handlers are ready.
     ///
-    /// Handlers are called in a separate task, because the caller that cancels may hold a lock that they need. Dependents
-    /// and waiting tasks continue after the handlers.
+    /// Handlers are called in a separate task, because the caller that cancels may hold a lock that they need.
+    /// Dependents and waiting tasks continue after the handlers.
     func carryOutUnstarted(_ ending: OperationEnding, _ host: (any OperationHost)?) {
         discardBody()
         if ending.wasDelayed { Deadlines.remove(self) }

@@ -1,10 +1,10 @@
 extension AnyTaskOperation {
-    /// The dependencies of this operation, including finished ones, in the order in which they were added. Empty after this
-    /// operation has finished.
+    /// The dependencies of this operation, including finished ones, in the order in which they were added. Empty after
+    /// this operation has finished.
     public var dependencies: [AnyTaskOperation] { record.withLock { $0.links?.dependencies.operations ?? [] } }
 
-    /// Adds a dependency: this operation starts only after the dependency has finished, with any outcome and on any queue.
-    /// Adding the same dependency again has no effect.
+    /// Adds a dependency: this operation starts only after the dependency has finished, with any outcome and on any
+    /// queue. Adding the same dependency again has no effect.
     ///
     /// Takes constant time if no operation waits for this one and it has not been added, or if the dependency is older.
     /// Otherwise the call searches for a cycle among the operations for which the dependency waits; see `WaitOrder`.
@@ -25,9 +25,9 @@ extension AnyTaskOperation {
         if isSubmitted { record.withLock { $0.settledHost }?.readinessChanged(of: self) }
     }
 
-    /// Removes a dependency, so that this operation no longer waits for it. If it was the last unfinished dependency, the
-    /// operation becomes ready at once. If the body needs the value of the removed dependency, and that dependency has not
-    /// finished when this operation starts, the operation fails with `TaskOperationError.notReady`.
+    /// Removes a dependency, so that this operation no longer waits for it. If it was the last unfinished dependency,
+    /// the operation becomes ready at once. If the body needs the value of the removed dependency, and that dependency
+    /// has not finished when this operation starts, the operation fails with `TaskOperationError.notReady`.
     ///
     /// - Throws: `TaskOperationError.alreadyStarted` if this operation has started or finished.
     public func removeDependency(_ dependency: AnyTaskOperation) throws(TaskOperationError) {
@@ -118,7 +118,8 @@ extension AnyTaskOperation {
         Inheritance.carryOut(changes)
     }
 
-    /// Records that a dependency has finished. If it was the last one, returns the place of the operation, which is ready.
+    /// Records that a dependency has finished. If it was the last one, returns the place of the operation, which is
+    /// ready.
     ///
     /// - Parameter calledBy: The host that makes the call; nil if no host does.
     func dependencyFinished(

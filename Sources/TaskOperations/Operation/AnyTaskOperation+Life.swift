@@ -21,8 +21,8 @@ extension AnyTaskOperation {
 
     /// The result of an attempt to start.
     enum Start: Sendable {
-        /// It executes. `escalation` is its level if that became higher than the level of its task just now. `executor` is
-        /// the executor that the operation requests.
+        /// It executes. `escalation` is its level if that became higher than the level of its task just now. `executor`
+        /// is the executor that the operation requests.
         case executes(escalation: PriorityLevel?, executor: (any TaskExecutor)?)
         case mustWait
         case hasEnded
@@ -147,8 +147,8 @@ extension AnyTaskOperation {
 
     /// Runs the body as the current operation.
     ///
-    /// `isolation` is a parameter, as in `withValue`, and not inherited. So the compiler knows that both isolations are the
-    /// same, and omits two of four executor checks.
+    /// `isolation` is a parameter, as in `withValue`, and not inherited. So the compiler knows that both isolations are
+    /// the same, and omits two of four executor checks.
     func run(on runner: OperationRunner, isolation: isolated (any Actor)? = #isolation) async -> Outcome? {
         await Self.$executing.withValue(
             self,

@@ -25,8 +25,8 @@ extension AnyTaskOperation {
     /// The number of permits of its queue that the body takes while it executes. See `OperationOptions.weight(_:)`.
     public var weight: Int { record.withLock { Int($0.weight) } }
 
-    /// The semaphores that limit the operation, in the order in which they were created. The operation takes a permit of
-    /// each. See `OperationOptions.limited(by:)`.
+    /// The semaphores that limit the operation, in the order in which they were created. The operation takes a permit
+    /// of each. See `OperationOptions.limited(by:)`.
     public var limits: [AsyncSemaphore] { record.withLock { $0.links?.limits ?? [] } }
 
     /// The options of the operation, completed by the defaults of its queue.

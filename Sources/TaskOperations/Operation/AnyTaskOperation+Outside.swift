@@ -1,4 +1,5 @@
-// The interface for the bridge: operations that represent work outside this library, and bodies with their own executor.
+// The interface for the bridge: operations that represent work outside this library, and bodies with their own
+// executor.
 
 extension TaskOperation where Success == Void {
     /// Creates an operation that represents work outside this library. `endFromOutside` ends it.

@@ -1,6 +1,6 @@
 extension AnyTaskOperation {
-    /// The requested priority. It orders the ready operations of a queue, and is the priority of the body's task. You can
-    /// change it at any time; after the end of the operation, a change has no effect.
+    /// The requested priority. It orders the ready operations of a queue, and is the priority of the body's task. You
+    /// can change it at any time; after the end of the operation, a change has no effect.
     ///
     /// There are five levels: `.background`, `.low`, `.medium`, `.high` and user-interactive (raw value 33). A value
     /// between two levels counts as the lower one. Lowering the priority of an executing operation does not change the

@@ -77,8 +77,8 @@ struct DependencyList: Sendable {
         list.update(operation) { $0.handOn(level, to: operation) } ?? nil
     }
 
-    /// Records that unfinished dependencies list the operation as a dependent, and that they inherit a level, or none if it
-    /// is nil. Linear.
+    /// Records that unfinished dependencies list the operation as a dependent, and that they inherit a level, or none
+    /// if it is nil. Linear.
     ///
     /// - Returns: The dependencies that must be notified.
     mutating func link(handingOn level: PriorityLevel?) -> TinyArray<Link> {
@@ -100,7 +100,8 @@ struct DependencyList: Sendable {
         let to: PriorityLevel?
     }
 
-    /// Records that one dependency lists the operation as a dependent. Returns true if this is new: it must be notified.
+    /// Records that one dependency lists the operation as a dependent. Returns true if this is new: it must be
+    /// notified.
     mutating func link(_ operation: AnyTaskOperation) -> Bool {
         list.update(operation) { note in
             defer { note.isLinked = true }

@@ -3,20 +3,20 @@ protocol OperationHost: AnyObject, Sendable {
     /// The readiness of an operation may have changed. The host reads it from the operation.
     func readinessChanged(of operation: AnyTaskOperation)
 
-    /// The priority of an operation has changed. The host reads it from the operation. Returns the operations whose floor
-    /// may have changed.
+    /// The priority of an operation has changed. The host reads it from the operation. Returns the operations whose
+    /// floor may have changed.
     func priorityChanged(of operation: AnyTaskOperation) -> [AnyTaskOperation]
 
     /// The level that the queue inherits from waits for its end has changed; nil means no level. Returns the operations
     /// whose floor may have changed.
     func endInherits(from: PriorityLevel?, to: PriorityLevel?) -> [AnyTaskOperation]
 
-    /// Calls a function with the level that an operation inherits through barriers and from waits for the end of the queue.
-    /// The level does not change during the call. Does nothing if the operation is no longer in the queue.
+    /// Calls a function with the level that an operation inherits through barriers and from waits for the end of the
+    /// queue. The level does not change during the call. Does nothing if the operation is no longer in the queue.
     func withFloor(of operation: AnyTaskOperation, _ body: (PriorityLevel) -> Void)
 
-    /// Ends an operation, and removes it from the queue if it has not started. This is one step: no thread sees a finished
-    /// operation that is still counted.
+    /// Ends an operation, and removes it from the queue if it has not started. This is one step: no thread sees a
+    /// finished operation that is still counted.
     ///
     /// - Parameters:
     ///   - end: Ends it under its lock.
@@ -63,8 +63,8 @@ protocol OperationHost: AnyObject, Sendable {
     /// - Parameter effects: Receives functions that the caller calls once it holds no lock.
     func lendPermit(of operation: AnyTaskOperation, _ effects: inout [() -> Void]) -> Bool
 
-    /// A wait has begun in an operation that has lent its permit. The host reads the number of waits from the operation.
-    /// Returns false if the operation already has its permit back.
+    /// A wait has begun in an operation that has lent its permit. The host reads the number of waits from the
+    /// operation. Returns false if the operation already has its permit back.
     func beginWait(within operation: AnyTaskOperation) -> Bool
 
     /// Removes a wait of an operation that has lent its permit. Returns once the task may continue.
@@ -75,8 +75,8 @@ protocol OperationHost: AnyObject, Sendable {
     /// Whether a barrier was ever added.
     var hasBarriers: Bool { get }
 
-    /// The operations for which an operation waits because of barriers: the previous barrier; for a barrier, all operations
-    /// since the previous barrier.
+    /// The operations for which an operation waits because of barriers: the previous barrier; for a barrier, all
+    /// operations since the previous barrier.
     func operationsHoldingBack(_ operation: AnyTaskOperation) -> [AnyTaskOperation]
 
     /// Calls a function with the operations for which an operation waits because of barriers, while none of them changes.
@@ -85,8 +85,8 @@ protocol OperationHost: AnyObject, Sendable {
     /// Puts an operation into the order of the wait graph: below the nodes of the queue that wait for it, above those for
     /// which it waits there.
     ///
-    /// - Throws: `TaskOperationError.dependencyCycle` if that is impossible and the operation has not started. It is then
-    ///   removed from the queue.
+    /// - Throws: `TaskOperationError.dependencyCycle` if that is impossible and the operation has not started. It is
+    ///   then removed from the queue.
     func putInOrder(_ operation: AnyTaskOperation) throws(TaskOperationError)
 
     /// A body is about to wait until the queue is empty.
@@ -98,7 +98,8 @@ protocol OperationHost: AnyObject, Sendable {
     /// The rank of the end of all operations.
     var endRank: Int { get }
 
-    /// Lowers that rank if it remains above the ranks of all operations. Returns false, and does nothing, if it does not.
+    /// Lowers that rank if it remains above the ranks of all operations. Returns false, and does nothing, if it does
+    /// not.
     func lowerEnd(to rank: Int) -> Bool
 }
 

@@ -2,8 +2,8 @@
 ///
 /// Rare links are in an object of their own: eight empty collections would be a tenth of the cost of a link of a chain.
 final class OperationLinks: @unchecked Sendable {
-    // One record owns this object, and accesses it only under its lock. So accesses need no check for exclusivity at run
-    // time, which would be a tenth of the cost of a dependency in a chain.
+    // One record owns this object, and accesses it only under its lock. So accesses need no check for exclusivity at
+    // run time, which would be a tenth of the cost of a dependency in a chain.
 
     @exclusivity(unchecked) var dependencies = DependencyList()
     /// Submitted operations that depend on this one.

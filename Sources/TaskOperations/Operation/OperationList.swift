@@ -1,5 +1,5 @@
-/// A list of operations without duplicates, in the order in which they were added, with a note for each. Most lists have
-/// one element, which needs no allocation.
+/// A list of operations without duplicates, in the order in which they were added, with a note for each. Most lists
+/// have one element, which needs no allocation.
 ///
 /// Each call is constant time, amortised: short lists are searched from the front, and long ones get an index with the
 /// first search.

@@ -1,7 +1,7 @@
 /// The options of an operation. Each function that creates or adds an operation takes a value of this type.
 ///
-/// Each option is a static function. An array literal combines options, as for an `OptionSet`. An element of the array may
-/// itself be a combination.
+/// Each option is a static function. An array literal combines options, as for an `OptionSet`. An element of the array
+/// may itself be a combination.
 ///
 /// ```swift
 /// let network: OperationOptions = [
@@ -26,7 +26,8 @@
 /// 6. `retry(_:)` repeats the next step. Between attempts, the operation lends its permits. Each attempt takes a token.
 /// 7. `attemptTimeLimit(_:)` covers one call of the body.
 public struct OperationOptions: Sendable {
-    /// The options that are set; nil if there are none. It is one reference, so an operation without options costs no more.
+    /// The options that are set; nil if there are none. It is one reference, so an operation without options costs no
+    /// more.
     private var box: Box?
 
     private indirect enum Box: Sendable {
@@ -51,8 +52,8 @@ public struct OperationOptions: Sendable {
 
     var isEmpty: Bool { box == nil }
 
-    /// The options of an empty operation that starts when an operation with these options could start: the same priority,
-    /// weight and limits.
+    /// The options of an empty operation that starts when an operation with these options could start: the same
+    /// priority, weight and limits.
     package func ofPlaceholder(named name: String) -> OperationOptions {
         let values = values
         return OperationOptions {
@@ -176,9 +177,9 @@ extension OperationOptions {
 
     /// Sets the priority. It orders the ready operations of a queue, and is the priority of the body's task.
     ///
-    /// An operation without this option has the priority of the queue's default options, or of the group that it is added
-    /// to; otherwise `.medium`. The priority of the task that adds an operation has no influence. Operations and tasks that
-    /// wait for an operation raise it to their own priority.
+    /// An operation without this option has the priority of the queue's default options, or of the group that it is
+    /// added to; otherwise `.medium`. The priority of the task that adds an operation has no influence. Operations and
+    /// tasks that wait for an operation raise it to their own priority.
     public static func priority(_ priority: TaskPriority) -> OperationOptions {
         OperationOptions { $0.priority = priority }
     }
@@ -196,8 +197,9 @@ extension OperationOptions {
 
     /// Adds semaphores that the operation shares with operations of any queue and with callers of `withPermit`.
     ///
-    /// The operation starts when its queue and all these semaphores have a free permit. It takes all permits in one step,
-    /// and releases those of the semaphores when its body has ended. A semaphore of capacity 1 gives mutual exclusion.
+    /// The operation starts when its queue and all these semaphores have a free permit. It takes all permits in one
+    /// step, and releases those of the semaphores when its body has ended. A semaphore of capacity 1 gives mutual
+    /// exclusion.
     ///
     /// ```swift
     /// let database = AsyncSemaphore(capacity: 1)
@@ -206,21 +208,21 @@ extension OperationOptions {
     /// try await database.withPermit { … }
     /// ```
     ///
-    /// An operation that waits holds no permit. So the order of the limits does not matter, and later operations start if
-    /// they do not need the permit for which it waits. Operations and tasks get permits by priority, then by arrival. While
-    /// an operation waits for one limit, other operations may overtake it at its other limits, at most 16 times. Then the
-    /// limits are kept free for it, in the order in which the semaphores were created.
+    /// An operation that waits holds no permit. So the order of the limits does not matter, and later operations start
+    /// if they do not need the permit for which it waits. Operations and tasks get permits by priority, then by
+    /// arrival. While an operation waits for one limit, other operations may overtake it at its other limits, at most
+    /// 16 times. Then the limits are kept free for it, in the order in which the semaphores were created.
     ///
-    /// The operation takes its permits of the queue in the same step. The queue keeps no permit free for an operation whose
-    /// limits are taken. If the limits are free only while the queue is full, the operation keeps waiting: give it a queue
-    /// of its own, or a wider one.
+    /// The operation takes its permits of the queue in the same step. The queue keeps no permit free for an operation
+    /// whose limits are taken. If the limits are free only while the queue is full, the operation keeps waiting: give
+    /// it a queue of its own, or a wider one.
     ///
     /// A body keeps the permits of its limits during its waits, even if it lends the permit of its queue. It lends them
-    /// during a pause between attempts, and takes all of them back, in one step, before the next attempt. If a body awaits
-    /// an operation that needs one of these limits, directly or through other operations, the wait throws
-    /// `TaskOperationError.waitCycle`. This holds even if the semaphore has more permits, because they may be taken when the
-    /// operation needs one. The library does not know which task holds a permit by `withPermit`: if that task awaits an
-    /// operation that needs the permit, both wait forever.
+    /// during a pause between attempts, and takes all of them back, in one step, before the next attempt. If a body
+    /// awaits an operation that needs one of these limits, directly or through other operations, the wait throws
+    /// `TaskOperationError.waitCycle`. This holds even if the semaphore has more permits, because they may be taken
+    /// when the operation needs one. The library does not know which task holds a permit by `withPermit`: if that task
+    /// awaits an operation that needs the permit, both wait forever.
     ///
     /// - Parameter limits: The semaphores. Duplicates count once.
     public static func limited(by limits: AsyncSemaphore...) -> OperationOptions { limited(by: limits) }
@@ -238,8 +240,9 @@ extension OperationOptions {
     /// Delays the operation for a time after its addition. Afterwards it still waits for its dependencies and its turn.
     ///
     /// A delayed operation takes no permit, and a cancellation ends it at once. The time also passes while the queue is
-    /// suspended. All delays on the same clock share one sleeping task. Adding and cancelling take time logarithmic in the
-    /// number of pending delays on the clock. Two clocks of the same type and with the same bytes count as one clock.
+    /// suspended. All delays on the same clock share one sleeping task. Adding and cancelling take time logarithmic in
+    /// the number of pending delays on the clock. Two clocks of the same type and with the same bytes count as one
+    /// clock.
     ///
     /// - Parameter delay: The time. A duration that is not positive has no effect.
     public static func delay(_ delay: Duration) -> OperationOptions {
@@ -262,8 +265,8 @@ extension OperationOptions {
 extension OperationOptions {
     /// Limits the time from the addition to the start.
     ///
-    /// When the time is over, an operation that has not started fails with `TaskOperationError.notStarted`. It cannot both
-    /// start and fail. The time includes delays, and waits for dependencies and for room.
+    /// When the time is over, an operation that has not started fails with `TaskOperationError.notStarted`. It cannot
+    /// both start and fail. The time includes delays, and waits for dependencies and for room.
     ///
     /// - Parameter limit: The time; not negative.
     public static func starting(within limit: Duration) -> OperationOptions {
@@ -273,8 +276,8 @@ extension OperationOptions {
 
     /// Limits the time from the addition to the end of the body.
     ///
-    /// When the time is over, an operation that has not started ends at once, even on a suspended queue or with unfinished
-    /// dependencies. If it has started, its body is cancelled. The outcome is `TaskOperationError.timedOut`.
+    /// When the time is over, an operation that has not started ends at once, even on a suspended queue or with
+    /// unfinished dependencies. If it has started, its body is cancelled. The outcome is `TaskOperationError.timedOut`.
     ///
     /// - Parameter limit: The time; not negative.
     public static func ending(within limit: Duration) -> OperationOptions {
@@ -306,8 +309,8 @@ extension OperationOptions {
     /// Limits the time of each attempt.
     ///
     /// When the time is over, the call of the body is cancelled. When the call has ended, the attempt fails with
-    /// `TaskOperationError.timedOut`, and `retry(_:)` decides whether another attempt follows. With this option, the body
-    /// runs in a child task.
+    /// `TaskOperationError.timedOut`, and `retry(_:)` decides whether another attempt follows. With this option, the
+    /// body runs in a child task.
     ///
     /// - Parameter limit: The time; not negative.
     public static func attemptTimeLimit(_ limit: Duration) -> OperationOptions {
@@ -315,8 +318,8 @@ extension OperationOptions {
         return OperationOptions { $0.attemptTimeLimit = limit }
     }
 
-    /// Sets the rule for a body that ignores its cancellation after `timeLimit(_:)` or `ending(within:)`. The default is
-    /// `.wait`.
+    /// Sets the rule for a body that ignores its cancellation after `timeLimit(_:)` or `ending(within:)`. The default
+    /// is `.wait`.
     public static func overrun(_ overrun: TimeLimitOverrun) -> OperationOptions {
         OperationOptions { $0.overrun = overrun }
     }

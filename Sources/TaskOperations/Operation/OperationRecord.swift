@@ -43,9 +43,9 @@ struct OperationRecord: ~Copyable, Sendable {
     var deadlinePosition: Int32 = 0
     /// Nil until the first link is made. So an operation without links is 100 bytes smaller.
     var links: OperationLinks?
-    /// The reference is not counted: the counts of several threads would contend for the memory of the host, which doubled
-    /// the cost of an empty operation. This is safe because a host keeps itself alive while it has operations, and an
-    /// operation clears this reference, under its lock, before the host releases the operation.
+    /// The reference is not counted: the counts of several threads would contend for the memory of the host, which
+    /// doubled the cost of an empty operation. This is safe because a host keeps itself alive while it has operations,
+    /// and an operation clears this reference, under its lock, before the host releases the operation.
     unowned(unsafe) var host: (any OperationHost)?
     private var progress = Progress.none
 
@@ -105,7 +105,8 @@ struct OperationRecord: ~Copyable, Sendable {
         set { set(.isWaitedFor, newValue) }
     }
 
-    /// The runner's task was, or is about to be, cancelled or escalated for this operation. It must run no other operation.
+    /// The runner's task was, or is about to be, cancelled or escalated for this operation. It must run no other
+    /// operation.
     var isRunnerWorn: Bool {
         get { marks.contains(.isRunnerWorn) }
         set { set(.isRunnerWorn, newValue) }
@@ -217,9 +218,9 @@ final class AbandonedOutcome: Outcome, @unchecked Sendable {
 
 /// The outcome of a body, without its type; nil is success without a value.
 ///
-/// It is an object, so an unfinished operation needs space for one reference only. With a typed or an existential property,
-/// an operation would be larger than 120 bytes. Up to this size, a thread can free memory that another thread allocated
-/// without a lock (glibc's fast bins).
+/// It is an object, so an unfinished operation needs space for one reference only. With a typed or an existential
+/// property, an operation would be larger than 120 bytes. Up to this size, a thread can free memory that another thread
+/// allocated without a lock (glibc's fast bins).
 class Outcome: @unchecked Sendable {
     // All properties of this class and its subclasses are constant.
 

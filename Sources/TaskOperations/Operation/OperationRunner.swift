@@ -20,8 +20,8 @@ final class OperationRunner: Sendable {
 
     private let state = Lock(State())
 
-    /// The binding in which the task that runs the body finds the current operation. That task writes it before each body.
-    /// Tasks that began within the body read it under the lock of an operation that has this runner.
+    /// The binding in which the task that runs the body finds the current operation. That task writes it before each
+    /// body. Tasks that began within the body read it under the lock of an operation that has this runner.
     nonisolated(unsafe) var binding = BodyBinding.none
 
     /// The calling task begins to run bodies: other threads can reach it until it calls `end`.
@@ -46,7 +46,8 @@ final class OperationRunner: Sendable {
         use { $0.escalateIfAvailable(to: level.taskPriority) }
     }
 
-    /// Performs an action on the task, which does not end during the action. Does nothing if the task has already ended.
+    /// Performs an action on the task, which does not end during the action. Does nothing if the task has already
+    /// ended.
     private func use(_ action: (UnsafeCurrentTask) -> Void) {
         let current = state.withLock { state in
             if state.task != nil { state.users += 1 }

@@ -4,8 +4,8 @@
 // that is isolated to a global actor is passed as a body, and an input of the pack is a tuple.
 
 extension TaskOperation {
-    /// Creates an operation that needs the value of another operation. It starts after that operation has finished. If the
-    /// input failed or was cancelled, the body does not run, and the operation fails with
+    /// Creates an operation that needs the value of another operation. It starts after that operation has finished. If
+    /// the input failed or was cancelled, the body does not run, and the operation fails with
     /// `TaskOperationError.dependencyFailed`.
     ///
     /// - Parameters:

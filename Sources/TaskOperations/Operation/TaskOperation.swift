@@ -2,8 +2,8 @@
 ///
 /// Create an operation, configure it, and add it to a `TaskOperationQueue`; or create and add it with one call of the
 /// queue. The body runs at most once, in a task with the priority of the operation. The operation ends with exactly one
-/// outcome: the value that the body returned, the error that the body threw, or `CancellationError` if the operation was
-/// cancelled before it started.
+/// outcome: the value that the body returned, the error that the body threw, or `CancellationError` if the operation
+/// was cancelled before it started.
 ///
 /// ```swift
 /// let listing = TaskOperation(name: "list") { try await list(folder) }
@@ -37,7 +37,7 @@ public final class TaskOperation<Success: Sendable>: AnyTaskOperation, @unchecke
     ///   - name: The name in messages and descriptions.
     ///   - priority: See `OperationOptions.priority(_:)`.
     ///   - dependencies: Operations that must finish first, with any outcome.
-    ///   - body: The work. Isolate it to an actor, with `{ @MainActor in … }` for one, to have it run there.
+    ///   - body: The work. A closure that is isolated to an actor runs there, such as `{ @MainActor in … }`.
     public init(
         name: String? = nil,
         priority: TaskPriority? = nil,
@@ -138,10 +138,10 @@ extension TaskOperation {
     /// Cancelling the waiting task ends the wait and does not cancel the operation, so a cancelled task can end at once.
     /// `result` always waits for the end. `TaskOperationQueue.run` cancels the operation with the task.
     ///
-    /// - Throws: The error that the body threw. If the body did not run because an operation whose value it needs failed,
-    ///   the error of that operation; `failure` names the operations in between. `CancellationError` if the operation was
-    ///   cancelled before its start, or if the waiting task is cancelled. `TaskOperationError.waitCycle` if a body awaits
-    ///   an operation that cannot end before the body does.
+    /// - Throws: The error that the body threw. If the body did not run because an operation whose value it needs
+    ///   failed, the error of that operation; `failure` names the operations in between. `CancellationError` if the
+    ///   operation was cancelled before its start, or if the waiting task is cancelled. `TaskOperationError.waitCycle`
+    ///   if a body awaits an operation that cannot end before the body does.
     public var value: Success {
         get async throws {
             try await waitUntilFinished()
@@ -249,9 +249,9 @@ extension TaskOperation {
 // MARK: - Several bodies
 
 extension TaskOperation where Success == Void {
-    /// Adds a body that runs at the same time as the other bodies of this operation. The operation finishes when all its
-    /// bodies have ended. It takes only one set of permits. If a body throws, the other bodies are cancelled, and the
-    /// operation fails with that error.
+    /// Adds a body that runs at the same time as the other bodies of this operation. The operation finishes when all
+    /// its bodies have ended. It takes only one set of permits. If a body throws, the other bodies are cancelled, and
+    /// the operation fails with that error.
     ///
     /// - Throws: `TaskOperationError.alreadyStarted` if the operation has started or finished.
     public func addBody(_ additional: @escaping Body) throws(TaskOperationError) {

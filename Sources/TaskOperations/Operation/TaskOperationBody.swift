@@ -1,5 +1,5 @@
-/// A type that contains the work of an operation. Use it instead of a long closure, or to give names to the inputs of the
-/// work. It replaces a subclass of `Operation`.
+/// A type that contains the work of an operation. Use it instead of a long closure, or to give names to the inputs of
+/// the work. It replaces a subclass of `Operation`.
 ///
 /// ```swift
 /// struct Thumbnail: TaskOperationBody {
@@ -12,7 +12,7 @@ public protocol TaskOperationBody<Success>: Sendable {
     /// The type of the operation's value.
     associatedtype Success: Sendable
 
-    /// Performs the work. It is called at most once for each operation. Cancelling the operation cancels the task of this
-    /// call: check `Task.isCancelled`, or call `Task.checkCancellation()`.
+    /// Performs the work. It is called at most once for each operation. Cancelling the operation cancels the task of
+    /// this call: check `Task.isCancelled`, or call `Task.checkCancellation()`.
     nonisolated(nonsending) func main() async throws -> Success
 }

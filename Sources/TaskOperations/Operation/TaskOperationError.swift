@@ -17,8 +17,8 @@ public enum TaskOperationError: Error, Sendable {
     /// The operation has started or finished, so its dependencies and bodies can no longer change.
     case alreadyStarted(OperationLabel)
 
-    /// `start()` was called before these dependencies had finished. Or the operation needs the values of these operations,
-    /// and started before they had finished because they were removed from its dependencies.
+    /// `start()` was called before these dependencies had finished. Or the operation needs the values of these
+    /// operations, and started before they had finished because they were removed from its dependencies.
     case notReady(OperationLabel, waitingFor: [OperationLabel])
 
     /// The body did not run, because an operation whose value it needs has failed.
@@ -39,8 +39,8 @@ public enum TaskOperationError: Error, Sendable {
     /// The operation did not start within the time that `OperationOptions.starting(within:)` allows. Its body never runs.
     case notStarted(OperationLabel, after: Duration)
 
-    /// The operation did not finish within its time limit. Its body was cancelled. With the overrun `.abandon`, the body
-    /// may still execute.
+    /// The operation did not finish within its time limit. Its body was cancelled. With the overrun `.abandon`, the
+    /// body may still execute.
     case timedOut(OperationLabel, after: Duration)
 }
 

@@ -40,8 +40,8 @@ extension TaskOperationQueue {
         /// When a body lends its permit while it awaits.
         public var lending: PermitLending
 
-        /// The executor of bodies that are not isolated to an actor; nil for the cooperative pool. In a scope, nil means
-        /// the preferred executor of the task.
+        /// The executor of bodies that are not isolated to an actor; nil for the cooperative pool. In a scope, nil
+        /// means the preferred executor of the task.
         public var executor: (any TaskExecutor)?
 
         /// The task locals that bodies see, with the values at the time when their operations were added.
@@ -49,8 +49,9 @@ extension TaskOperationQueue {
 
         /// Options that apply to every operation of the queue.
         ///
-        /// The limits of an operation are added to those of the defaults. Any other option of an operation replaces that of
-        /// the defaults. The defaults must not contain a name or dependencies, because these belong to one operation.
+        /// The limits of an operation are added to those of the defaults. Any other option of an operation replaces
+        /// that of the defaults. The defaults must not contain a name or dependencies, because these belong to one
+        /// operation.
         public var defaults: OperationOptions
 
         /// Creates a configuration. For each parameter, see the property of the same name.
@@ -86,10 +87,11 @@ extension TaskOperationQueue {
     }
 }
 
-/// When a body lends the permit of its queue during a wait for an operation, a queue, or another object of this library.
+/// When a body lends the permit of its queue during a wait for an operation, a queue, or another object of this
+/// library.
 public enum PermitLending: Sendable {
-    /// If the awaited operation needs the permit to end, directly or through other operations. Otherwise a body on a queue
-    /// of width 1 still runs alone during its waits, but its permit is unused while it waits for other queues.
+    /// If the awaited operation needs the permit to end, directly or through other operations. Otherwise a body on a
+    /// queue of width 1 still runs alone during its waits, but its permit is unused while it waits for other queues.
     case whenNeeded
 
     /// In every wait. Another operation can start during the wait, and the body waits for a permit before it continues.

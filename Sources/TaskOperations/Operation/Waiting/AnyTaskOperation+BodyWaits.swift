@@ -110,8 +110,9 @@ extension AnyTaskOperation {
         return true
     }
 
-    /// Gives the operation a rank below the end of its host, if a body awaits that end. The thread that adds the operation
-    /// does so too, but perhaps after the body has begun. From the first wait of the body, it can be part of a cycle.
+    /// Gives the operation a rank below the end of its host, if a body awaits that end. The thread that adds the
+    /// operation does so too, but perhaps after the body has begun. From the first wait of the body, it can be part of
+    /// a cycle.
     private func takePlaceInHost() {
         guard let host = record.withLock({ $0.host }), rank.value >= host.endRank else { return }
         // This cannot close a cycle, because the operation does not wait for anything yet.
@@ -120,8 +121,8 @@ extension AnyTaskOperation {
 
     /// Makes the edge of a wait. Returns false, and does nothing, if the body has ended.
     ///
-    /// The body keeps its limits before that. So the search finds a cycle through a limit when the edge of this wait would
-    /// close it, and not during another wait of the body that is not part of the cycle.
+    /// The body keeps its limits before that. So the search finds a cycle through a limit when the edge of this wait
+    /// would close it, and not during another wait of the body that is not part of the cycle.
     private func insertKeepingLimits(_ wait: OperationLinks.Wait) throws(TaskOperationError) -> Bool {
         let limits = limits
         if !limits.isEmpty { record.withLock { $0.links?.beginningWaitCount += 1 } }

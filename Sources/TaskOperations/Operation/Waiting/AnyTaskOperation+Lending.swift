@@ -69,8 +69,8 @@ extension AnyTaskOperation {
 
     /// The host lends the permit.
     ///
-    /// - Returns: The number of waits that are in progress, 0 if they are over; nil if the permits do not rank below the
-    ///   operation, which waits for a permit from now on.
+    /// - Returns: The number of waits that are in progress, 0 if they are over; nil if the permits do not rank below
+    ///   the operation, which waits for a permit from now on.
     func permitWasLent(by permit: PermitNode) -> Int? {
         record.withLock { record in
             guard let links = record.links, links.permit == .lending else { return 0 }

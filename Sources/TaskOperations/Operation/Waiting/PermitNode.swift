@@ -62,8 +62,8 @@ final class PermitNode: Sendable {
         }
     }
 
-    /// Records that a body keeps its permit during a wait, if it does. Returns false if the body would have to rank below
-    /// the permits, but does not.
+    /// Records that a body keeps its permit during a wait, if it does. Returns false if the body would have to rank
+    /// below the permits, but does not.
     func insert(_ holder: AnyTaskOperation) -> Bool {
         state.withLock { state in
             let (isInOrder, isNew) = holder.record.withLock { record in
@@ -103,8 +103,8 @@ extension OperationRecord {
 extension OperationLinks {
     /// Whether the body awaits something, or is about to, and so keeps its limits.
     ///
-    /// The body of an open scope will wait for the end of the scope, so it keeps its limits from the beginning. An operation
-    /// that needs one of them is therefore refused when it is added to the scope.
+    /// The body of an open scope will wait for the end of the scope, so it keeps its limits from the beginning. An
+    /// operation that needs one of them is therefore refused when it is added to the scope.
     fileprivate var keepsLimits: Bool { !waits.isEmpty || beginningWaitCount > 0 }
 }
 

@@ -34,8 +34,8 @@ final class WaitRegion {
                 for edge in edges { unexplored.append((edge, members.count - 1)) }
             }
             if lowest(below: bound) > threshold { return nil }
-            // The ranks must sink below the threshold of this search. The next search goes twice as deep, so all searches
-            // together are linear.
+            // The ranks must sink below the threshold of this search. The next search goes twice as deep, so all
+            // searches together are linear.
             threshold = bound - 4 * members.count - 16
             unexplored = below.filter { $0.node.rank >= threshold }
             below.removeAll { $0.node.rank >= threshold }
