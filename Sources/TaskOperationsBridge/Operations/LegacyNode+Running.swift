@@ -121,8 +121,8 @@ extension LegacyNode {
 
     // MARK: Observation
 
-    /// A queue is about to get the operation. If that of Foundation says that it is not ready, the node's waits for it
-    /// as a waiting one.
+    /// Called before a queue gets the operation. If the Foundation operation is not ready, the operation of the node
+    /// waits until it is.
     func willBeSubmitted() {
         if legacy.isReadyNow { return }
         // Foundation would not tell of the end of the other dependencies.

@@ -165,8 +165,8 @@ final class OperationProxy: OperationStandIn, @unchecked Sendable {  // All that
 // MARK: - Running
 
 extension OperationProxy {
-    /// Has the operation wait until an `OperationQueue` starts the face. Returns false if it has ended already, so
-    /// that there is nothing to start.
+    /// Makes the operation wait until an `OperationQueue` starts the proxy. Returns false if the operation has already
+    /// ended, so no start is needed.
     ///
     /// - Throws: `TaskOperationError.alreadyAdded`.
     func reserve(for queue: OperationQueue) throws(TaskOperationError) -> Bool {

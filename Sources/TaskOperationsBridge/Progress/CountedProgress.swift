@@ -1,9 +1,9 @@
 internal import Foundation
 @_spi(Lock) internal import TaskOperations
 
-/// A progress whose counts come from any thread.
+/// A progress whose counts any thread can set.
 ///
-/// One thread at a time hands them to Foundation, with no lock held, because that calls observers.
+/// One thread at a time passes the counts to Foundation, with no lock held, because Foundation calls observers.
 class CountedProgress: Progress, @unchecked Sendable {  // `counts` is a lock.
     private struct Counts: Sendable {
         var total: Int64 = 0
@@ -41,9 +41,9 @@ class CountedProgress: Progress, @unchecked Sendable {  // `counts` is a lock.
 
     override var isIndeterminate: Bool { counts.withLock { $0.total <= 0 } }
 
-    /// Changes the counts. A total that was set stays.
+    /// Changes the counts. A total that was set by the user does not change.
     ///
-    /// - Parameter canOvertake: Whether calls come from several threads, so that the largest numbers count.
+    /// - Parameter canOvertake: Whether calls may arrive out of order, so that the largest numbers count.
     func setCounts(total: Int64, completed: Int64, canOvertake: Bool) {
         change { counts in
             if !counts.isTotalSet { counts.total = canOvertake ? max(counts.total, total) : total }
@@ -75,7 +75,7 @@ class CountedProgress: Progress, @unchecked Sendable {  // `counts` is a lock.
 final class HandOverLine: Sendable {
     private struct State: Sendable {
         var waiting = WorkLine<CountedProgress>()
-        /// True while a thread hands counts over. It looks for more before it leaves.
+        /// True while a thread passes counts to Foundation. Before it ends, it checks for more.
         var isBusy = false
     }
 

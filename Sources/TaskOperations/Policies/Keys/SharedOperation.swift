@@ -90,7 +90,7 @@ final class SharedOperation: Sendable {
         case .none: break
         case .setPriority: setPriority()
         case .cancel:
-            // This comes first, so that a later request creates a new operation.
+            // This is done first, so that a later request creates a new operation.
             remove()
             operation.cancel()
         }

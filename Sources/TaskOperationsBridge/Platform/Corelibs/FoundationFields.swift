@@ -54,13 +54,13 @@
         }
 
         /// The number of unfinished dependencies that keep an operation from being ready, and nil if there are none.
-        /// Foundation counts a dependency that was removed before its end as unfinished for ever.
+        /// Foundation counts a dependency that was removed before its end as unfinished forever.
         static func dependencyCount(of operation: Foundation.Operation) -> Int? {
             let count = withLockedField(of: operation, at: offsets.dependencyCount) { $0.load(as: Int.self) }
             return count == 0 ? nil : count
         }
 
-        /// Sets the number of unfinished dependencies to 0 if it is still the one that was seen.
+        /// Sets the number of unfinished dependencies to 0 if it has not changed since it was read.
         static func resetDependencyCount(of operation: Foundation.Operation, from seen: Int) {
             withLockedField(of: operation, at: offsets.dependencyCount) { field in
                 if field.load(as: Int.self) == seen { field.storeBytes(of: 0, as: Int.self) }
@@ -69,7 +69,7 @@
 
         private static func state(of operation: Foundation.Operation) -> UInt8 {
             guard let offset = offsets.state else { return 0 }
-            // The field is a byte. A stale value is as good as one read a moment ago.
+            // The field is a byte. Reading a stale value is equivalent to reading it a moment earlier.
             return withFields(of: operation) { $0.load(fromByteOffset: offset, as: UInt8.self) }
         }
 
