@@ -93,19 +93,19 @@ open class BridgedOperationQueue: OperationQueue, @unchecked Sendable {  // All 
         add(TaskOperation<Void>(priority: TaskPriority(qualityOfService)) { block() })
     }
 
-    /// Adds an operation of Foundation. If it was added to a queue before, executes or is finished, the program stops
-    /// with a message that says so, as with the base class; `taskQueue.addOperation` throws instead.
+    /// Adds an operation of Foundation. If it was already added to a queue, is executing or has finished, the program
+    /// stops with a message, as in the base class. `taskQueue.addOperation` throws an error instead.
     open override func addOperation(_ operation: Foundation.Operation) {
         addOrStop([operation])
     }
 
-    /// Adds operations of Foundation in one step, and can wait for their ends, which blocks the thread.
+    /// Adds operations of Foundation in one step. With `waitUntilFinished`, blocks the thread until they have finished.
     open override func addOperations(_ operations: [Foundation.Operation], waitUntilFinished wait: Bool) {
         addOrStop(operations)
         if wait { blockUntilFinished(operations) }
     }
 
-    // Subclasses override `addOperations` to call `addOperation`, and the other way round.
+    // Some subclasses override `addOperations` to call `addOperation`, and others the reverse.
     private func addOrStop(_ operations: [Foundation.Operation]) {
         do {
             try add(operations)
@@ -131,7 +131,7 @@ open class BridgedOperationQueue: OperationQueue, @unchecked Sendable {  // All 
         }
     }
 
-    /// Whether the queue starts nothing.
+    /// Whether the queue is suspended and starts no operation.
     open override var isSuspended: Bool {
         get { taskQueue.isSuspended }
         set { taskQueue.isSuspended = newValue }
@@ -170,7 +170,7 @@ open class BridgedOperationQueue: OperationQueue, @unchecked Sendable {  // All 
         set { settings.withLock { $0.service = newValue } }
     }
 
-    /// Where blocks and operations of Foundation run, instead of on threads of this queue's own.
+    /// The Dispatch queue on which blocks and operations of Foundation run, instead of on threads of this queue.
     open override unowned(unsafe) var underlyingQueue: DispatchQueue? {
         get { executor.underlyingQueue }
         set {
@@ -181,7 +181,8 @@ open class BridgedOperationQueue: OperationQueue, @unchecked Sendable {  // All 
         }
     }
 
-    /// How many operations were added, and how many of these have ended. Cancelling it cancels them all.
+    /// The number of operations that were added, and the number of these that have ended. Cancelling the progress
+    /// cancels all operations.
     open override var progress: Progress { taskQueue.progress }
 
     #if canImport(ObjectiveC)

@@ -4,8 +4,8 @@ public import TaskOperations
 // MARK: - From an operation to Foundation
 
 extension AnyTaskOperation {
-    /// Creates a `Progress` that follows the operation's `progress`. It counts the operation's own units if the
-    /// operation reports them and has no dependencies, and thousandths otherwise. Cancelling it cancels the operation.
+    /// Creates a `Progress` that follows the operation's `progress`. It counts the operation's own units if `progress`
+    /// has them, and thousandths otherwise. Cancelling it cancels the operation.
     ///
     /// It can be the child of another progress. It can be read from other threads under the same rules as the
     /// `progress` of a queue.

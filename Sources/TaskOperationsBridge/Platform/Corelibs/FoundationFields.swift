@@ -6,7 +6,7 @@
     /// Fields of an operation that Foundation does not publish: its state in an `OperationQueue`, the work item by which
     /// that queue starts it, and the number of its unfinished dependencies.
     ///
-    /// The offsets are those of swift-corelibs-foundation. If a field does not exist, nothing is known of it: Foundation
+    /// The offsets are those of swift-corelibs-foundation. If a field does not exist, its value is unknown: Foundation
     /// then stops the program with its own message if an operation is in two queues, an operation starts on a thread of
     /// Dispatch, and an operation whose dependency was removed before the end of that dependency never starts.
     enum FoundationFields {
@@ -35,13 +35,13 @@
             return found
         }()
 
-        /// Whether an operation was added to an `OperationQueue`, and not started by it yet.
+        /// Whether an operation was added to an `OperationQueue` that has not started it yet.
         static func isQueued(_ operation: Foundation.Operation) -> Bool {
             // `enqueuing`, `enqueued`, `dispatching` and `starting`: the second to the fifth case of the enumeration.
             (1...4).contains(state(of: operation))
         }
 
-        /// Whether an operation is in an `OperationQueue` that takes it for one that is not ready.
+        /// Whether an operation is in an `OperationQueue` that considers it not ready.
         static func isHeldBack(_ operation: Foundation.Operation) -> Bool { state(of: operation) == 2 }
 
         /// Whether the work items of operations can be found.

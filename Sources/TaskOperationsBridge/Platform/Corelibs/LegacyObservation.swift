@@ -6,9 +6,9 @@
     /// Observes when an operation may have become ready or cancelled, and starts it.
     ///
     /// Foundation without the Objective-C runtime has no key-value observation. It reports a change only to the
-    /// `OperationQueue` of the operation. That queue then asks its other operations whether they are ready. So the
-    /// operation gets a queue for itself, with a listener in it. That queue submits ready operations to a Dispatch
-    /// queue that does not run yet. To start the operation, this class performs the submitted work item.
+    /// `OperationQueue` of the operation. That queue then reads `isReady` of its other operations. So the operation
+    /// gets its own queue, which also contains a listener. That queue submits ready operations to a Dispatch queue that
+    /// does not run yet. To start the operation, this class performs the submitted work item.
     final class LegacyObservation: @unchecked Sendable {
         // `workItem` is set before anything else can reach this, and its functions can be called from any thread.
 
@@ -59,7 +59,7 @@
         enum Phase: Sendable { case silent, listening, ended, finished }
 
         private let phase = Lock(Phase.silent)
-        /// Keeps the operation too: its queue may still have it in a list, unretained, when it is finished.
+        /// Retains the operation, too: its queue may still have an unretained reference to it when it has finished.
         private let onChange: @Sendable () -> Void
 
         init(onChange: @escaping @Sendable () -> Void) {

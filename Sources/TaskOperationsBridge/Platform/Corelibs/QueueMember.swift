@@ -97,7 +97,7 @@
             } catch TaskOperationError.alreadyStarted {
                 // As in Foundation, the dependency is added too late to have an effect.
             } catch {
-                // Foundation's function cannot throw the error. An operation of this library has not got the
+                // Foundation's function cannot throw the error. An operation of this library does not get the
                 // dependency. An operation of Foundation has it, and waits until it is ready.
                 MisuseReport.report("\(error)")
             }
