@@ -5,7 +5,7 @@ struct InMemoryEngineState<Payload: Sendable>: Sendable {
 
     enum Pull: Sendable {
         case delivery(id: Int, Payload, attempt: Int, Receipt)
-        /// Nothing can be delivered before this time; nil if only a call can change that.
+        /// The time before which no payload can be delivered; nil if only a call can change that.
         case wait(until: Duration?)
         case end
     }
@@ -28,7 +28,7 @@ struct InMemoryEngineState<Payload: Sendable>: Sendable {
     private var timeline: [(due: Duration, id: Int)] = []
     private var lastID = 0
     private var lastReceipt = 0
-    /// True once nothing more is sent.
+    /// True after the engine was closed.
     var isFinished = false
 
     init(lease: Duration) {

@@ -1,7 +1,7 @@
 import TaskOperationsTesting
 package import Testing
 
-/// Lets others run until something holds. Gives up, and records that, where it does not come in time.
+/// Lets other tasks run until a condition holds. Records an issue if it does not hold in time.
 package func until(
     sourceLocation: SourceLocation = #_sourceLocation, _ condition: () -> Bool
 ) async {
