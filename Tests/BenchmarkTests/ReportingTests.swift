@@ -47,7 +47,7 @@ struct ReportingTests {
         #expect(figures.ratio(to: figures[4]) == nil)
     }
 
-    @Test("The table has a line for each figure, and what grew")
+    @Test("The table has a line for each figure, and the growth")
     func table() {
         let table = Table([.growthOfChain, .pendingMemory])
         let lines = table.lines(figures)
