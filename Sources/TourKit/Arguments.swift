@@ -17,7 +17,7 @@ package enum Arguments: Equatable {
         }
     }
 
-    /// How the tour is called.
+    /// The usage of the command.
     package static let usage = """
         usage: tour [FOLDER] [--json] [--recipe NAME]... [--trace FILE] [--timeline FILE]
                tour explain FILE
@@ -41,7 +41,7 @@ package enum Arguments: Equatable {
         """
 }
 
-/// Why arguments were not understood.
+/// The error of wrong arguments.
 package struct UsageError: Error, Equatable, CustomStringConvertible {
     package let description: String
 }

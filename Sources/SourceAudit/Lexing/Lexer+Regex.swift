@@ -67,7 +67,8 @@ extension Lexer {
         guard position >= regexFreeUntil else { return false }
         let (end, isRegex) = bareRegexEnd()
         guard isRegex else {
-            // The searched bytes are not searched again. Otherwise a line of slashes would take quadratic time.
+            // Bytes that were searched once are not searched again. Otherwise a line of slashes would take quadratic
+            // time.
             if end - position > 256 { regexFreeUntil = end }
             return false
         }

@@ -24,7 +24,7 @@ struct HTMLPage {
         let folder: String
     }
 
-    /// JSON that can stand in a script: nothing in it ends one.
+    /// JSON that can be embedded in a script element, because it contains no end tag.
     private static func json(_ contents: Contents) -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
