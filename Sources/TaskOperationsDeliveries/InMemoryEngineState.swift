@@ -24,7 +24,7 @@ struct InMemoryEngineState<Payload: Sendable>: Sendable {
     /// The payloads that can be delivered, from `firstReady` on.
     private var ready: [Int] = []
     private var firstReady = 0
-    /// The ends of leases and delays, the earliest last. Some are outdated: `due` of the entry counts.
+    /// The ends of leases and delays, the earliest last. Some may be outdated: `due` of the entry is correct.
     private var timeline: [(due: Duration, id: Int)] = []
     private var lastID = 0
     private var lastReceipt = 0

@@ -188,8 +188,8 @@ struct Manifest {
         return Edit(range: start..<start, text: argument + line)
     }
 
-    /// The oldest systems that `Mutex` and TaskOperations run on.
-    /// The last follows from iOS if it is not there.
+    /// The oldest system versions that `Mutex` and TaskOperations support. If the last platform is missing, its version
+    /// follows from iOS.
     private static let floors: [(name: String, version: Int)] = [
         ("macOS", 15), ("iOS", 18), ("tvOS", 18), ("watchOS", 11), ("visionOS", 2), ("macCatalyst", 18),
     ]

@@ -99,7 +99,7 @@ extension AnyTaskOperation {
         }
     }
 
-    /// Gives the operation its slot in the host. Each later change finds it there.
+    /// Gives the operation its slot in the host. Every later change uses this slot.
     ///
     /// - Parameter onlyInOrder: Whether to do so only if the operation ranks above the operations for which it waits in the
     ///   host, and below those that wait for it there.

@@ -148,8 +148,8 @@ package final class ClockFace: Sendable {
 }
 
 extension Clock {
-    /// Sleeps until `delay` after `start`. The first half is slept alone: the clock might not be able to express the end
-    /// of a delay that means "forever".
+    /// Sleeps until `delay` after `start`. It sleeps for the first half separately, because the clock might not be able
+    /// to express the end of a delay that means "forever".
     func sleep(for delay: Duration, from start: Instant) async throws {
         try await sleep(until: start.advanced(by: delay / 2), tolerance: nil)
         try await sleep(until: start.advanced(by: delay), tolerance: nil)

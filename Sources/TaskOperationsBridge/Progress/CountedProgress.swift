@@ -60,7 +60,7 @@ class CountedProgress: Progress, @unchecked Sendable {  // `counts` is a lock.
         if isNew { line.handOver(self) }
     }
 
-    /// Hands the counts to Foundation. One thread at a time may do that.
+    /// Passes the counts to Foundation. Only one thread at a time may call this.
     fileprivate func handOver() {
         let (total, completed) = counts.withLock { counts in
             counts.hasNews = false
@@ -71,7 +71,7 @@ class CountedProgress: Progress, @unchecked Sendable {  // `counts` is a lock.
     }
 }
 
-/// Progresses whose counts are to be handed over by one thread at a time, in the order of the changes.
+/// A queue of progresses. One thread at a time passes their counts to Foundation, in the order of the changes.
 final class HandOverLine: Sendable {
     private struct State: Sendable {
         var waiting = WorkLine<CountedProgress>()
