@@ -1,16 +1,17 @@
 public import TaskOperations
 
-/// How a process consumes deliveries.
+/// The configuration of a consumer of deliveries.
 public struct ConsumerConfiguration: Sendable {
-    /// The options of all deliveries for which `consume` is given no others. Before each pull, the queue must be able to
-    /// start an operation with their priority, weight and limits.
+    /// The options of all deliveries for which `optionsFor` of `consume` returns none. Before each pull, the queue must
+    /// be able to start an operation with their priority, weight and limits.
     public var options: DeliveryOptions
 
-    /// The number of deliveries that may wait in this process for their start.
+    /// The number of deliveries that may wait in this process to start.
     ///
-    /// With 0, a delivery is pulled only when the queue could start it: a permit, the limits of `options`, and the rate are
-    /// free, nothing more urgent waits, and no delivery waits for limits of its own kind. With a higher number, so many are
-    /// pulled ahead. In both cases, at most `maxConcurrentOperationCount + prefetch` deliveries are held.
+    /// With 0, a delivery is pulled only when the queue could start it: a permit, the limits of `options` and a token
+    /// of the rate are free, no more urgent operation waits, and no delivery waits for the limits of its kind. With a
+    /// higher number, that many deliveries are pulled in advance. In both cases, at most `maxConcurrentOperationCount +
+    /// prefetch` deliveries are held.
     public var prefetch = 0
 
     /// The time that bodies have to finish after the consuming task was cancelled. Then they are cancelled, too.

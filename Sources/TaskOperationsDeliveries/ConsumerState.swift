@@ -1,8 +1,8 @@
-/// Decides when a consumer pulls, and knows the deliveries that it holds. A pure value.
+/// Decides when a consumer pulls, and lists the deliveries that it holds. A pure value.
 struct ConsumerState<Entry: Sendable>: Sendable {
     private struct Held: Sendable {
         let entry: Entry
-        /// The time at which the lease is looked at first; nil once it has been.
+        /// The time at which the lease is checked first; nil after that check.
         var firstLook: Duration?
     }
 
@@ -12,9 +12,9 @@ struct ConsumerState<Entry: Sendable>: Sendable {
     /// The last delivery of each key.
     private var lastOfKey: [String: Int] = [:]
     private var lastNumber = 0
-    /// The time of the next look at leases; nil if none is planned.
+    /// The time of the next check of leases; nil if none is planned.
     private var nextLook: Duration?
-    /// True once the queue has refused an operation: nothing is pulled any more.
+    /// True after the queue has refused an operation: the consumer pulls no more.
     var isShutDown = false
 
     var isIdle: Bool { held.isEmpty }
@@ -28,7 +28,7 @@ struct ConsumerState<Entry: Sendable>: Sendable {
         case waitForStart
         /// Wait for a held delivery to start or to be settled.
         case wait
-        /// Pull nothing any more.
+        /// Stop pulling.
         case end
     }
 
@@ -45,14 +45,15 @@ struct ConsumerState<Entry: Sendable>: Sendable {
         if prefetch > 0 { return !isFull && waitingCount < prefetch ? .pull : .wait }
         // A delivery that waits for another one with its key is queued, but need not start.
         if hasWaited || couldStartAnother && lastOfKey.isEmpty { return isFull ? .wait : .pull }
-        // Also while the consumer is full, so that its next pull has its place by priority among those of others.
+        // This also happens while the consumer is full, so that its next pull is ordered by priority among those of
+        // other consumers.
         return waitingCount == 0 ? .waitForStart : .wait
     }
 
     /// A delivery has been pulled.
     ///
-    /// - Returns: Its number, the delivery that must end before it starts, and the time of a look to plan; nil if one is
-    ///   planned before.
+    /// - Returns: Its number, the delivery that must end before it starts, and the time of a check to plan; nil if an
+    ///   earlier check is already planned.
     mutating func pulled(
         _ entry: Entry, key: String?, firstLook: Duration
     ) -> (number: Int, predecessor: Entry?, look: Duration?) {
@@ -86,8 +87,8 @@ extension ConsumerState {
         return look
     }
 
-    /// Handles the time of a planned look. Returns the deliveries whose leases need a task that extends them, and the
-    /// time of the next look. One planned look serves many deliveries, because most end before their first look.
+    /// Performs a planned check. Returns the deliveries whose leases need a task that extends them, and the time of the
+    /// next check. One planned check serves many deliveries, because most deliveries end before their first check.
     mutating func look(at now: Duration) -> (due: [Entry], next: Duration?) {
         nextLook = nil
         let due = held.filter { $0.value.firstLook.map { $0 <= now } ?? false }

@@ -1,17 +1,18 @@
-/// A unit of work that an engine (Redis streams, SQS, a table in Postgres) has handed to this process for a limited time.
+/// A unit of work that an engine (Redis streams, SQS, a table in Postgres) has assigned to this process for a limited
+/// time.
 ///
-/// The time is the *lease*. While the lease is held, the engine hands the payload to no other worker. When the lease ends
-/// without an answer, the engine delivers the payload again. So a payload may be delivered more than once, and its body must
-/// tolerate that.
+/// This time is the *lease*. During the lease, the engine delivers the payload to no other worker. When the lease ends
+/// without an answer, the engine delivers the payload again. So a payload may be delivered more than once, and its body
+/// must tolerate that.
 ///
 /// Adapters of drivers conform to this protocol. `TaskOperationQueue.consume` first calls `acknowledge` in the task of the
 /// body, which may be cancelled, and again in another task if that call throws. The task of `extendLease` is cancelled when
 /// the delivery has been settled. All other calls are made in tasks that are never cancelled.
 public protocol Delivery: Identifiable, Sendable where ID: Sendable {
-    /// The type of the work's description.
+    /// The type of the payload.
     associatedtype Payload: Sendable
 
-    /// The description of the work.
+    /// The payload: a description of the work.
     var payload: Payload { get }
 
     /// The number of this delivery among the deliveries of its payload, from 1.
@@ -19,11 +20,11 @@ public protocol Delivery: Identifiable, Sendable where ID: Sendable {
 
     /// Removes the payload from the engine.
     ///
-    /// - Throws: `DeliveryLeaseLost` if the lease has ended and the engine knows that. Any other error means that the
-    ///   outcome is unknown; the call is repeated then.
+    /// - Throws: `DeliveryLeaseLost` if the lease has ended and the engine knows that. After any other error the
+    ///   outcome is unknown, and the call is repeated.
     func acknowledge() async throws
 
-    /// Gives the payload back to the engine.
+    /// Returns the payload to the engine.
     ///
     /// - Parameter delay: The time until the engine may deliver the payload again; zero for at once.
     /// - Throws: As `acknowledge`.

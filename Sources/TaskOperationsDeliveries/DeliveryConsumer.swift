@@ -17,9 +17,9 @@ final class DeliveryConsumer<Source: Delivery>: Sendable {
     }
 
     private let state = Lock(ConsumerState<Entry>())
-    /// The planned looks at leases. Each look plans the next one anew.
+    /// The planned checks of leases. Each check plans the next one.
     private let looks = Lock<[TimeLimit]>([])
-    /// Wakes the loop that pulls. Ends its wait for good when the task is cancelled.
+    /// Wakes the loop that pulls. After the task was cancelled, the loop no longer waits.
     private let pullSignal = ProgressListener()
     private let drainSignal = ProgressListener()
 
@@ -65,7 +65,7 @@ extension DeliveryConsumer {
         }
     }
 
-    /// Waits until another delivery may be pulled. Returns false if none may be any more.
+    /// Waits until another delivery may be pulled. Returns false if the consumer must stop pulling.
     private func waitForTurn() async -> Bool {
         let prefetch = configuration.prefetch
         var hasWaited = false

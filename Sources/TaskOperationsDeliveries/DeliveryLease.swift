@@ -1,27 +1,28 @@
 internal import TaskOperations
 import TaskOperationsExtras
 
-/// How long a worker may hold a delivery, and when it asks for more time.
+/// The time for which a worker may hold a delivery, and the rule for extensions.
 ///
 /// A crashed worker extends no lease, so another worker gets the delivery after `duration`. A worker whose body hangs
-/// must not extend the lease either; `renewal` limits the extensions.
+/// must not extend the lease, either. So `renewal` limits the extensions.
 public struct DeliveryLease: Hashable, Sendable {
-    /// When the lease of a body that executes is extended. A delivery that waits for its start is always extended.
+    /// The rule for extending the lease of an executing body. The lease of a delivery that waits to start is always
+    /// extended.
     public enum Renewal: Hashable, Sendable {
         /// Never: the body has one lease.
         case never
-        /// When the body has reported progress since the last extension; see `AnyTaskOperation.reportProgress`. Only a
-        /// report that differs from the one before counts.
+        /// If the body has reported progress since the last extension; see `AnyTaskOperation.reportProgress`. A report
+        /// that equals the previous one does not count.
         case whileProgressing
         /// Always, until the body has executed for a time.
         case upTo(Duration)
     }
 
-    /// The time that the engine grants with a delivery, and that each extension asks for; positive. It must be the value
-    /// that the engine is configured with.
+    /// The time that the engine grants with a delivery, and that each extension requests; positive. It must equal the
+    /// value in the engine's configuration.
     public var duration: Duration
 
-    /// When the lease is extended.
+    /// The rule for extensions.
     public var renewal: Renewal
 
     /// Creates a lease.
@@ -31,7 +32,7 @@ public struct DeliveryLease: Hashable, Sendable {
     }
 }
 
-/// Decides when one lease is extended. Times are durations since one moment.
+/// Decides when a lease is extended. Times are durations since a fixed moment.
 struct LeaseState: Sendable {
     enum Step: Hashable {
         case sleep(until: Duration)
@@ -60,7 +61,7 @@ struct LeaseState: Sendable {
     /// The body starts.
     mutating func begin(at now: Duration) { start = start ?? now }
 
-    /// Returns the next step of the task that keeps the lease. Looks three times within each lease.
+    /// Returns the next step of the task that extends the lease. It checks three times within each lease.
     ///
     /// - Parameter progress: The last report of the body.
     mutating func step(at now: Duration, progress: OperationProgress) -> Step {
@@ -81,7 +82,7 @@ struct LeaseState: Sendable {
         }
     }
 
-    /// An extension was granted that was asked for at `time`.
+    /// An extension that was requested at `time` was granted.
     mutating func wasExtended(at time: Duration) {
         end = time + lease.duration
         nextLook = time + lease.duration / 3

@@ -1,6 +1,6 @@
 import TaskOperations
 
-// The one place where the options of operations meet the queue.
+// The only code that passes the options of deliveries to the queue.
 
 extension TaskOperationQueue {
     /// Adds the operation of a delivery.
@@ -18,11 +18,12 @@ extension TaskOperationQueue {
         options.operation.takesOnePermit && couldStartAnother
     }
 
-    /// Waits until the queue has started an empty operation with a delivery's options: then it could start the delivery.
-    /// The empty operation gives its token of the rate back.
+    /// Waits until the queue has started an empty operation with the options of a delivery. At this moment the queue
+    /// could also start the delivery. The empty operation returns its token to the rate.
     ///
-    /// - Returns: Whether it was started. False if it was cancelled with other operations of the queue: ask again.
-    /// - Throws: If the task is cancelled, or the queue starts nothing any more.
+    /// - Returns: True if it was started. False if it was cancelled with other operations of the queue; the caller
+    ///   tries again.
+    /// - Throws: An error if the task is cancelled, or if the queue was shut down.
     func waitForStart(_ options: DeliveryOptions) async throws -> Bool {
         let probe = TaskOperation(options.operation.ofPlaceholder(named: "pull")) { [self] in giveBackStart() }
         do {

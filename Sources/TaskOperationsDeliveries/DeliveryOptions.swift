@@ -1,9 +1,9 @@
 public import TaskOperations
 
-/// How the deliveries of one kind are executed.
+/// The options of the deliveries of one kind.
 ///
-/// `operation` has the options for the queue. A retry policy there repeats the body within this process and this
-/// delivery. `redelivery` applies after the last of these attempts.
+/// `operation` contains the options for the queue. A retry policy in it repeats the body in this process, within the
+/// same delivery. `redelivery` applies after the last of these attempts.
 public struct DeliveryOptions: Sendable {
     /// The options of each delivery's operation: its name, priority, weight, limits and so on.
     public var operation: OperationOptions
@@ -12,15 +12,15 @@ public struct DeliveryOptions: Sendable {
     /// such order.
     public var key: String?
 
-    /// How long a worker may hold a delivery.
+    /// The lease of a delivery.
     public var lease: DeliveryLease
 
     /// The delay before the engine delivers again after the body has failed. If the policy returns nil for an error and an
     /// attempt, the delivery is poison.
     public var redelivery: RetryPolicy
 
-    /// The number of attempts after which a delivery is poison; at least 1. The engine counts each delivery as an attempt,
-    /// also one that ended with a crash.
+    /// The number of attempts after which a delivery is poison; at least 1. The engine counts each delivery as an
+    /// attempt, including deliveries that ended with a crash.
     public var maxAttempts: Int
 
     /// Creates options.

@@ -3,7 +3,7 @@ import TaskOperationsExtras
 
 /// The payload was delivered more often than `DeliveryOptions.maxAttempts` allows, so it was not executed again.
 public struct DeliveryAttemptsExhausted: Error, Hashable {
-    /// The number of the attempt that was one too many.
+    /// The number of the attempt that exceeded the maximum.
     public let attempt: Int
 }
 
@@ -15,7 +15,7 @@ final class HeldDelivery<Source: Delivery>: Sendable {
         var hasStarted = false
         var hasSucceeded = false
         var isAcknowledged = false
-        /// True once the operation has ended: the lease is not extended any more.
+        /// True after the operation has ended: the lease is no longer extended.
         var hasEnded = false
         var isLost = false
     }
@@ -39,7 +39,7 @@ final class HeldDelivery<Source: Delivery>: Sendable {
 
     /// Executes the payload, as the body of the operation, and acknowledges it.
     ///
-    /// The acknowledgement is tried once here, so that it usually needs no other task. If it fails, `settle` repeats
+    /// The first attempt to acknowledge is made here, so usually no other task is needed. If it fails, `settle` repeats
     /// it.
     func execute() async throws {
         let now = clock.now
@@ -58,7 +58,7 @@ final class HeldDelivery<Source: Delivery>: Sendable {
         state.withLock { $0.isAcknowledged = true }
     }
 
-    /// The time at which the lease is looked at first.
+    /// The time at which the lease is checked first.
     var firstLook: Duration { state.withLock { $0.lease.nextLook } }
 
     /// The operation has ended.

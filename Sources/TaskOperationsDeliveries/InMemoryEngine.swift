@@ -1,7 +1,8 @@
 @_spi(Lock) internal import TaskOperations
 import TaskOperationsExtras
 
-/// An engine within the process, for tests and first steps: payloads, leases, redeliveries and delays, and nothing durable.
+/// An engine within the process, for tests and first steps. It has payloads, leases, redeliveries and delays, but
+/// stores nothing durably.
 ///
 /// ```swift
 /// let engine = InMemoryEngine<Photo>(lease: .seconds(30))
@@ -10,7 +11,8 @@ import TaskOperationsExtras
 /// await queue.consume(engine.deliveries()) { photo in … }   // returns when all are acknowledged
 /// ```
 ///
-/// With a `ManualClock` and a `SeededExecutor`, runs can be repeated. An interceptor makes calls slow, or has them fail.
+/// With a `ManualClock` and a `SeededExecutor`, runs are repeatable. An interceptor can make calls slow or let them
+/// fail.
 public final class InMemoryEngine<Payload: Sendable>: Sendable {
     /// Called before and after each call of the engine. An error that it throws before the call prevents the call. An
     /// error that it throws afterwards simulates a lost answer.
@@ -30,7 +32,7 @@ public final class InMemoryEngine<Payload: Sendable>: Sendable {
     /// - Parameters:
     ///   - lease: The time for which a worker holds a delivery; positive.
     ///   - clock: The clock of leases and delays.
-    ///   - interceptor: Disturbs calls, for tests.
+    ///   - interceptor: Called before and after each call, to simulate delays and failures in tests.
     public init(
         lease: Duration, clock: any Clock<Duration> = ContinuousClock(), interceptor: Interceptor? = nil
     ) {
@@ -53,7 +55,7 @@ public final class InMemoryEngine<Payload: Sendable>: Sendable {
     @discardableResult
     public func send(_ payload: Payload) -> Int { change { $0.send(payload) } }
 
-    /// Nothing more is sent: sequences end when all payloads are acknowledged.
+    /// Closes the engine: the sequences end when all payloads are acknowledged.
     public func finish() { change { $0.isFinished = true } }
 
     /// The deliveries to one worker.
@@ -78,7 +80,7 @@ extension InMemoryEngine {
         return result
     }
 
-    /// Applies an event, after which waiting workers look again.
+    /// Applies an event, and wakes waiting workers.
     private func change<Result: Sendable, Failure>(
         _ event: (inout Core) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -115,7 +117,7 @@ extension InMemoryEngine {
         return nil
     }
 
-    /// Waits for a change, of which the first is at once. Returns false if the task is cancelled.
+    /// Waits for a change. The first call returns at once. Returns false if the task is cancelled.
     private func wait(for listener: ProgressListener, until due: Duration?) async -> Bool {
         await withTimeLimit(due.map { $0 - clock.now }, clock: clock.clock) {
             await listener.nextChange()

@@ -5,7 +5,7 @@ struct InMemoryEngineState<Payload: Sendable>: Sendable {
 
     enum Pull: Sendable {
         case delivery(id: Int, Payload, attempt: Int, Receipt)
-        /// Nothing can be delivered before this time; nil if only a call can change that.
+        /// The time before which no payload can be delivered; nil if only a call can change that.
         case wait(until: Duration?)
         case end
     }
@@ -24,11 +24,11 @@ struct InMemoryEngineState<Payload: Sendable>: Sendable {
     /// The payloads that can be delivered, from `firstReady` on.
     private var ready: [Int] = []
     private var firstReady = 0
-    /// The ends of leases and delays, the earliest last. Some are outdated: `due` of the entry counts.
+    /// The ends of leases and delays, the earliest last. Some may be outdated: `due` of the entry is correct.
     private var timeline: [(due: Duration, id: Int)] = []
     private var lastID = 0
     private var lastReceipt = 0
-    /// True once nothing more is sent.
+    /// True after the engine was closed.
     var isFinished = false
 
     init(lease: Duration) {

@@ -1,6 +1,6 @@
 internal import TaskOperations
 
-/// A clock without its type. Moments are durations since the creation.
+/// A type-erased clock. Its moments are durations since its creation.
 struct RelativeClock: Sendable {
     let clock: any Clock<Duration>
     /// The executor of tasks that are created beside it; nil for the cooperative pool.

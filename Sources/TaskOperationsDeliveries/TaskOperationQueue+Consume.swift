@@ -16,20 +16,23 @@ extension TaskOperationQueue {
     ///
     /// - A delivery is pulled when the queue could start it; see `ConsumerConfiguration.prefetch`.
     /// - After success it is acknowledged. After a failure it is rejected, with the delay of `DeliveryOptions.redelivery`.
-    /// - Its lease is extended as `DeliveryOptions.lease` says. A lease that is lost cancels the body.
-    /// - A call of the engine that fails is reported and repeated, for the answer to a delivery until the lease ends.
+    /// - Its lease is extended according to `DeliveryOptions.lease`. If the lease is lost, the body is cancelled.
+    /// - If a call of the engine fails, the failure is reported, and the call is repeated. The answer to a delivery is
+    ///   repeated until the lease ends.
     /// - When the task is cancelled, no more deliveries are pulled. Bodies have `ConsumerConfiguration.drainTime` to
     ///   finish; then they are cancelled. Deliveries that have not succeeded are returned to the engine.
     ///
     /// The call returns when every delivery that it has pulled is settled, and every body has ended.
     ///
     /// - Parameters:
-    ///   - deliveries: The source. If its iterator throws, another one is made after a pause.
-    ///   - configuration: How this process consumes them.
-    ///   - optionsFor: The options of a payload, for sources of several kinds; nil if all have those of the configuration.
-    ///   - onPoison: Called with a delivery that has failed for good, and its last error. When this returns, the delivery is
-    ///     acknowledged; when it throws, the delivery is rejected. Nil if deliveries are tried for ever.
-    ///   - observer: Called with each event, in the task that it happened in.
+    ///   - deliveries: The source. If its iterator throws, another one is created after a pause.
+    ///   - configuration: The configuration of the consumer.
+    ///   - optionsFor: Returns the options of a payload, for sources with several kinds of payloads; nil to use those
+    ///     of the configuration for all.
+    ///   - onPoison: Called with a delivery that has failed permanently, and its last error. If it returns, the
+    ///     delivery is acknowledged; if it throws, the delivery is rejected. If it is nil, deliveries are retried
+    ///     forever.
+    ///   - observer: Called with each event, in the task in which it occurred.
     ///   - body: The work.
     public func consume<Deliveries: AsyncSequence>(
         _ deliveries: Deliveries,

@@ -17,7 +17,7 @@ extension AnyTaskOperation {
             }
             if isFinished { return [.finished] }
             if queue.waitsForRoom(self) { return [.room(queue.label)] }
-            // It is on its way into the queue, or out of it.
+            // The operation is being added to the queue or removed from it.
             if OperationDetail(self).scheduler === scheduler { return [.executor] }
         }
     }
@@ -90,7 +90,7 @@ extension QueueCapture {
             WaitingReason.dependency(OperationLabel($0), queue: OperationDetail($0).queueLabel)
         }
         let all = dependencies + (detail.isDelayed ? [.delay] : [])
-        // They have all ended just now, and the queue is about to learn of it.
+        // All of them have just ended, and the queue has not been notified yet.
         return all.isEmpty ? [.executor] : all
     }
 }

@@ -38,7 +38,7 @@ extension OperationGraph {
         /// Awaited operations that are on none of the queues, to be added at the end.
         private var others: [(operation: AnyTaskOperation, detail: OperationDetail)] = []
         private var captures: [ObjectIdentifier: QueueCapture] = [:]
-        /// Whether something is waited for that came to one of the queues later.
+        /// Whether an operation waits for one that was added to one of the queues later.
         private(set) var isTorn = false
 
         init(_ instant: ContinuousClock.Instant) {
@@ -140,7 +140,7 @@ extension OperationGraph {
 }
 
 extension QueueCapture {
-    /// The queues with operations for which operations of this one wait.
+    /// The queues whose operations are awaited by operations of this queue.
     fileprivate var otherSchedulers: [Scheduler] {
         details.values.flatMap { detail -> [Scheduler] in
             let targets = detail.bodyWaits.map { wait -> Scheduler? in

@@ -86,7 +86,7 @@ extension OperationGraph.Edge.Kind {
 }
 
 extension OperationGraph.State {
-    /// The states that are told apart in a drawing.
+    /// The states that a drawing distinguishes.
     fileprivate var drawnState: String {
         switch self {
         case .executing: "executing"

@@ -2,8 +2,8 @@ public import TaskOperations
 
 /// The unfinished operations of queues, and the waits between them, at one moment.
 ///
-/// It also contains operations on other queues, or on none, for which these wait. `Codable`, to be stored or
-/// sent; `mermaid` and `dot` draw it.
+/// It also contains the operations on other queues, or on no queue, for which these operations wait. It is `Codable`,
+/// so you can store or send it. `mermaid` and `dot` draw it.
 public struct OperationGraph: Sendable, Equatable, Codable {
     /// A queue of the graph.
     public struct Queue: Sendable, Hashable, Codable {
@@ -11,7 +11,7 @@ public struct OperationGraph: Sendable, Equatable, Codable {
         public let label: QueueLabel
         /// The width.
         public let maxConcurrentOperationCount: Int
-        /// How many permits operations have.
+        /// The number of permits that operations hold.
         public let permitsTaken: Int
         /// Whether the queue is suspended.
         public let isSuspended: Bool
@@ -23,9 +23,10 @@ public struct OperationGraph: Sendable, Equatable, Codable {
     public struct Operation: Sendable, Equatable, Codable {
         /// The label of the operation.
         public let label: OperationLabel
-        /// The queue that it is on, as an index; nil if it is on none of these.
+        /// The index of its queue; nil if it is on none of the captured queues.
         public let queue: Int?
-        /// The number of the operation in its queue: the first that was added has 1. Nil if it is on none of these.
+        /// The number of the operation in its queue; the first operation has the number 1. Nil if it is on none of the
+        /// captured queues.
         public let number: UInt64?
         /// The state of the operation.
         public let state: State
@@ -50,11 +51,11 @@ public struct OperationGraph: Sendable, Equatable, Codable {
         case waiting
         /// Every dependency is finished. The body has not started.
         case ready
-        /// The body runs, with its permit.
+        /// The body is executing and holds its permit.
         case executing
-        /// Its body awaits something, with its permit lent.
+        /// The body is waiting and has lent its permit.
         case lent
-        /// The wait of its body is over, and it wants its permit back.
+        /// The wait of the body has ended, and the body waits to get its permit back.
         case returning
         /// The operation has an outcome.
         case finished
@@ -80,7 +81,7 @@ public struct OperationGraph: Sendable, Equatable, Codable {
         public let kind: Kind
     }
 
-    /// When it was like that.
+    /// The time of the capture.
     public let instant: ContinuousClock.Instant
     /// The queues that hold these operations.
     public internal(set) var queues: [Queue] = []

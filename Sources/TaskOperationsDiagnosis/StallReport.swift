@@ -12,14 +12,14 @@ public struct StallReport: Sendable {
         public let reason: WaitingReason
     }
 
-    /// The cause of the stall, as far as the library can see.
+    /// The cause of the stall, as far as the library can determine it.
     public enum Culprit: Sendable, Hashable, Codable {
-        /// The body of this operation, which executes its own code: it awaits an event that never occurs, or computes, or
-        /// blocks.
+        /// The body of this operation, which executes its own code: it waits for an event that the library does not
+        /// know, computes, or blocks.
         case body(OperationLabel)
         /// A semaphore that the body of this operation awaits, with its description.
         case semaphore(String, awaitedBy: OperationLabel)
-        /// A completion handler that was not called, and the operation whose body awaits that.
+        /// A completion handler that was not called, and the operation whose body waits for the call.
         case completionHandler(String, awaitedBy: OperationLabel)
         /// An `AsyncGroup` that the body of this operation awaits.
         case group(String, awaitedBy: OperationLabel)
@@ -31,9 +31,9 @@ public struct StallReport: Sendable {
         case width(QueueLabel)
         /// An operation that was not added to a queue.
         case notAdded(OperationLabel)
-        /// Something that is not the library's to run, such as an operation of Foundation.
+        /// Work that the library does not run, such as an operation of Foundation.
         case foreign(OperationLabel)
-        /// A completion handler of this operation, which has ended otherwise.
+        /// A completion handler of this operation. The body has already ended.
         case handler(OperationLabel)
         /// The cooperative pool, all of whose threads are blocked.
         case pool
@@ -43,9 +43,9 @@ public struct StallReport: Sendable {
 
     /// The queue that was watched.
     public let queue: QueueLabel
-    /// For how long nothing has ended, on the clock of the watch.
+    /// The time for which no operation has ended, on the clock of the watch.
     public let duration: Duration
-    /// The way from the oldest operation that is not finished to the culprit.
+    /// The chain of waits from the oldest unfinished operation to the culprit.
     public let chain: [Link]
     /// The cause of the stall.
     public let culprit: Culprit
@@ -64,10 +64,10 @@ public struct StallReport: Sendable {
 extension StallReport: CustomStringConvertible {
     /// The report, a line for each link of the chain.
     public var description: String {
-        var lines = ["Nothing has ended on \(queue) for \(duration): \(culprit)."]
+        var lines = ["No operation has ended on \(queue) for \(duration): \(culprit)."]
         lines += chain.map { "  \($0.operation)\($0.queue.map { " on \($0)" } ?? "") \($0.reason)" }
         if isPoolBlocked {
-            lines.append("  No thread of the cooperative pool is free: run what blocks on a BlockingExecutor.")
+            lines.append("  No thread of the cooperative pool is free. Run blocking code on a BlockingExecutor.")
         }
         return lines.joined(separator: "\n")
     }
@@ -80,11 +80,11 @@ extension StallReport.Culprit: CustomStringConvertible {
         case .semaphore(let text, let operation), .completionHandler(let text, let operation),
             .group(let text, let operation):
             "\(operation) awaits \(text)"
-        case .outside(let operation): "\(operation) awaits something outside"
+        case .outside(let operation): "\(operation) awaits something outside the library"
         case .suspension(let queue): "\(queue) is suspended"
         case .width(let queue): "\(queue) has the width 0"
         case .notAdded(let operation): "\(operation) was not added to a queue"
-        case .foreign(let operation): "\(operation), which something else runs, has not ended"
+        case .foreign(let operation): "\(operation), which runs outside the library, has not ended"
         case .handler(let operation): "a completion handler of \(operation) has not returned"
         case .pool: "all threads of the cooperative pool are blocked"
         case .executor(let operation): "the executor has not run \(operation)"

@@ -1,11 +1,11 @@
 public import TaskOperations
 
-/// The reports on the stalls of a queue, as a sequence: see `TaskOperationQueue.stalls(longerThan:clock:)`.
+/// A sequence of reports on the stalls of a queue. See `TaskOperationQueue.stalls(longerThan:clock:)`.
 public struct StallReports: AsyncSequence, Sendable {
     public typealias Element = StallReport
     public typealias Failure = Never
 
-    /// Load it with no lock held: the result may become the last reference.
+    /// Access it with no lock held, because the result may become the last reference.
     private struct WeakScheduler: Sendable {
         weak let scheduler: Scheduler?
     }
@@ -31,7 +31,7 @@ public struct StallReports: AsyncSequence, Sendable {
         return Iterator(stream, Subscription(watch))
     }
 
-    /// Goes through the reports.
+    /// An iterator over the reports.
     public struct Iterator: AsyncIteratorProtocol {
         private var reports: AsyncStream<StallReport>.Iterator
         private let subscription: Subscription?
@@ -46,7 +46,7 @@ public struct StallReports: AsyncSequence, Sendable {
         }
     }
 
-    /// Watches as long as it lives.
+    /// Watches the queue until it is released.
     fileprivate final class Subscription: Sendable {
         private let watch: StallWatch
         private let task: Task<Void, Never>?
@@ -71,13 +71,13 @@ extension TaskOperationQueue {
     /// for await report in queue.stalls(longerThan: .seconds(10)) { print(report) }
     /// ```
     ///
-    /// The watch has a thread of its own, so that it detects bodies that block all threads of the cooperative pool. To receive
-    /// such a report, iterate on the main actor, or on an executor with its own threads. The queue is observed meanwhile.
-    /// Operations that only wait for delays are not reported. The sequence ends when the queue is released, or when the task
-    /// is cancelled.
+    /// The watch has a thread of its own, so it also detects bodies that block all threads of the cooperative pool. To
+    /// receive such a report, iterate on the main actor, or on an executor with its own threads. During the iteration,
+    /// the queue has an observer. Operations that only wait for delays are not reported. The sequence ends when the
+    /// queue is released, or when the task is cancelled.
     ///
     /// - Parameters:
-    ///   - limit: The time without an end after which to report; positive.
+    ///   - limit: The time after which to report if no operation ends; positive.
     ///   - clock: The clock that measures it.
     public func stalls(
         longerThan limit: Duration, clock: any Clock<Duration> = ContinuousClock()

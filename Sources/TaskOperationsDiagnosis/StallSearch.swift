@@ -83,7 +83,7 @@ struct StallSearch {
             return nil
         }
         let known = holders.compactMap { indices[$0.operation] }
-        // One that has ended otherwise is not in the graph any more.
+        // An operation whose body has ended is no longer in the graph.
         if known.isEmpty, let holder = holders.first { culprit = .handler(holder.operation) }
         return known.first { !visited.contains($0) } ?? known.first
     }
@@ -121,12 +121,12 @@ struct StallSearch {
 }
 
 extension OperationGraph.Operation {
-    /// Whether it waits only for times.
+    /// Whether it waits only for a point in time.
     fileprivate var isDelayed: Bool { !reasons.isEmpty && reasons.allSatisfy(\.endsByItself) }
 }
 
 extension WaitingReason {
-    /// Which of several reasons is followed: the lowest.
+    /// The rank of a reason. Of several reasons, the search follows the one with the lowest rank.
     fileprivate var rank: Int {
         switch self {
         case .suspended: 0
@@ -141,7 +141,7 @@ extension WaitingReason {
         }
     }
 
-    /// Whether time alone brings it to an end.
+    /// Whether the wait ends at a point in time.
     fileprivate var endsByItself: Bool {
         switch self {
         case .delay, .rate: true

@@ -1,11 +1,11 @@
 import TaskOperations
 import TaskOperationsExtras
 
-/// Watches a queue, on a thread of its own: bodies that block all of the pool's threads do not keep it from its work.
+/// Watches a queue on its own thread, so it works even if bodies block all threads of the pool.
 final class StallWatch: ChangeListener {
     private struct Progress: Sendable {
         var unfinishedCount = 0
-        /// When an operation ended last, or the first one came.
+        /// The time at which an operation last ended, or at which the first one was added.
         var last = Duration.zero
         var isOver = false
     }
@@ -19,7 +19,7 @@ final class StallWatch: ChangeListener {
     private let thread = ThreadExecutor(name: "stall watch")
     private let send: @Sendable (StallReport?) -> Void
 
-    /// - Parameter send: Gets the reports, and nil if none will come.
+    /// - Parameter send: Receives the reports, and nil at the end.
     init<C: Clock>(
         _ scheduler: Scheduler, longerThan limit: Duration, clock: C, send: @escaping @Sendable (StallReport?) -> Void
     ) where C.Duration == Duration {
@@ -30,7 +30,7 @@ final class StallWatch: ChangeListener {
         self.send = send
     }
 
-    /// Begins to watch. Returns the task that does.
+    /// Begins to watch. Returns the task that watches.
     func start() -> Task<Void, Never>? {
         guard let scheduler else { return nil }
         // Existing operations count from now on, even if another thread reports them later.
@@ -40,7 +40,7 @@ final class StallWatch: ChangeListener {
         return Task.detached(executorPreference: thread, priority: .high) { await self.run() }
     }
 
-    /// No longer watches.
+    /// Stops watching.
     func end() {
         scheduler?.removeListener(identity)
         stop()
@@ -107,8 +107,8 @@ final class StallWatch: ChangeListener {
             graph: graph)
     }
 
-    /// Whether a task of a priority does not come through in a second. Each priority has threads of its own on
-    /// some systems.
+    /// Whether a task of a given priority does not run within a second. On some systems, each priority has its own
+    /// threads.
     private func isPoolBlocked(at priority: TaskPriority) -> Bool {
         let probe = Monitor(false)
         Task.detached(priority: priority) {

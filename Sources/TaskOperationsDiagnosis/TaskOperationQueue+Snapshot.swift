@@ -3,8 +3,8 @@ public import TaskOperations
 extension TaskOperationQueue {
     /// Returns the unfinished operations of the queue, and the waits between them, at one moment.
     ///
-    /// The queue is locked while its operations are read, which takes some 0.2 μs for each. The rest, linear except for a
-    /// sort, is done afterwards.
+    /// The queue is locked while its operations are read, which takes about 0.2 μs for each. After that, the call sorts
+    /// the operations and takes linear time.
     public func snapshot() -> OperationGraph { OperationGraph(of: [scheduler]) }
 
     /// Returns the unfinished operations of queues, and the waits between them, at one moment. The queues are locked as for

@@ -5,75 +5,76 @@ public import TaskOperations
 /// An operation can have several reasons at once, and starts when none is left. An operation behind others in the line of its
 /// queue has the reason `turn`; `permits` and `executor` are reasons of the first one in this line.
 public enum WaitingReason: Sendable, Hashable, Codable {
-    /// It was made, and not added to a queue.
+    /// It was not added to a queue.
     case notAdded
     /// It represents unfinished work that the library does not run, such as an operation of Foundation.
     case outside
-    /// It is to be added to this queue, in which as many operations are queued as may be, once there is room.
+    /// It waits for room in this queue, which is full.
     case room(QueueLabel)
-    /// It depends on this operation, which is not finished and is on this queue, if on any.
+    /// It depends on this unfinished operation. The second value is the queue of that operation; nil if it is on none.
     case dependency(OperationLabel, queue: QueueLabel?)
     /// It waits for the end of its delay.
     case delay
-    /// It was added after this barrier, which is not finished.
+    /// It was added after this barrier, which has not finished.
     case barrier(OperationLabel)
-    /// It is a barrier, and so many operations that were added since the one before are not finished.
+    /// It is a barrier. This number of operations that were added since the previous barrier have not finished.
     case operationsBefore(count: Int)
     /// Its queue is suspended.
     case suspended(QueueLabel)
     /// All operations of the queue are being cancelled just now.
     case cancellation
-    /// So many others are ready, or want their permits back, and are served before it. With ageing, those of its priority
-    /// that came before it and have aged less are not counted.
+    /// This number of other operations are served before it: they are ready, or wait to get their permits back. With
+    /// ageing, earlier operations of its priority that have aged less are not counted.
     case turn(ahead: Int)
-    /// Too few of the queue's permits are left, of which there are as many as its width.
+    /// Too few permits of the queue are free. The values are the width and the operations that hold permits.
     case permits(width: Int, holders: [PermitHolder])
-    /// As many of its priority execute as `setMaxConcurrentOperationCount(_:for:)` allows, which is this number.
+    /// The limit of its priority is reached, which `setMaxConcurrentOperationCount(_:for:)` has set to this number.
     case priorityLimit(Int)
     /// One of its limits has too few free permits. The value describes the semaphore.
     case limit(String)
-    /// The rate of its queue lets nothing start for so long.
+    /// The rate of its queue allows the next start only after this time.
     case rate(next: Duration)
-    /// There is a permit: the executor has yet to run the task that has been made for the operation.
+    /// It has a permit, but the executor has not run its task yet.
     case executor
-    /// Its body, or a child task of it, awaits something.
+    /// Its body, or a child task of the body, is waiting.
     case body(BodyWait)
-    /// Its body executes its own code since this instant, and awaits no object of the library. The instant is known if the
-    /// queue was observed at the start.
+    /// Its body has executed its own code since this instant, and does not wait for an object of the library. The
+    /// instant is known if the queue was observed at the start.
     case execution(since: ContinuousClock.Instant?)
     /// It is finished.
     case finished
 }
 
-/// An operation that has permits of its queue.
+/// An operation that holds permits of its queue.
 public struct PermitHolder: Sendable, Hashable, Codable {
     /// The operation.
     public let operation: OperationLabel
-    /// How many permits it has.
+    /// The number of permits that it holds.
     public let weight: Int
-    /// When it started. Nil if the queue was not observed then.
+    /// The time at which it started; nil if the queue was not observed then.
     public let since: ContinuousClock.Instant?
 }
 
-/// Something that the body of an operation awaits.
+/// A wait of the body of an operation.
 public struct BodyWait: Sendable, Hashable, Codable {
     /// The object of a wait.
     public enum Target: Sendable, Hashable, Codable {
         /// An operation, and its queue if it is on one.
         case operation(OperationLabel, queue: QueueLabel?)
-        /// That a queue is empty.
+        /// The end of all operations of a queue.
         case endOfQueue(QueueLabel)
         /// An `AsyncSemaphore`, with its description.
         case semaphore(String)
-        /// A completion handler that was not called, and whose.
+        /// The description of a completion handler that was not called.
         case completionHandler(String)
         /// An `AsyncGroup`, with its description.
         case group(String)
-        /// The end of a pause between two attempts: the number of the attempt after it, and the whole length.
+        /// The end of a pause between two attempts. The values are the number of the next attempt and the length of the
+        /// pause.
         case pause(beforeAttempt: Int, length: Duration)
         /// Room for another operation in a queue.
         case room(QueueLabel)
-        /// Something outside, for which it lends its permit: see `withPermitLent`.
+        /// Work outside the library, for which the body lends its permit; see `withPermitLent`.
         case outside
     }
 
@@ -81,28 +82,29 @@ public struct BodyWait: Sendable, Hashable, Codable {
     public let target: Target
     /// The instant at which the wait began.
     public let since: ContinuousClock.Instant
-    /// Whether its permit is lent meanwhile.
+    /// Whether the body has lent its permit for the wait.
     public let isPermitLent: Bool
 }
 
 // MARK: - Sentences
 
 extension WaitingReason: CustomStringConvertible {
-    /// The reason, to be put behind the operation's name: `waits for "download" on queue "net"`.
+    /// The reason as the end of a sentence that begins with the operation's name: `waits for "download" on queue
+    /// "net"`.
     public var description: String {
         switch self {
         case .notAdded: "was not added to a queue"
-        case .outside: "stands for something outside of the library that has not ended"
+        case .outside: "represents work outside the library that has not ended"
         case .room(let queue): "waits for room in \(queue)"
         case .dependency(let operation, let queue): "waits for \(operation)\(queue.map { " on \($0)" } ?? "")"
         case .delay: "waits for the end of its delay"
         case .barrier(let barrier): "waits behind the barrier \(barrier)"
         case .operationsBefore(let count): "is a barrier and waits for \(count) before it"
         case .suspended(let queue): "waits for \(queue) to be resumed"
-        case .cancellation: "waits until all others are cancelled"
+        case .cancellation: "waits until all other operations are cancelled"
         case .turn(let count): "is behind \(count) \(count == 1 ? "other" : "others")"
         case .permits(let width, let holders): Self.describe(width, holders)
-        case .priorityLimit(let count): "waits because only \(count) of its priority may execute at once"
+        case .priorityLimit(let count): "waits because its priority is limited to \(count) at once"
         case .limit(let text): "waits for \(text)"
         case .rate(let time): "waits \(time) for the rate of its queue"
         case .executor: "waits for its executor to run it"
@@ -126,7 +128,7 @@ extension BodyWait: CustomStringConvertible {
         let target =
             switch target {
             case .operation(let operation, let queue): "\(operation)\(queue.map { " on \($0)" } ?? "")"
-            case .endOfQueue(let queue): "the end of all in \(queue)"
+            case .endOfQueue(let queue): "the end of all operations in \(queue)"
             case .semaphore(let text), .completionHandler(let text), .group(let text): text
             case .pause(let attempt, let length): "the end of a pause of \(length) before attempt \(attempt)"
             case .room(let queue): "room in \(queue)"

@@ -1,10 +1,10 @@
 import TaskOperationsTesting
 package import Testing
 
-/// Lets others run until something holds. Gives up, and records that, where it does not come in time.
+/// Lets other tasks run until a condition holds. Records an issue if it does not hold in time.
 package func until(
     sourceLocation: SourceLocation = #_sourceLocation, _ condition: () -> Bool
 ) async {
     let hasCome = await eventually(condition)
-    #expect(hasCome, "what was waited for did not come", sourceLocation: sourceLocation)
+    #expect(hasCome, "the condition did not become true in time", sourceLocation: sourceLocation)
 }

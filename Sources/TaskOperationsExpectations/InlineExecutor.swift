@@ -1,4 +1,4 @@
-/// An executor that runs jobs in the call that hands them over.
+/// An executor that runs jobs within the call of `enqueue`.
 package final class InlineExecutor: TaskExecutor {
     package init() {}
 

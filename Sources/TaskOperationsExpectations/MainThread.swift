@@ -1,7 +1,7 @@
 internal import Dispatch
 
-/// Tells whether code runs where the main actor does. Unlike `MainActor.assertIsolated()`, it leaves the decision to
-/// an expectation.
+/// Whether the current code runs on the main actor. Unlike `MainActor.assertIsolated()`, it can be used in an
+/// expectation.
 package enum MainThread {
     private static let key: DispatchSpecificKey<Bool> = {
         let key = DispatchSpecificKey<Bool>()

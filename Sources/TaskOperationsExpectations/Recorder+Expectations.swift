@@ -26,13 +26,13 @@ extension Recorder where Event == OperationEvent {
             hadFinished, "\(other) had not finished when \(name) started: \(events)", sourceLocation: sourceLocation)
     }
 
-    /// Expects that no more than so many pieces of work were executing at any moment.
+    /// Expects that at most the given number of pieces of work were executing at any moment.
     public func expectAtMost(_ width: Int, sourceLocation: SourceLocation = #_sourceLocation) {
         let most = mostAtOnce
         #expect(most <= width, "recorded: \(events)", sourceLocation: sourceLocation)
     }
 
-    /// Expects that everything that started has finished, and that nothing did so twice.
+    /// Expects that each piece of work that started has finished, and that none started or finished twice.
     public func expectAllFinishedOnce(sourceLocation: SourceLocation = #_sourceLocation) {
         let (started, finished) = (started, finished)
         #expect(started.sorted() == finished.sorted(), "recorded: \(events)", sourceLocation: sourceLocation)

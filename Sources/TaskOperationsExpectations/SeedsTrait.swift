@@ -2,8 +2,8 @@ internal import Foundation
 package import TaskOperationsTesting
 public import Testing
 
-/// Runs a test once for each of many seeds, each time on a `SeededExecutor`, and so through another interleaving of
-/// its tasks.
+/// Runs a test once for each of many seeds, on a `SeededExecutor`. Each seed gives a different interleaving of its
+/// tasks.
 ///
 /// ```swift
 /// @Test(.seeds(200)) func nothingIsLost() async throws {
@@ -12,16 +12,16 @@ public import Testing
 /// }
 /// ```
 ///
-/// A failure names its seed, and ends the series. To run that seed alone, set the environment variable
+/// A failure names its seed, and no further seeds run. To run only that seed, set the environment variable
 /// `TASK_OPERATIONS_SEED` to it.
 ///
-/// A test that is stuck under a seed is cancelled, and fails. If it ignores the cancellation, it cannot be left behind:
-/// the process exits once the failure is recorded.
+/// A test that is stuck under a seed is cancelled, and fails. If it ignores the cancellation, the process exits after
+/// the failure is recorded.
 public struct SeedsTrait: TestTrait, SuiteTrait, TestScoping {
     /// The seeds, in order.
     public let seeds: [UInt64]
 
-    /// Makes a trait for seeds of one's own choice.
+    /// Creates a trait for given seeds.
     public init(seeds: [UInt64]) {
         self.seeds = seeds
     }
@@ -68,7 +68,7 @@ public struct SeedsTrait: TestTrait, SuiteTrait, TestScoping {
 }
 
 extension Trait where Self == SeedsTrait {
-    /// Runs a test under so many seeds: under 0 and the numbers that follow.
+    /// Runs a test under the given number of seeds: 0, 1, 2 and so on.
     ///
     /// - Parameter count: At least 1. The environment variable `TASK_OPERATIONS_SEEDS` overrules it, and
     ///   `TASK_OPERATIONS_SEED` takes a single seed instead.

@@ -30,7 +30,7 @@ extension Trait where Self == ThreadsTrait {
     /// Runs a test without delay, even if the cooperative pool is busy. One use is a test during which other code
     /// spins: the monitor of exit tests spins after the end of a process until the waiting test is notified, and
     /// Foundation's `URLSession` on Linux spins from a request until its response. The other use is a test that blocks
-    /// a thread of the pool. The pool may have two threads only, and two such tests would wait for each other for ever.
+    /// a thread of the pool. The pool may have only two threads, and two such tests would wait for each other forever.
     package static var prompt: Self { Self(threads: .prompt) }
 }
 

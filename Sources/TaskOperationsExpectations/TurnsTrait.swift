@@ -22,6 +22,6 @@ package struct TurnsTrait: TestTrait, SuiteTrait, TestScoping {
 }
 
 extension Trait where Self == TurnsTrait {
-    /// Has a test wait until few others run.
+    /// Makes a test wait until few other tests run.
     package static var inTurns: Self { Self() }
 }

@@ -1,6 +1,6 @@
 @_spi(Lock) import TaskOperations
 
-/// Counts how many bodies execute at once, and the most that ever did.
+/// Counts the bodies that execute at once, and records the maximum.
 public final class ConcurrencyMeter: Sendable {
     private struct Count: Sendable {
         var now = 0
@@ -10,7 +10,7 @@ public final class ConcurrencyMeter: Sendable {
 
     private let count = Lock(Count())
 
-    /// Makes a meter at zero.
+    /// Creates a meter.
     public init() {}
 
     /// Counts a piece of work as executing while it runs.
@@ -34,12 +34,12 @@ public final class ConcurrencyMeter: Sendable {
         count.withLock { $0.now -= 1 }
     }
 
-    /// How many execute now.
+    /// The number of bodies that are executing.
     public var now: Int { count.withLock { $0.now } }
 
-    /// The most that executed at once.
+    /// The maximum number of bodies that executed at once.
     public var most: Int { count.withLock { $0.most } }
 
-    /// How many were counted in all.
+    /// The total number of counted bodies.
     public var total: Int { count.withLock { $0.total } }
 }

@@ -1,5 +1,5 @@
-/// Suspends until a condition holds. Returns false if it does not hold in time. For tests that would hang otherwise,
-/// and that can release the hanging tasks.
+/// Suspends until a condition holds. Returns false if it does not hold in time. Use it in tests that would otherwise
+/// hang, and that can release the hanging tasks.
 ///
 /// Checks the condition at each turn of the executor at first, then after a millisecond, and then after growing pauses
 /// of up to 16 milliseconds. A loop that only yields would occupy the threads of the pool.

@@ -1,6 +1,6 @@
 @_spi(Lock) import TaskOperations
 
-/// Holds tasks back until it is opened. Tests use it instead of a sleep.
+/// Stops tasks until it is opened. Tests use it instead of a sleep.
 ///
 /// ```swift
 /// let gate = Gate()
@@ -37,7 +37,7 @@ public final class Gate: Sendable {
 
     private let state = Lock(State())
 
-    /// Makes a gate that is closed.
+    /// Creates a closed gate.
     public init() {}
 
     /// Waits until the gate is open. Cancellation does not end the wait.
@@ -52,12 +52,12 @@ public final class Gate: Sendable {
         }
     }
 
-    /// Counts an arrival of one that does not wait here.
+    /// Counts an arrival without a wait.
     func countArrival() {
         resumeWatchers { $0.arrive() }
     }
 
-    /// Releases all waiting tasks, and lets all later ones pass.
+    /// Resumes all waiting tasks. Later tasks pass without waiting.
     public func open() {
         let held = state.withLock { state in
             state.isOpen = true
@@ -70,10 +70,10 @@ public final class Gate: Sendable {
     /// Whether `open()` was called.
     public var isOpen: Bool { state.withLock { $0.isOpen } }
 
-    /// How many calls of `pass()` there were.
+    /// The number of calls of `pass()`.
     public var arrivals: Int { state.withLock { $0.arrivals } }
 
-    /// Waits until `pass()` was called so many times, or the task is cancelled.
+    /// Waits until `pass()` was called the given number of times, or the task is cancelled.
     public func waitForArrivals(_ count: Int) async {
         let number = state.withLock { state in
             state.lastWatcher += 1

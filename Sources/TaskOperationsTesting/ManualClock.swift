@@ -1,6 +1,6 @@
 @_spi(Lock) public import TaskOperations
 
-/// A clock that moves only when it is told to: time in tests without waiting.
+/// A clock that moves only when a test advances it. Tests that use it need not wait.
 ///
 /// ```swift
 /// let clock = ManualClock()
@@ -12,21 +12,21 @@
 public final class ManualClock: Clock, ExecutorBoundClock, Identifiable {
     /// A moment, by its distance from the clock's beginning.
     public struct Instant: InstantProtocol {
-        /// How long after the clock's beginning it is.
+        /// The time since the clock's beginning.
         public var offset: Duration
 
-        /// Makes a moment so long after the clock's beginning.
+        /// Creates a moment at a time after the clock's beginning.
         public init(offset: Duration = .zero) {
             self.offset = offset
         }
 
-        /// Returns the moment that is so much later, or the last moment if there is none.
+        /// Returns the moment that is later by a duration, or the last moment if there is no such moment.
         public func advanced(by duration: Duration) -> Self {
             let (sum, overflows) = offset.attoseconds.addingReportingOverflow(duration.attoseconds)
             return Self(offset: Duration(attoseconds: overflows ? (duration < .zero ? .min : .max) : sum))
         }
 
-        /// Returns how much later another moment is, or the longest duration if it is more than that.
+        /// Returns the duration from this moment to another one, or the longest duration if it is longer.
         public func duration(to other: Self) -> Duration {
             let (difference, overflows) = other.offset.attoseconds.subtractingReportingOverflow(offset.attoseconds)
             return Duration(attoseconds: overflows ? (other < self ? .min : .max) : difference)
@@ -54,36 +54,37 @@ public final class ManualClock: Clock, ExecutorBoundClock, Identifiable {
     private let state = Lock(State())
     private let arrivals = Gate()
 
-    /// Where the library waits for deadlines on this clock.
+    /// The executor on which the library waits for deadlines of this clock.
     package let sleepExecutor: (any TaskExecutor)?
 
     /// Creates a clock at its initial time.
     ///
     /// - Parameter executor: The executor on which the library waits for deadlines of this clock. If it is the executor
-    ///   of the whole program, a program with rates, delays or time limits can be repeated too. Such deadlines pass
-    ///   only while the executor runs jobs. Tasks that still sleep when the run ends are kept. Nil for the cooperative
-    ///   pool.
+    ///   of the whole program, a program with rates, delays or time limits is repeatable, too. Such deadlines pass only
+    ///   while the executor runs jobs. Tasks that still sleep when the run ends are kept in memory. Nil for the
+    ///   cooperative pool.
     public init(on executor: SeededExecutor? = nil) {
         sleepExecutor = executor
     }
 
-    /// The moment that the clock was moved to last.
+    /// The current moment of the clock.
     public var now: Instant { state.withLock { $0.now } }
 
-    /// The clock moves by any duration that it is told.
+    /// The clock can move by any duration.
     public var minimumResolution: Duration { .zero }
 
-    /// When the first of those that sleep wakes; nil if none sleeps.
+    /// The earliest deadline of a sleeping task; nil if no task sleeps.
     package var nextDeadline: Instant? { state.withLock { $0.sleepers.first?.deadline } }
 
-    /// How many sleep now. One task of the library is among them if a delay, a rate or a limit is measured by the clock.
+    /// The number of sleeping tasks. It includes one task of the library if a delay, a rate or a limit is measured by
+    /// the clock.
     public var sleeperCount: Int { state.withLock { $0.sleepers.count } }
 
-    /// Waits until `sleep` was called so many times in all, or the task is cancelled. Each of these calls sleeps or is
-    /// over.
+    /// Waits until `sleep` was called the given number of times in total, or the task is cancelled. Each of these calls
+    /// sleeps or has returned.
     ///
-    /// Pauses between attempts count, like the sleeps of bodies. A delay, a rate or a limit does not: it is measured from
-    /// the moment when it is set, so the clock can be moved at once.
+    /// Pauses between attempts count, like the sleeps of bodies. Delays, rates and limits do not count. They are
+    /// measured from the moment at which they are set, so a test can advance the clock at once.
     public func waitForSleepers(_ count: Int) async {
         await arrivals.waitForArrivals(count)
     }
@@ -93,7 +94,7 @@ public final class ManualClock: Clock, ExecutorBoundClock, Identifiable {
     ///
     /// - Parameter duration: Not negative.
     public func advance(by duration: Duration) {
-        require(duration >= .zero, "duration is \(duration); time does not go back.")
+        require(duration >= .zero, "duration is \(duration); it must not be negative.")
         let awake = state.withLock { state in
             state.now = state.now.advanced(by: duration)
             let due = state.sleepers.prefix { $0.deadline <= state.now }
@@ -103,7 +104,7 @@ public final class ManualClock: Clock, ExecutorBoundClock, Identifiable {
         for sleeper in awake { sleeper.continuation.resume() }
     }
 
-    /// Waits until the clock was moved to a moment. Linear in the number that sleep.
+    /// Waits until the clock reaches a moment. Takes time linear in the number of sleeping tasks.
     ///
     /// - Parameters:
     ///   - deadline: The instant.

@@ -4,7 +4,7 @@
 public final class Recorder<Event: Sendable>: Sendable {
     private let recorded = Lock<[Event]>([])
 
-    /// Makes an empty record.
+    /// Creates an empty recorder.
     public init() {}
 
     /// Appends an event.

@@ -12,10 +12,10 @@
 /// }
 /// ```
 ///
-/// These run on the executor: the body and its child tasks, with the actors that these call, and the bodies of queues
-/// that were given the executor. These leave the executor and cannot be repeated: `Task.detached` and `Task {}` without
-/// an executor, the main actor, actors with an executor of their own, `Task.sleep`, and callbacks of other threads. Use
-/// a `ManualClock` instead of sleeping. For rates, delays and time limits, create the clock with the executor.
+/// The executor runs the body and its child tasks, the actors that they call, and the bodies of queues that have the
+/// executor. It does not run `Task.detached` and `Task {}` without an executor, the main actor, actors with their own
+/// executor, `Task.sleep`, and callbacks of other threads. The order of these is not repeatable. Use a `ManualClock`
+/// instead of sleeping. For rates, delays and time limits, create the clock with the executor.
 public final class SeededExecutor: TaskExecutor, HandlerExecutor, SliceDecidingExecutor {
     private struct State: Sendable {
         var generator: SeededGenerator
@@ -23,7 +23,7 @@ public final class SeededExecutor: TaskExecutor, HandlerExecutor, SliceDecidingE
         var jobsRun = 0
         var isRunning = false
 
-        /// Takes one of the jobs out, whichever the seed picks.
+        /// Removes and returns the job that the seed selects.
         mutating func next() -> UnownedJob? {
             if jobs.isEmpty { return nil }
             jobsRun += 1
@@ -37,16 +37,16 @@ public final class SeededExecutor: TaskExecutor, HandlerExecutor, SliceDecidingE
 
     private let state: Lock<State>
 
-    /// Makes an executor with nothing to run.
+    /// Creates an executor without jobs.
     public init(seed: UInt64) {
         self.seed = seed
         state = Lock(State(generator: SeededGenerator(seed: seed)))
     }
 
-    /// How many jobs, the pieces of tasks from one suspension to the next, were run.
+    /// The number of jobs that were run. A job is the part of a task between two suspensions.
     public var jobsRun: Int { state.withLock { $0.jobsRun } }
 
-    /// Takes a job that is to be run. The concurrency runtime calls this.
+    /// Accepts a job. The concurrency runtime calls this.
     public func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         state.withLock { $0.jobs.append(job) }
@@ -55,7 +55,7 @@ public final class SeededExecutor: TaskExecutor, HandlerExecutor, SliceDecidingE
     /// Handlers of operations that never started are called here too.
     package var handlerExecutor: any TaskExecutor { self }
 
-    /// Whether a worker of a queue lets others run now; the seed says so in one of eight cases.
+    /// Whether a worker of a queue yields now. The seed decides; the answer is yes in one of eight cases.
     package func isSliceOver() -> Bool { state.withLock { $0.generator.number(below: 8) == 0 } }
 }
 
@@ -67,10 +67,10 @@ extension SeededExecutor {
 }
 
 extension TaskExecutor where Self == SeededExecutor {
-    /// The executor of a test with the trait `.seeds`, to be given to its queues. Use it in such a test only.
+    /// The executor of a test with the trait `.seeds`. Pass it to the queues of the test. Use it only in such a test.
     public static var seeded: SeededExecutor {
         guard let executor = SeededExecutor.current else {
-            fatalError("`.seeded` was asked for outside of a test with the trait `.seeds`.")
+            fatalError("`.seeded` was used outside a test with the trait `.seeds`.")
         }
         return executor
     }
@@ -85,10 +85,10 @@ extension SeededExecutor {
     /// one body at a time, and can run another one afterwards.
     ///
     /// - Parameters:
-    ///   - jobLimit: How many jobs may run before that counts as endless.
-    ///   - whenIdle: Called on this thread whenever no job is left and the body waits. It may cause an event, such as
-    ///     advancing a `ManualClock`, and returns whether it did. False means that the program is stuck.
-    ///   - body: Runs in a task of its own, of medium priority, with the caller's task locals.
+    ///   - jobLimit: The number of jobs after which the program counts as endless.
+    ///   - whenIdle: Called on this thread whenever no job is left and the body waits. It may cause an event, for
+    ///     example by advancing a `ManualClock`. It returns false if it did not: then the program is stuck.
+    ///   - body: The program. It runs in a new task of medium priority, with the caller's task locals.
     /// - Returns: The value that `body` returns.
     /// - Throws: The error that `body` throws. `SeededRunError` if the body waits and no job is left, or if the jobs
     ///   have no end. In both cases the body's task is cancelled. If the cancellation does not end it, it is abandoned.
@@ -121,10 +121,10 @@ extension SeededExecutor {
             defer { state.isRunning = true }
             return state.isRunning
         }
-        require(!wasRunning, "A SeededExecutor runs one body at a time. Make another executor for the other one.")
+        require(!wasRunning, "A SeededExecutor runs one body at a time. Create another executor for the other body.")
     }
 
-    /// Runs jobs until none is left. Returns whether it came to that.
+    /// Runs jobs until none is left or the limit is reached. Returns false at the limit.
     private func drain(until end: Int) -> Bool {
         while let job = state.withLock({ $0.jobsRun < end ? $0.next() : nil }) {
             job.runSynchronously(on: asUnownedTaskExecutor())
@@ -138,23 +138,23 @@ private final class OutcomeBox<Value: Sendable>: Sendable {
     let result = Lock<Result<Value, any Error>?>(nil)
 }
 
-/// Why a `SeededExecutor` gave a program up.
+/// The error of a `SeededExecutor` whose program did not end.
 public struct SeededRunError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The reason why the program did not end.
     public enum Reason: Sendable {
-        /// The body waits, and nothing that could end the wait is left to run.
+        /// The body waits, and no job is left that could end the wait.
         case stuck
         /// More jobs than the limit have run.
         case endless
     }
 
-    /// The executor's seed: the same program under it does the same again.
+    /// The seed of the executor. The same program behaves identically under the same seed.
     public let seed: UInt64
 
     /// The reason why the program did not end.
     public let reason: Reason
 
-    /// How many jobs were run until then.
+    /// The number of jobs that were run.
     public let jobsRun: Int
 
     /// Whether the body's task did not end when it was cancelled.
@@ -165,12 +165,12 @@ public struct SeededRunError: Error, Sendable, Hashable, CustomStringConvertible
         switch reason {
         case .stuck:
             """
-            Stuck under seed \(seed) after \(jobsRun) jobs: the body waits, and nothing is left to run. It awaits what \
-            nobody brings about, such as a ManualClock that is not moved, or something outside of the executor, such as \
-            Task.sleep, the main actor or a queue without the executor.
+            Stuck under seed \(seed) after \(jobsRun) jobs: the body waits, and no job is left to run. Perhaps it waits \
+            for a ManualClock that is not advanced, or for something outside the executor, such as Task.sleep, the main \
+            actor or a queue without the executor.
             """
         case .endless:
-            "Endless under seed \(seed): \(jobsRun) jobs were run, and there are more. Something loops, or yields, for ever."
+            "Endless under seed \(seed): after \(jobsRun) jobs there are still more. Perhaps a loop never ends."
         }
     }
 }

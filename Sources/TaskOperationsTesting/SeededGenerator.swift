@@ -1,13 +1,13 @@
 internal import TaskOperations
 
-/// Random numbers that are the same for the same seed, so that a failing test can be run again.
+/// A generator of random numbers that are the same for the same seed, so that a failing test can be repeated.
 ///
 /// This is SplitMix64 (G. L. Steele, D. Lea and C. H. Flood, "Fast Splittable Pseudorandom Number Generators",
 /// OOPSLA 2014).
 public struct SeededGenerator: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
-    /// Makes a generator whose whole sequence follows from the seed.
+    /// Creates a generator. The seed determines the whole sequence.
     public init(seed: UInt64) {
         state = seed
     }
@@ -30,6 +30,6 @@ public struct SeededGenerator: RandomNumberGenerator, Sendable {
         return Int(next().multipliedFullWidth(by: UInt64(bound)).high)
     }
 
-    /// Whether something happens that does so in this many of a hundred cases.
+    /// Returns true in the given percentage of cases.
     public mutating func happens(percent: Int) -> Bool { number(below: 100) < percent }
 }

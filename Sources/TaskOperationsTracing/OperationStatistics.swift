@@ -19,7 +19,7 @@ public final class OperationStatistics: TaskOperationObserver {
         public internal(set) var queued = 0
         /// The number of operations that have started and not finished.
         public internal(set) var executing = 0
-        /// The number of operations that were ever added.
+        /// The total number of operations that were added.
         public internal(set) var added = 0
         /// The number of operations that succeeded.
         public internal(set) var succeeded = 0
@@ -29,11 +29,11 @@ public final class OperationStatistics: TaskOperationObserver {
         public internal(set) var cancelled = 0
         /// The number of operations that were dropped because the queue was full. They do not count as failed.
         public internal(set) var dropped = 0
-        /// Attempts after the first of operations.
+        /// The number of attempts after the first attempts of operations.
         public internal(set) var retries = 0
-        /// How long operations were ready before they started.
+        /// The time for which operations were ready before they started.
         public internal(set) var waited = DurationHistogram()
-        /// From their start to their end.
+        /// The time from the start of operations to their end.
         public internal(set) var executed = DurationHistogram()
     }
 
@@ -49,7 +49,7 @@ public final class OperationStatistics: TaskOperationObserver {
     /// Creates statistics without a queue. Pass them to `addObserver` or `observeAll`.
     public init() {}
 
-    /// The current statistics, in the order in which queues were made.
+    /// The current statistics, in the order in which the queues were created.
     public var snapshot: [Queue] {
         entries.withLock { entries in entries.sorted { $0.key < $1.key }.map(\.value.statistics) }
     }
@@ -107,12 +107,12 @@ extension OperationStatistics.Entry {
     }
 }
 
-/// The number of durations of each size, in steps of a quarter of a power of two. A duration read from it is at most a
-/// quarter too long.
+/// A histogram of durations, in steps of a quarter of a power of two. A duration that it returns is at most a quarter
+/// too long.
 public struct DurationHistogram: Sendable, Hashable, Codable {
     /// From 1 μs up.
     private var counts: [Int] = []
-    /// How many there were.
+    /// The number of durations.
     public private(set) var count = 0
     /// Their sum, in seconds.
     public private(set) var sum = 0.0
@@ -141,9 +141,9 @@ public struct DurationHistogram: Sendable, Hashable, Codable {
         return Double(1 << power) * (1 + Double(quarter + 1) / 4) * 1e-6
     }
 
-    /// The duration, in seconds, that a part of all does not exceed; 0 if there are none.
+    /// Returns the duration, in seconds, that a given fraction of all durations does not exceed; 0 if there are none.
     ///
-    /// - Parameter part: From 0 to 1. A part out of range counts as the nearer of both.
+    /// - Parameter part: The fraction, from 0 to 1. A number outside this range counts as the nearer bound.
     public func quantile(_ part: Double) -> Double {
         // A part that is not a number counts as 0.
         let rank = max(1, Int((min(max(0, part), 1) * Double(count)).rounded(.up)))
@@ -161,7 +161,7 @@ public struct DurationHistogram: Sendable, Hashable, Codable {
     /// The duration, in seconds, that 99 of 100 do not exceed.
     public var p99: Double { quantile(0.99) }
 
-    /// The steps that are not empty: up to how many seconds, and how many.
+    /// The steps that are not empty: their ends in seconds, and the numbers of durations in them.
     public var buckets: [(upTo: Double, count: Int)] {
         counts.indices.filter { counts[$0] > 0 }.map { (Self.end(of: $0), counts[$0]) }
     }

@@ -1,6 +1,6 @@
 import TaskOperations
 
-/// A value for each of the latest operations. It is kept in two halves, of which the older is dropped.
+/// Values for the latest operations. They are stored in two halves; when both are full, the older one is dropped.
 ///
 /// It keeps the memory of an operation, but not the value and the other objects that the operation holds. So no other
 /// operation can have the same address and be mistaken for one in this collection.
@@ -15,7 +15,7 @@ struct RecentOperations<Value: Sendable>: Sendable {
     private var newer: [ObjectIdentifier: Entry] = [:]
     private var older: [ObjectIdentifier: Entry] = [:]
 
-    /// - Parameter count: How many operations are here at most.
+    /// - Parameter count: The maximum number of operations.
     init(count: Int) {
         halfCount = count / 2
     }

@@ -8,9 +8,9 @@ extension Trace {
             case added(after: Int?)
             /// It started when this operation, which it depends on, had finished.
             case dependency(Int)
-            /// It started when this operation gave a permit back.
+            /// It started when this operation returned a permit.
             case permit(Int)
-            /// Its body went on when this operation, which it awaited, had finished.
+            /// Its body continued when this operation, which it awaited, had finished.
             case wait(Int)
         }
 
@@ -18,13 +18,13 @@ extension Trace {
         public let operation: Int
         /// The reason for which the operation started when it did.
         public let cause: Cause
-        /// How much of the duration of the trace the operation makes up: from the end of the one before to its own, in
-        /// seconds. The trace would have been shorter by as much, at most, if this had taken no time.
+        /// The share of the operation in the duration of the trace, in seconds: from the end of the previous step to
+        /// its own end. If the operation had taken no time, the trace would be shorter by at most this time.
         public let share: Double
     }
 
-    /// The operations that decided how long the trace is, in order: each started, or went on, when the one before it ended,
-    /// and the last one ended last. With shorter ones beside these nothing would have been won.
+    /// The operations that determine the duration of the trace, in order. Each started or continued when the previous
+    /// one ended, and the last one ended last. Making any other operation faster would not make the trace shorter.
     ///
     /// Logarithmic for each step, after a sort.
     public var criticalPath: [Step] {
@@ -77,8 +77,8 @@ extension Trace {
         return ends[..<low].last { (queue == nil || operations[$0].queue == queue) && $0 != index }
     }
 
-    /// How much of the permits of a queue were in use from the first start to the last end, from 0 to 1; of as many as there
-    /// were in use at once, if the width is not known.
+    /// Returns the utilization of a queue's permits from the first start to the last end, from 0 to 1. If the width is
+    /// unknown, the maximum number of permits in use counts as the width.
     public func utilization(ofQueue queue: Int) -> Double {
         let members = operations.filter { $0.queue == queue }
         guard let first = members.map(\.start).min(), let last = members.map(\.end).max(), last > first else {

@@ -2,14 +2,14 @@ extension Trace {
     /// The analysis of the trace as text: the activity of each queue, the critical path and the changes that would have
     /// shortened it, and the longest waits.
     public var explanation: String {
-        if operations.isEmpty { return "The trace has no operation that executed.\n" }
+        if operations.isEmpty { return "The trace contains no operation that executed.\n" }
         var lines = [
             "\(operations.count) operations in \(TimeText.text(duration))" + (isComplete ? "" : ", cut at the end")
         ]
         lines += ["", "Queues:"] + table(queueRows)
-        lines += ["", "The critical path, of \(criticalPath.count), without which the whole would have been shorter:"]
+        lines += ["", "Critical path (\(criticalPath.count) operations):"]
         lines += table(pathRows)
-        if !longestWaits.isEmpty { lines += ["", "The longest waits for a permit:"] + table(waitRows) }
+        if !longestWaits.isEmpty { lines += ["", "Longest waits for a permit:"] + table(waitRows) }
         return lines.joined(separator: "\n") + "\n"
     }
 
@@ -30,17 +30,17 @@ extension Trace {
     private var pathRows: [[String]] {
         let path = criticalPath
         let largest = path.indices.sorted { path[$0].share > path[$1].share }.prefix(10).sorted()
-        return [["operation", "share", "executed", "started or went on when"]]
+        return [["operation", "share", "executed", "started or continued when"]]
             + largest.map { place in
                 let step = path[place]
                 let operation = operations[step.operation]
                 let cause =
                     switch step.cause {
                     case .added(nil): "it was added"
-                    case .added(let other?): "it was added, after \(operations[other].name) had ended"
-                    case .dependency(let other): "\(operations[other].name), which it depends on, had finished"
-                    case .wait(let other): "\(operations[other].name), which its body awaited, had finished"
-                    case .permit(let other): "\(operations[other].name) gave its permit back"
+                    case .added(let other?): "it was added, after \(operations[other].name) ended"
+                    case .dependency(let other): "\(operations[other].name), which it depends on, finished"
+                    case .wait(let other): "\(operations[other].name), which its body awaited, finished"
+                    case .permit(let other): "\(operations[other].name) returned its permit"
                     }
                 return [operation.name, TimeText.text(step.share), TimeText.text(operation.executed), cause]
             }

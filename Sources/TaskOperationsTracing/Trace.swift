@@ -6,13 +6,13 @@ public struct Trace: Sendable {
     public struct Queue: Sendable, Hashable {
         /// The name of the queue.
         public let name: String
-        /// How many permits there were, if the queue said so when it was first seen.
+        /// The number of permits, if it was known when the queue first appeared.
         public let width: Int?
-        /// How many permits were taken at once, at most.
+        /// The maximum number of permits that were taken at once.
         public internal(set) var laneCount = 0
     }
 
-    /// A piece of time in which an operation had a permit.
+    /// A period in which an operation had a permit.
     public struct Slice: Sendable, Hashable {
         /// Seconds since the beginning of the trace.
         public let start: Double
@@ -30,7 +30,7 @@ public struct Trace: Sendable {
         case failed
         /// The operation ended with a cancellation.
         case cancelled
-        /// It still executed when the trace ended.
+        /// The operation was still executing when the trace ended.
         case unfinished
     }
 
@@ -44,7 +44,7 @@ public struct Trace: Sendable {
         public let number: Int
         /// The time at which the operation was added.
         public let added: Double
-        /// When its last dependency had finished; as `added` if there was none.
+        /// The time at which its last dependency had finished; equal to `added` if there was none.
         public let ready: Double
         /// The periods in which the operation had a permit, in order.
         public internal(set) var slices: [Slice]
@@ -59,11 +59,11 @@ public struct Trace: Sendable {
         public var start: Double { slices.first?.start ?? ready }
         /// The time at which the operation ended.
         public var end: Double { slices.last?.end ?? ready }
-        /// How long it waited for dependencies.
+        /// The time for which it waited for dependencies.
         public var waitedForDependencies: Double { ready - added }
-        /// How long it was ready, and waited for a permit and for its turn.
+        /// The time for which it was ready and waited for its turn and a permit.
         public var waitedForPermit: Double { start - ready }
-        /// How long it had a permit.
+        /// The time for which it had a permit.
         public var executed: Double { slices.reduce(0) { $0 + $1.end - $1.start } }
     }
 
@@ -71,9 +71,9 @@ public struct Trace: Sendable {
     public internal(set) var queues: [Queue] = []
     /// In the order in which they started.
     public internal(set) var operations: [Operation] = []
-    /// How many operations were cancelled, by instants of the trace.
+    /// The number of operations that were cancelled.
     public internal(set) var cancellationCount = 0
-    /// Whether the file was closed as it should be. The last half second is missing otherwise.
+    /// Whether the recorder closed the file. If it did not, up to half a second at the end is missing.
     public internal(set) var isComplete = false
 
     /// Reads a file that a `TraceRecorder` has written.
@@ -93,7 +93,7 @@ public struct Trace: Sendable {
 
     init() {}
 
-    /// How long the trace is, in seconds: from the first operation that was added to the last end.
+    /// The duration of the trace in seconds, from the addition of the first operation to the last end.
     public var duration: Double {
         (operations.map(\.end).max() ?? 0) - beginning
     }

@@ -1,4 +1,4 @@
-/// Bytes on their way to a file. Written by hand, as a recorder has half a microsecond for an event.
+/// A buffer of bytes for a file. It is a custom type, because a recorder has only half a microsecond for each event.
 struct TraceBytes: ~Copyable, @unchecked Sendable {
     // One value owns the memory, and copies none of it.
 

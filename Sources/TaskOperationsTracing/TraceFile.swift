@@ -1,6 +1,6 @@
 import Foundation
 
-/// The file of a recorder, and the bytes that are not in it yet.
+/// The file of a recorder, and the bytes that were not written yet.
 struct TraceFile: ~Copyable, Sendable {
     private let url: URL
     private let maximumSize: Int?
@@ -12,7 +12,7 @@ struct TraceFile: ~Copyable, Sendable {
     private var sizeBefore = 0
     private(set) var error: TraceError?
 
-    /// How many bytes are collected at most.
+    /// The maximum number of buffered bytes.
     private static var bufferSize: Int { 1 << 18 }
 
     init(_ url: URL, maximumSize: Int?) throws(TraceError) {
@@ -44,7 +44,8 @@ struct TraceFile: ~Copyable, Sendable {
 
     /// Adds a line. The comma after the line is written with the next line, so that the file can be read at any time.
     ///
-    /// - Parameter add: Adds at most a kilobyte, except with functions that reserve capacity themselves.
+    /// - Parameter add: A function that adds at most a kilobyte. Only functions that reserve capacity themselves may
+    ///   add more.
     @inline(__always)
     mutating func addLine(_ add: (inout TraceBytes) -> Void) {
         bytes.reserve(1024)

@@ -17,7 +17,7 @@ public import Foundation
 /// held the permit, another its waiting time, and arrows lead from dependencies. Buffered events are written every half
 /// second. A file that a crash has cut short can still be opened.
 ///
-/// It keeps 16 bytes for each operation that has not started, and some megabytes besides.
+/// It uses 16 bytes for each operation that has not started, and a few megabytes in total for everything else.
 public final class TraceRecorder: TaskOperationObserver {
     private let writer: Lock<TraceWriter>
     private let timer = Lock<FlushTimer?>(nil)
@@ -26,9 +26,9 @@ public final class TraceRecorder: TaskOperationObserver {
     ///
     /// - Parameters:
     ///   - url: The file.
-    ///   - maximumFileSize: The number of bytes from which a new file is begun, at least 1; nil for no limit. The
-    ///     former file is renamed with the suffix `.1`, in place of an earlier file of that name. Each of both can be
-    ///     opened by itself.
+    ///   - maximumFileSize: The number of bytes after which a new file is begun, at least 1; nil for no limit. The
+    ///     former file is renamed with the suffix `.1` and replaces an earlier file of that name. Each of the two files
+    ///     can be opened separately.
     /// - Throws: `TraceError.file` if the file cannot be made.
     public init(writingTo url: URL, maximumFileSize: Int? = nil) throws(TraceError) {
         if let maximumFileSize {
@@ -67,7 +67,7 @@ public final class TraceRecorder: TaskOperationObserver {
         if let error { throw error }
     }
 
-    /// How many events of the format were written, and how many bytes they take.
+    /// The number of events that were written, and their size in bytes.
     package var written: (events: Int, bytes: Int) { writer.withLock { ($0.eventCount, $0.byteCount) } }
 }
 
@@ -85,11 +85,11 @@ private final class FlushTimer: @unchecked Sendable {
     deinit { source.cancel() }
 }
 
-/// Why a trace could not be written or read.
+/// An error of writing or reading a trace.
 public enum TraceError: Error, Sendable {
     /// A file could not be opened, written or read.
     case file(path: String, reason: String)
-    /// A line of a file is none of a trace.
+    /// A line of a file is not part of a trace.
     case line(Int, path: String, reason: String)
 }
 

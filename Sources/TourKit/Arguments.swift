@@ -17,31 +17,31 @@ package enum Arguments: Equatable {
         }
     }
 
-    /// How the tour is called.
+    /// The usage of the command.
     package static let usage = """
         usage: tour [FOLDER] [--json] [--recipe NAME]... [--trace FILE] [--timeline FILE]
                tour explain FILE
                tour --list
 
-        Does each recipe of the guide twice over the files of FOLDER, once with Foundation and Dispatch and once
-        with TaskOperations, and compares the results. FOLDER is the Sources of this package where none is given.
-        Links to folders are not followed.
+        Runs each recipe of the guide twice on the files of FOLDER, once with Foundation and Dispatch and once with
+        TaskOperations, and compares the results. The default FOLDER is the Sources folder of this package. Links to
+        folders are not followed.
 
           --json         print a JSON array of objects instead of a table
-          --recipe NAME  do this recipe only; may be given several times
-          --trace FILE   write a trace of what the ported sides do, which ui.perfetto.dev opens
+          --recipe NAME  run only this recipe; may be given several times
+          --trace FILE   write a trace of the ported sides, which ui.perfetto.dev opens
           --timeline FILE
-                         draw it as an SVG picture
+                         draw the ported sides as an SVG picture
           --list         print the names of the recipes
-          explain FILE   print what decided how long a trace is
-          --help         print this
+          explain FILE   print the critical path and the longest waits of a trace
+          --help         print this help
 
-        Exits with 0 where all agree, 1 where two sides differ, 2 on bad usage or an unreadable folder, and 130
+        Exits with 0 if all sides agree, 1 if two sides differ, 2 for wrong usage or an unreadable folder, and 130
         after Ctrl-C.
         """
 }
 
-/// Why arguments were not understood.
+/// The error of wrong arguments.
 package struct UsageError: Error, Equatable, CustomStringConvertible {
     package let description: String
 }

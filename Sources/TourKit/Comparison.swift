@@ -1,6 +1,6 @@
 package import MigrationExamplesSupport
 
-/// A recipe that was done both ways.
+/// The results of both sides of a recipe.
 package struct Comparison: Sendable {
     package let recipe: String
     package let legacy: SideReport
@@ -22,7 +22,7 @@ package struct SideReport: Sendable {
     /// The maximum number of simultaneous threads; nil if the platform does not report it.
     package let threads: Int?
 
-    /// The result in one line, or why there is none.
+    /// The result in one line, or the error.
     package var text: String {
         switch outcome {
         case .success(let result): result.text

@@ -34,7 +34,7 @@ package final class Console: Sendable {
         }
     }
 
-    /// Puts a line of progress in the place of the one before; the empty one takes it away.
+    /// Replaces the line of progress; an empty text removes it.
     func show(progress line: String) {
         guard isTerminal else { return }
         change { state in

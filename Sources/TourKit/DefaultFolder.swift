@@ -8,7 +8,7 @@ enum DefaultFolder {
     static func path() throws(UsageError) -> String {
         let compiled = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().path
         for path in [compiled, "Sources"] where isFolder(path) { return path }
-        throw UsageError(description: "no folder given, and there is no Sources folder here")
+        throw UsageError(description: "no folder was given, and the current folder has no folder Sources")
     }
 
     private static func isFolder(_ path: String) -> Bool {

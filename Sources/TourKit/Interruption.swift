@@ -6,10 +6,11 @@ package enum Interruption {
     /// The exit code that a shell reports for a program that ended by Ctrl-C.
     package static let exitCode: Int32 = 130
 
-    /// How long cancelled work may take to end, in seconds.
+    /// The time that cancelled work may take to end, in seconds.
     private static let grace: UInt32 = 2
 
-    /// Keeps the signal for `watch`. Has to be called before there is a second thread, as threads inherit it.
+    /// Blocks the signal, so that only `watch` receives it. Call it before a second thread exists, because threads
+    /// inherit the mask.
     package static func hold() {
         var signals = set(of: SIGINT, SIGALRM)
         pthread_sigmask(SIG_BLOCK, &signals, nil)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// How many files the process may have open at once.
+/// The limit of open files of the process.
 enum OpenFiles {
     /// The recipes talk to a server over many connections at once. `URLSession` of the old sides does not end, and keeps
     /// a processor busy, when it gets no descriptor for one.
@@ -25,12 +25,12 @@ enum OpenFiles {
     }
 }
 
-/// Too few files may be open at once for the tour.
+/// The limit of open files is too low for the tour.
 struct OpenFileLimitError: Error, CustomStringConvertible {
     let limit: Int
     let needed: Int
 
     var description: String {
-        "only \(limit) files may be open at once, and the recipes need \(needed). Raise the limit: ulimit -n \(needed)"
+        "the limit of open files is \(limit), but the recipes need \(needed). Raise the limit: ulimit -n \(needed)"
     }
 }

@@ -15,7 +15,7 @@ final class Progress: Sendable {
         self.console = console
     }
 
-    /// The next thing is done.
+    /// Begins the next step.
     func begin(_ text: String) {
         step.withLock { $0 = Step(text: text) }
         draw()
@@ -32,7 +32,7 @@ final class Progress: Sendable {
         }
     }
 
-    /// Nothing is done any more.
+    /// Ends the progress.
     func end() {
         step.withLock { step in
             step = nil

@@ -1,6 +1,6 @@
 package import MigrationExamplesSupport
 
-/// A piece of work done twice: as it was before the move, and as it is after it.
+/// A piece of work in two versions: before and after the port.
 package struct Recipe: Sendable {
     /// A side that blocks the thread that calls it.
     package typealias LegacySide = @Sendable (RecipeInput) throws -> RecipeResult
@@ -12,7 +12,7 @@ package struct Recipe: Sendable {
     package let legacy: LegacySide
     package let ported: PortedSide
 
-    /// Makes a recipe from its two sides.
+    /// Creates a recipe from its two sides.
     package init(_ name: String, _ legacy: @escaping LegacySide, _ ported: @escaping PortedSide) {
         self.name = name
         self.legacy = legacy

@@ -25,7 +25,7 @@ struct Table {
             lines += ["  legacy  \(comparison.legacy.text)", "  ported  \(comparison.ported.text)"]
         }
         #if DEBUG
-            lines.append("This is a debug build. For times that mean something: swift run -c release tour")
+            lines.append("This is a debug build. For meaningful times, use: swift run -c release tour")
         #endif
         return lines.map { $0 + "\n" }.joined()
     }

@@ -1,7 +1,7 @@
 import Foundation
 @_spi(Lock) import TaskOperations
 
-/// Finds the most threads that a piece of work used at once. Knows only Linux.
+/// Measures the maximum number of threads that a piece of work used at once. It supports only Linux.
 ///
 /// Threads of earlier work stay in the pools of Dispatch for some seconds. So a thread counts only if it was made, or
 /// ran, after the meter was made. The thread that takes the samples does not count.
@@ -16,7 +16,7 @@ final class ThreadMeter: Sendable {
     private let before = ThreadMeter.accounts()
     private let state = Lock(State())
 
-    /// Looks which threads there are. Called again and again on one thread, which serves nothing else.
+    /// Samples the threads of the process. Called repeatedly on a dedicated thread.
     ///
     /// A list costs the system time for each thread there is, so nine looks of ten are at their number, if that is as before.
     func sample() {
@@ -36,7 +36,7 @@ final class ThreadMeter: Sendable {
         }
     }
 
-    /// The most threads so far; nil if they cannot be seen.
+    /// The maximum number of threads so far; nil if it is unknown.
     func most() -> Int? {
         let after = Self.accounts()
         if after.isEmpty { return nil }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Calls a function again and again, on a thread of its own, until it is stopped.
+/// Calls a function repeatedly, on its own thread, until it is stopped.
 ///
 /// A call that takes long is followed by a longer pause: it never takes more than a twentieth of a processor.
 struct Ticker: Sendable {
@@ -17,7 +17,7 @@ struct Ticker: Sendable {
         }
     }
 
-    /// Has it end. A last call may be under way.
+    /// Stops the calls. A last call may still be running.
     func stop() {
         stopping.signal()
     }

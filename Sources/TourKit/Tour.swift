@@ -1,13 +1,13 @@
 import MigrationExamplesSupport
 
-/// Does recipes both ways over a folder, one after the other.
+/// Runs both sides of recipes on a folder, one after the other.
 struct Tour {
     let recipes: [Recipe]
     let console: Console
     let tally: Tally
     let progress: Progress
 
-    /// Does the recipes. If the task is cancelled, that ends with the last one that was done both ways.
+    /// Runs the recipes. If the task is cancelled, the result contains the recipes whose two sides have ended.
     func run(over folder: InputFolder) async -> [Comparison] {
         var reported = Set(folder.problems)
         report(folder.problems)

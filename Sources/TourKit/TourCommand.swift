@@ -77,7 +77,7 @@ package struct TourCommand: Sendable {
         progress.end()
         try output(asJSON ? JSONOutput.text(of: comparisons) : Table(of: comparisons, over: folder).text)
         if !comparisons.allSatisfy(\.agree), folder.hasChanged {
-            console.report("files changed during the tour, and the sides may differ because of that")
+            console.report("files changed during the tour, so the results of the sides may differ")
         }
         return comparisons
     }

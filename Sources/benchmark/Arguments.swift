@@ -24,18 +24,17 @@ struct Arguments: Sendable {
         usage: benchmark [--all | --case NAME[,NAME…]] [--subject NAME[,NAME…]] [--scale N] [--rounds N]
                          [--json FILE] [--markdown] [--chart FILE] [--list]
 
-        Without arguments it measures what takes two minutes, in as many rounds as fit.
+        Without arguments, measures most cases for two minutes in total.
 
-          --all       measure every case, in all rounds; it takes more than half an hour
-          --case      measure these cases only, in all rounds; --list tells their names
-          --subject   measure these subjects only
-          --scale     multiply the number of operations of every case by N (1; 0.01 is a quick look)
-          --rounds    how often each subject is measured at most (5, and 15 up to 10,000 operations)
-          --json      write the figures to a file, each case when it is done; on standard output they take the
-                      place of the table
+          --all       measure every case, in all rounds; this takes more than half an hour
+          --case      measure only these cases, in all rounds; --list prints their names
+          --subject   measure only these subjects
+          --scale     multiply the number of operations of every case by N (default 1; use 0.01 for a quick run)
+          --rounds    the maximum number of rounds for each subject (default 5; 15 for up to 10,000 operations)
+          --json      write the figures to a file, after each case; on standard output they replace the table
           --markdown  print the table of README.md instead of the full one
           --chart     draw the figures of `growth` into an SVG file
-          --list      print the cases
+          --list      print the names of the cases
         """
 
     init(_ words: some Sequence<String>) throws(ArgumentError) {

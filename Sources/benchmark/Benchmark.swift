@@ -27,7 +27,7 @@ struct Benchmark {
 
     private static func run(_ arguments: Arguments) {
         #if DEBUG
-            complain("this is a debug build, whose figures mean nothing: swift run -c release benchmark")
+            complain("this is a debug build, whose figures are meaningless; use: swift run -c release benchmark")
         #endif
         Task.detached {
             do {

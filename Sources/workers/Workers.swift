@@ -43,8 +43,8 @@ enum Workers {
     private static let usage = """
         usage: workers [FOLDER]
 
-        Puts 1,000 thumbnails into a stream, or a hash of each file in FOLDER, starts three workers with different widths
-        and one shared rate, kills one of them in the middle, and prints who has done what.
+        Puts 1,000 pictures to scale, or the files of FOLDER to hash, into a stream. Starts three workers with different
+        widths and one shared rate, kills one of them while it works, and prints the number of deliveries of each.
 
         """
 }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Benchmark: arguments", .inTurns)
 struct ArgumentsTests {
-    @Test("Without arguments what is quick is measured at its size, in as many rounds as fit")
+    @Test("Without arguments the quick cases are measured at their size, in as many rounds as fit")
     func defaults() throws {
         let arguments = try Arguments([])
         #expect(arguments.cases.map(\.title) == Catalogue.quickCases.map(\.title))
@@ -15,7 +15,7 @@ struct ArgumentsTests {
         #expect(arguments.subjects == nil)
     }
 
-    @Test("With --all every case is measured, in all rounds, and so is what is named")
+    @Test("With --all every case is measured in all rounds, and so is a named case")
     func all() throws {
         let arguments = try Arguments(["--all"])
         #expect(arguments.cases.count == Catalogue.cases.count)

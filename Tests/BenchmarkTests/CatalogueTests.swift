@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Benchmark: cases", .inTurns)
 struct CatalogueTests {
-    @Test("Every case that is claimed is there, in its order")
+    @Test("The catalogue contains every claimed case, in order")
     func names() {
         #expect(
             Catalogue.names == [
@@ -19,7 +19,7 @@ struct CatalogueTests {
             ])
     }
 
-    @Test("What is measured without arguments has most of what README shows, and leaves out what takes minutes")
+    @Test("The cases without arguments include most cases of README, and exclude cases that take minutes")
     func quickCases() {
         let names = Set(Catalogue.quickCases.map(\.name))
         #expect(names.isSuperset(of: ["independent", "chain", "contended-add", "pending-memory", "latency", "bridge"]))
@@ -66,7 +66,7 @@ struct CatalogueTests {
     }
 }
 
-/// A thread that does what the main thread does in the executable. The tests' own is not theirs to block.
+/// A thread that plays the role of the executable's main thread. Tests must not block their own main thread.
 private enum MainThreadStandIn {
     static func start() { _ = started }
 

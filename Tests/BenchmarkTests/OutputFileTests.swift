@@ -18,7 +18,7 @@ struct OutputFileTests {
         #expect(try folder.text(of: "file") == "new")
     }
 
-    @Test("A link stays one, and what it leads to is written, also where nothing was there")
+    @Test("A link remains a link, and its target is written, even if it did not exist")
     func link() throws {
         try FileManager.default.createSymbolicLink(atPath: folder / "link", withDestinationPath: folder / "target")
         for text in ["first", "second"] {
@@ -57,7 +57,7 @@ struct OutputFileTests {
         #expect(try count() == 6)
     }
 
-    @Test("In a pipe the array of figures is whole at the end, and comes case by case")
+    @Test("In a pipe the array of figures arrives case by case, and is complete at the end")
     func pipe() throws {
         try #require(mkfifo(folder / "pipe", 0o600) == 0)
         let pipe = try #require(FileHandle(forUpdatingAtPath: folder / "pipe"))

@@ -9,7 +9,7 @@
     /// fetched.
     @Suite("Benchmark: the process", .inTurns, .prompt, .timeLimit(.minutes(10)))
     struct ProcessTests {
-        @Test("A full standard output is an error, whatever is printed")
+        @Test("A full standard output is an error for every kind of output")
         func fullOutput() async {
             await #expect(processExitsWith: .success) {
                 for arguments in [
@@ -54,7 +54,7 @@
             }
         }
 
-        @Test("JSON takes the place of the table where it goes to standard output, by whatever name")
+        @Test("JSON replaces the table on standard output, under each of its names")
         func jsonOnStandardOutput() async {
             await #expect(processExitsWith: .success) {
                 let folder = try Folder()

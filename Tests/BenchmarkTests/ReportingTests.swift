@@ -47,7 +47,7 @@ struct ReportingTests {
         #expect(figures.ratio(to: figures[4]) == nil)
     }
 
-    @Test("The table has a line for each figure, and what grew")
+    @Test("The table has a line for each figure, and the growth")
     func table() {
         let table = Table([.growthOfChain, .pendingMemory])
         let lines = table.lines(figures)
@@ -55,7 +55,9 @@ struct ReportingTests {
         let columns = table.head.split(separator: "\n").last
         #expect(Set(lines.map(\.count)) == [columns?.count])
         #expect(
-            table.foot(figures).contains { $0.contains("OperationQueue: an operation of 10,000 costs 10.25 times") })
+            table.foot(figures).contains {
+                $0.contains("OperationQueue: with 10,000 operations, each costs 10.25 times")
+            })
     }
 
     @Test("The markdown table has a line for each comparison and as many cells in each")

@@ -26,7 +26,7 @@ struct RunnerTests {
                 })
     }
 
-    @Test("What is slow is measured once where nothing else was asked for, and in every round otherwise")
+    @Test("A slow subject is measured once by default, and in every round on request")
     func slow() async throws {
         let slow = Self.subject(.task) { _ = ContinuousClock().measure { Self.compute(for: .milliseconds(60)) } }
         let quick = Self.subject(.operationQueue) {}

@@ -219,7 +219,9 @@ struct ConsumeTests {
         #expect(setup.runs.events.count == 12)
     }
 
-    @Test("a cancelled consumer lets bodies finish in the drain time, then cancels them, and gives back what is left")
+    @Test(
+        "a cancelled consumer lets bodies finish in the drain time, then cancels them, and returns the remaining deliveries"
+    )
     func drain() async {
         var setup = Setup(width: 2, payloads: 5)
         setup.configuration.drainTime = .seconds(5)
@@ -271,7 +273,7 @@ struct ConsumeTests {
         #expect(setup.engine.count == 0)
     }
 
-    @Test("a queue that is shut down ends the consumption, and what it refuses is given back")
+    @Test("shutting down the queue ends the consumption, and refused deliveries are returned")
     func shutDown() async {
         let setup = Setup(payloads: 5)
         setup.queue.shutDown()

@@ -1,7 +1,7 @@
 import TaskOperations
 import TaskOperationsDeliveries
 
-/// What can happen to one delivery.
+/// The possible events of a delivery.
 enum DeliveryMoment: Sendable {
     case leaseEnd
     /// The body returns or throws.
@@ -48,7 +48,7 @@ enum DeliveryMoment: Sendable {
 }
 
 extension DeliveryProgram {
-    /// What becomes of the first answer to the first delivery, in seconds.
+    /// The fate of the first answer to the first delivery. Times are in seconds.
     struct Answer: Sendable {
         enum Loss: CaseIterable, Sendable {
             case none, call, reply

@@ -3,7 +3,7 @@ import TaskOperationsDeliveries
 import TaskOperationsExtras
 import TaskOperationsTesting
 
-/// Runs a program on one thread, and checks what must hold for every program.
+/// Runs a program on one thread, and checks the conditions that hold for every program.
 final class DeliveryProgramRun: Sendable {
     fileprivate struct Attempt: Hashable {
         let id: Int

@@ -2,7 +2,7 @@
     import Foundation
     import RedisDeliveries
 
-    /// Worker processes on one stream of a server, which write what they do into files.
+    /// Worker processes on one stream of a server. They log their work to files.
     final class Fleet {
         private struct Member {
             let process: Process
@@ -77,7 +77,7 @@
         }
     }
 
-    /// What the workers of a fleet have written.
+    /// The logs of a fleet's workers.
     struct FleetHistory {
         struct Run {
             let log: String

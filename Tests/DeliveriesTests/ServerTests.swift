@@ -11,7 +11,7 @@
         .enabled(if: !RedisServer.executables.isEmpty, "There is no redis-server or valkey-server on the path."),
         .inTurns, .prompt, .timeLimit(.minutes(20)))
     struct ServerTests {
-        /// Prints what a test has printed in its process.
+        /// Prints the output of a test's process.
         private static func printOutput(of result: ExitTest.Result?) {
             let lines = String(decoding: result?.standardOutputContent ?? [], as: UTF8.self).split(separator: "\n")
             for line in lines where line.hasPrefix("deliveries:") { print(line) }

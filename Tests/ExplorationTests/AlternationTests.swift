@@ -6,7 +6,7 @@ import Testing
 @Suite("Threads that alternate", .serialized)
 struct AlternationTests {
     /// An operation needs a permit of a queue. Another thread makes the permits wait for something that waits for the
-    /// operation. Each thread lowers what the other one needs to be high.
+    /// operation. Each thread lowers the rank that the other one needs to be high.
     private static let program = {
         var program = ExploredProgram("need of a permit / keeping of the permit") { schedule in
             let queue = TaskOperationQueue()

@@ -2,7 +2,7 @@ import Exploration
 import Foundation
 import Testing
 
-/// Explores a program on a thread of its own, and records what fails.
+/// Explores a program on its own thread, and records failures.
 ///
 /// `EXPLORED_SCHEDULE="name@choices"` repeats one schedule of the program of that name instead, and prints its steps.
 func explore(

@@ -1,13 +1,13 @@
 @testable import ExploredSimulation
 @testable import ExploredTaskOperations
 
-/// What threads called and what bodies did, with the times of it.
+/// The calls of threads and the actions of bodies, with their times.
 ///
 /// A program is linearizable if there is one order of all this in which the model does the same: each call happens between
 /// its invocation and its return, a body begins before that is seen, and it ends after that is seen (M. Herlihy and J. Wing,
 /// "Linearizability", TOPLAS 12, 1990).
 struct History {
-    /// What happens in one order by itself.
+    /// A sequence of steps with a fixed order.
     enum Place: Hashable {
         case main
         case thread(Int)
@@ -187,7 +187,7 @@ extension History {
         mutating func run() -> Result {
             let next = sequences.indices.filter { positions[$0] < sequences[$0].count }
             if next.isEmpty { return hasOutcomes ? .found : .none }
-            // What returned before another was invoked comes before it.
+            // A call that returned before another began precedes it.
             let limit = next.map { sequences[$0][positions[$0]].returned }.min()!
             let possible = next.filter { sequences[$0][positions[$0]].invoked <= limit }
                 .sorted { sequences[$0][positions[$0]].returned < sequences[$1][positions[$1]].returned }
@@ -352,7 +352,7 @@ extension Program {
             && operations.allSatisfy { $0.level == 2 && $0.weight == 1 }
     }
 
-    /// The program without what the search for an order knows nothing of.
+    /// The program without steps that the search for an order does not support.
     var orderable: Program {
         var copy = self
         copy.queues = copy.queues.filter { !$0.isScope }.map { queue in

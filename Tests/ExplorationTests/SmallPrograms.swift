@@ -2,7 +2,7 @@ import Exploration
 import ExploredTaskOperations
 import ExploredTaskOperationsExtras
 
-/// What bodies and handlers count. Only one thread of a schedule runs at a time.
+/// Counters of bodies and handlers. Only one thread of a schedule runs at a time.
 final class Tally: @unchecked Sendable {
     // See above: the turn orders all accesses.
     private(set) var counts: [String: Int] = [:]
@@ -128,7 +128,7 @@ enum SmallPrograms {
         schedule.expectEmpty(queue, other)
     }
 
-    /// An addition is refused while a dependency of what is added ends.
+    /// An addition is refused while a dependency of the added operation ends.
     static let refusedAdd = ExploredProgram("refused add / end of its dependency") { schedule in
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 2)
         let zero = TaskOperation(name: "zero") {}
@@ -686,7 +686,7 @@ extension SmallPrograms {
         schedule.expectEmpty(queue)
     }
 
-    /// A request that comes after the last one has left is not cancelled with it.
+    /// A request that is made after the last one was cancelled is not cancelled with it.
     static let cancelledKey = ExploredProgram("cancellation of a request / request of the key") { schedule in
         let (queue, tally) = (TaskOperationQueue(.init(isSuspended: true)), Tally())
         let keyed = KeyedOperations<Int, Int>(queue: queue)

@@ -6,7 +6,7 @@ import Exploration
 /// A program of the simulation, whose steps are split over threads.
 struct ThreadedProgram: Sendable, CustomStringConvertible {
     var program: Program
-    /// What each thread does; steps that wait are tasks of their own.
+    /// The steps of each thread; steps that wait run in separate tasks.
     var threads: [[Step]]
 
     /// The program that follows from a seed, on two to four threads.
@@ -19,7 +19,7 @@ struct ThreadedProgram: Sendable, CustomStringConvertible {
         let count = 2 + Int(seed % 3)
         threads = Array(repeating: [], count: count)
         for (index, step) in program.steps.enumerated() {
-            // Runs of two steps, so that a thread adds and then changes what it has added.
+            // Runs of two steps, so that a thread adds an operation and then changes it.
             threads[(index / 2 + Int(seed >> 3)) % count].append(step)
         }
     }
@@ -84,7 +84,7 @@ extension ThreadedProgram {
     }
 }
 
-/// The queues and operations of a program on threads, and what happened to them.
+/// The queues and operations of a program on threads, and their events.
 final class ThreadedWorld: @unchecked Sendable {
     // Only the thread that has the turn uses it. No lock is needed, and none is wanted: it would be another step.
     let program: Program
@@ -249,7 +249,7 @@ extension ThreadedWorld {
 // MARK: - The end
 
 extension ThreadedWorld {
-    /// Brings about what does not happen by itself, until all operations have ended.
+    /// Causes the events that only a test can cause, until all operations have ended.
     func runToEnd() {
         for _ in 0..<operations.count + 3 where !operations.allSatisfy(\.isFinished) {
             for (number, queue) in queues.enumerated() {
@@ -277,7 +277,7 @@ extension ThreadedWorld {
         history.noteQuiet()
     }
 
-    /// Checks what has to be, whatever the schedule was.
+    /// Checks the conditions that hold under every schedule.
     func check() {
         for (number, operation) in operations.enumerated() {
             schedule.expect(operation.isFinished, "\(number) has not ended: \(operation.debugDescription)")

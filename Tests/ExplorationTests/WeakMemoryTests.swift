@@ -72,7 +72,7 @@ struct WeakMemoryTests {
         #expect(outcomes == ["00", "01", "02", "11", "12", "22"])
     }
 
-    @Test("an update continues what the store before it released")
+    @Test("an update continues the release sequence of the previous store")
     func releaseSequence() async {
         let outcomes = await outcomes("release sequence") { schedule, outcomes in
             let (data, flag) = (AtomicNumber(), AtomicNumber())
@@ -122,7 +122,7 @@ final class AtomicNumber: Sendable {
     let value = ControlledAtomic(0)
 }
 
-/// What came of the schedules of a program.
+/// The results of the schedules of a program.
 private final class Outcomes: @unchecked Sendable {
     // Only the thread that has the turn uses it.
     private(set) var all: Set<String> = []

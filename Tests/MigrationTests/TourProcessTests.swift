@@ -76,7 +76,7 @@
                 let tour = try TourProcess([temporary / "input"], outputIn: temporary, openFiles: 20)
                 tour.process.waitUntilExit()
                 #expect(tour.process.terminationStatus == 2)
-                #expect(try tour.errors().contains("only 20 files may be open at once"))
+                #expect(try tour.errors().contains("the limit of open files is 20"))
             }
         }
     }

@@ -16,7 +16,7 @@ struct ShrinkerTests {
         }
     }
 
-    @Test("what is left is what the failure needs", arguments: 0..<20 as Range<UInt64>)
+    @Test("the reduced program contains only the steps that the failure needs", arguments: 0..<20 as Range<UInt64>)
     func planted(first: UInt64) throws {
         let seed = try #require((first * 100..<first * 100 + 100).first { Self.fails(Program(seed: $0)) })
         var shrinker = Shrinker(fails: Self.fails)

@@ -51,7 +51,7 @@ struct SimulationTests {
         #expect(first.violations.isEmpty)
     }
 
-    @Test("bytes make programs too, whatever they are")
+    @Test("any bytes can be decoded to a program")
     func bytes() {
         for length in 0..<200 {
             var choices = ByteChoices((0..<length).map { UInt8(truncatingIfNeeded: $0 &* $0 &* 37 &+ length) })

@@ -68,7 +68,7 @@ struct CommandTests {
         let report = try report(run(folder.path, "--json").output)
         let waves = report.waves.map { $0.files.map { ($0.path as NSString).lastPathComponent } }
         #expect(waves == [["C.swift"], ["B.swift"], ["A.swift"]])
-        #expect(run(folder.path).output.contains("wave 3  1 site, 0.75 h, when all else has moved"))
+        #expect(run(folder.path).output.contains("wave 3  1 site, 0.75 h, after everything else"))
         try folder.write("let c = (A.count, B())\n", to: "C.swift")
         try folder.write("enum B { init() {} }\n", to: "B.swift")
         #expect(try self.report(run(folder.path, "--json").output).waves.map(\.number) == [1])
@@ -189,7 +189,7 @@ struct CommandTests {
         let output = run(folder.path, "--summary").output
         let parts = [
             "sites to move in 4 files", "hours", "2 of the sites and 1 of the hours in tests",
-            "hours are estimated for each site",
+            "hours are estimates for each site",
             "Subclasses of Operation", "Sources/App/Resize.swift:1", "used by 1", "Blocking waits", "Quick wins",
             "1 site for audit --fix", "Quick.swift  2 sites by rote", "everything else", "DispatchQueue.main.async",
             "target or folder", "Sources/App", "Sources/Kit", "Tests/AppTests", "tests",

@@ -132,37 +132,40 @@ struct RewriteTests {
         ("it is passed on", lockClass("g(lock)")),
         ("try has no counterpart", lockClass("_ = lock.try()")),
         ("a structure", lockClass("lock.withLock { }", in: "struct A")),
-        ("passes no closure of its own", lockClass("lock.withLock(g)")),
+        ("does not pass a closure literal", lockClass("lock.withLock(g)")),
         ("used through another value", lockClass("other.lock.lock()\nother.lock.unlock()", head: "func f(_ other: A)")),
         ("the defer of line 6", lockClass("lock.lock()\ndefer { x = 1; lock.unlock() }\nx = 2")),
         ("released elsewhere", lockClass("lock.unlock()")),
         ("no unlock() follows", lockClass("lock.lock()\nif x == 1 { lock.unlock() }")),
-        ("control leaves between", lockClass("lock.lock()\nif x == 1 { return }\nlock.unlock()")),
-        ("let stands between", lockClass("lock.lock()\nlet y = x\nlock.unlock()\nprint(y)")),
-        ("statements share the lines", lockClass("lock.lock()\ndefer { lock.unlock() }; x = 1\nx = 2")),
-        ("a comment stands", lockClass("lock.lock()\n// why\ndefer { lock.unlock() }\nx = 2")),
-        ("#if stands behind", lockClass("lock.lock()\ndefer { lock.unlock() }\n#if DEBUG\nx = 2\n#endif\nx = 3")),
-        ("#if stands behind", lockClass("#if DEBUG\nlock.lock()\ndefer { lock.unlock() }\nx = 2\n#endif\nx = 3")),
+        ("leaves the scope", lockClass("lock.lock()\nif x == 1 { return }\nlock.unlock()")),
+        ("let is declared between", lockClass("lock.lock()\nlet y = x\nlock.unlock()\nprint(y)")),
+        ("other statements are on the line", lockClass("lock.lock()\ndefer { lock.unlock() }; x = 1\nx = 2")),
+        ("there is a comment", lockClass("lock.lock()\n// why\ndefer { lock.unlock() }\nx = 2")),
+        ("there is an #if after", lockClass("lock.lock()\ndefer { lock.unlock() }\n#if DEBUG\nx = 2\n#endif\nx = 3")),
+        ("there is an #if after", lockClass("#if DEBUG\nlock.lock()\ndefer { lock.unlock() }\nx = 2\n#endif\nx = 3")),
         ("another Atomic", lockClass("lock.withLock { Atomic(x).store(1) }")),
         (
-            "a protocol asks for it",
+            "a protocol requires it",
             "protocol Locked { var lock: NSLock { get } }\n" + lockClass("", in: "class A: Locked")
         ),
         ("may have no value yet", lockClass("let y: Int\nlock.lock()\ndefer { lock.unlock() }\ny = x\nprint(y)")),
         (
-            "control leaves the statements",
+            "the code leaves the critical section",
             lockClass("for _ in 0..<2 {\nlock.lock()\ndefer { lock.unlock() }\nif x == 1 { break }\nx = 1\n}")
         ),
         (
-            "control leaves the block",
+            "the code leaves the block",
             lockClass("switch x {\ncase 1:\nlock.lock()\ndefer { lock.unlock() }\nx = 1\ndefault: x = 2\n}")
         ),
-        ("holds self weakly", lockClass("g { [weak self] in\nlock.lock()\ndefer { lock.unlock() }\nx = 1\n}")),
+        ("captures self weakly", lockClass("g { [weak self] in\nlock.lock()\ndefer { lock.unlock() }\nx = 1\n}")),
         ("returns a value", lockClass("_ = g {\nlock.lock()\ndefer { lock.unlock() }\nreturn x\n}")),
         ("an initializer", lockClass("lock.lock()\ndefer { lock.unlock() }\nx = 1", head: "init()")),
-        ("no plain type", lockClass("lock.lock()\ndefer { lock.unlock() }\ntry g()", head: "func f() throws(E)")),
         (
-            "some errors may leave",
+            "not declared with plain throws",
+            lockClass("lock.lock()\ndefer { lock.unlock() }\ntry g()", head: "func f() throws(E)")
+        ),
+        (
+            "may throw errors that it does not catch",
             lockClass("lock.lock()\ndefer { lock.unlock() }\ndo { try g() } catch is E { }", head: "func f() throws")
         ),
         (
@@ -181,7 +184,7 @@ struct RewriteTests {
         ("OperationQueue.current", "import Foundation\nlet q = OperationQueue()\nlet c = OperationQueue.current"),
         ("operations differs", "import Foundation\nlet q = OperationQueue()\nlet c = q.operations"),
         (
-            "another API is given",
+            "passed to another API",
             "import Foundation\nlet q = OperationQueue()\nlet c = Other(queue: q)"
         ),
         ("not the value of a declaration", "import Foundation\nfunc f(_ q: OperationQueue = OperationQueue()) {}"),
@@ -292,9 +295,15 @@ struct RewriteTests {
     @Test("A file is left if its manifest cannot be changed, or there is none")
     func unplainManifests() throws {
         for (reason, manifest) in [
-            ("no plain list of platforms", Self.manifest.replacing("targets:", with: "platforms: [mine], targets:")),
-            ("no plain list of platforms", Self.manifest.replacing("targets:", with: "platforms: mine, targets:")),
-            ("names no target", Self.manifest.replacing("\"App\")]", with: "\"B\")]")),
+            (
+                "does not list its platforms as a literal",
+                Self.manifest.replacing("targets:", with: "platforms: [mine], targets:")
+            ),
+            (
+                "does not list its platforms as a literal",
+                Self.manifest.replacing("targets:", with: "platforms: mine, targets:")
+            ),
+            ("declares no target", Self.manifest.replacing("\"App\")]", with: "\"B\")]")),
             ("no plain Package", "// swift-tools-version: 5.9\nlet package = make()\n"),
             ("before 5.0", Self.manifest.replacing("5.9", with: "4.2")),
         ] {
@@ -320,7 +329,7 @@ struct RewriteTests {
         try package.git("commit", "-qm", "a")
         let (status, diff, errors) = package.run("--fix")
         #expect(status == .success && errors.contains("3 rewritten in 2 files, 2 left"))
-        #expect(errors.contains("lock-made is left: a structure"))
+        #expect(errors.contains("lock-made is not rewritten: a structure"))
         let relative = diff.replacing(package.path + "/", with: "")
         try package.write(relative, to: "change.diff")
         try package.git("apply", "change.diff")
@@ -331,7 +340,7 @@ struct RewriteTests {
         try package.git("checkout", "-q", ".")
         try package.write(try package.text("Package.swift") + "// changed\n", to: "Package.swift")
         let refused = package.run("--fix", "--write")
-        #expect(refused.status == .failure && refused.errors.contains("nothing is changed"))
+        #expect(refused.status == .failure && refused.errors.contains("no file was changed"))
         #expect(try package.text("Sources/App/A.swift") != applied)
         try package.git("checkout", "-q", ".")
         #expect(package.run("--fix", "--write").status == .success)

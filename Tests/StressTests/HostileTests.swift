@@ -32,7 +32,7 @@ struct HostileTests {
     }
 }
 
-/// What the hostile captures of a test call.
+/// The calls of a test's hostile captures.
 final class HostileScene: Sendable {
     let queues: [TaskOperationQueue]
     let executor: (any TaskExecutor)?

@@ -11,7 +11,7 @@ struct StressTests {
     private static let threads = 8
     private static let all = perThread * threads
 
-    /// What a thread adds: every fourth operation depends on the one before it, some are barriers, and priorities vary.
+    /// The operations that a thread adds: every fourth operation depends on the previous one, some are barriers, and priorities vary.
     private func produce(
         _ thread: Int, to queues: [TaskOperationQueue], _ roll: @escaping @Sendable (Int) -> Roll
     ) -> [TaskOperation<Int>] {
@@ -81,7 +81,7 @@ struct StressTests {
             }
         }
         for number in 0..<Self.all { #expect(rolls.reduce(0) { $0 + $1.runs(of: number) } <= 1) }
-        // Handlers of what was cancelled before its start come on tasks of their own.
+        // Handlers of operations that were cancelled before their start run in separate tasks.
         while (0..<Self.all).contains(where: { number in rolls.allSatisfy { $0.ends(of: number) == 0 } }) {
             await Task.yield()
         }
@@ -104,7 +104,7 @@ struct StressTests {
         }
     }
 
-    @Test("Queues that die while they are full, suspended or not, finish what they have, and are freed")
+    @Test("Queues that are released while they are full, suspended or not, finish their operations and are freed")
     func dyingQueues() async throws {
         let ran = ConcurrencyMeter()
         let queues = Recorder<WeakQueue>()

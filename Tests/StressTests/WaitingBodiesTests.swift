@@ -7,7 +7,8 @@ import Testing
 /// Bodies that await each other in every way, several at once and in child tasks, while others cancel and raise them.
 @Suite("Bodies that wait", .inTurns, .serialized, .timeLimit(.minutes(10)))
 struct WaitingBodiesTests {
-    @Test("All end, no more execute than the width, and every permit comes back", arguments: 1...(isDeep ? 8 : 2))
+    @Test(
+        "All bodies end, no more execute than the width, and every permit is returned", arguments: 1...(isDeep ? 8 : 2))
     func storm(seed: UInt64) async throws {
         let scene = WaitingScene()
         await onThreads(4) { thread in
@@ -33,10 +34,10 @@ struct WaitingBodiesTests {
     }
 }
 
-/// Queues of small width, and what runs in them.
+/// Queues of small width, and their running bodies.
 private final class WaitingScene: Sendable {
     let queues = [1, 1, 2, 3].map { TaskOperationQueue(maxConcurrentOperationCount: $0) }
-    /// What executes in each queue with a permit.
+    /// The bodies that execute with a permit, by queue.
     let meters = (0..<4).map { _ in ConcurrencyMeter() }
     private let known = Recorder<AnyTaskOperation>()
 
@@ -99,7 +100,7 @@ private final class WaitingScene: Sendable {
         return known.events.suffix(50).randomElement(using: &random) ?? TaskOperationQueue().addOperation {}
     }
 
-    /// What others do meanwhile.
+    /// The work of other tasks in the meantime.
     func disturb(_ random: inout SeededGenerator) {
         guard let other = known.events.suffix(20).randomElement(using: &random) else { return }
         switch random.number(below: 12) {

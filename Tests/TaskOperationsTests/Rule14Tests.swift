@@ -115,23 +115,25 @@ struct Rule14Tests {
         let third = TaskOperation(dependencies: [second]) {}
         #expect(
             refusal { try first.addDependency(second) }?.description == """
-                The dependency would close a cycle: "first" waits for "second" waits for "first". None of these could \
-                ever start. Remove one of the dependencies on the cycle.
+                The dependency would close a cycle: "first" waits for "second" waits for "first". None of these \
+                operations could start. Remove one of the dependencies on the cycle.
                 """)
         #expect(
             refusal { try third.start() }?.description.hasSuffix(
-                "is not ready: it waits for \"second\". Await these first, or add it to a queue, which starts it in time."
-            ) == true)
+                """
+                is not ready: it waits for "second". Await these operations first, or add it to a queue, which starts it \
+                when it is ready.
+                """) == true)
         #expect(refusal { try third.start() }?.description.hasPrefix("unnamed operation 0x") == true)
         try first.start()
         #expect(
             refusal { try first.start() }?.description == """
-                "first" was added to a queue or started before. An operation runs once: make a new one, and set its \
-                weight and limits before adding it.
+                "first" was already added to a queue or started. An operation runs once: create a new one, and set its \
+                weight and limits before you add it.
                 """)
         try await first.value
         #expect(
             refusal { try first.addDependency(TaskOperation {}) }?.description
-                == "\"first\" has started or finished. Change its dependencies and bodies before that.")
+                == "\"first\" has already started or finished. Change its dependencies and bodies before it starts.")
     }
 }

@@ -4,7 +4,7 @@ import TaskOperationsTesting
 import TaskOperationsTracing
 import Testing
 
-// What stands for the packages that adapters are for, with as much of each as an adapter calls.
+// Substitutes for the packages that the adapters are for, with the functions that the adapters call.
 
 private protocol LogHandler: Sendable {
     func info(_ message: String, metadata: [String: String])
@@ -50,7 +50,7 @@ private final class LoggingObserver: TaskOperationObserver {
     }
 }
 
-/// For swift-metrics: called by what scrapes, as often as it likes.
+/// For swift-metrics: the scraper calls it at any rate.
 private func report(_ statistics: OperationStatistics, to factory: some MetricsFactory) {
     for queue in statistics.snapshot {
         let dimensions = [("queue", queue.name)]

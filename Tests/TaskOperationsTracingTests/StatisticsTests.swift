@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Statistics of queues", .inTurns, .timeLimit(.minutes(10)))
 struct StatisticsTests {
-    @Test("every operation is counted once, by what came of it", .seeds(10))
+    @Test("every operation is counted once, by its outcome", .seeds(10))
     func counts() async throws {
         let (statistics, gate) = (OperationStatistics(), Gate())
         let queue = TaskOperationQueue(.init(name: "work", maxConcurrentOperationCount: 1, executor: .seeded))

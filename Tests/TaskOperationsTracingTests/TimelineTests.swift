@@ -54,7 +54,7 @@ struct TimelineTests {
         let trace = try await trace(operations: 30, widths: [2])
         let text = trace.explanation
         #expect(text.hasPrefix("30 operations in "))
-        for part in ["queue <2>", "The critical path", "gave its permit back", "The longest waits"] {
+        for part in ["queue <2>", "Critical path", "returned its permit", "Longest waits"] {
             #expect(text.contains(part), "\(text)")
         }
     }

@@ -12,7 +12,7 @@ struct TraceRecorderTests {
 
     init() throws { folder = try TraceFolder() }
 
-    @Test("a trace has what happened, keeps to the format, and can be read back", .seeds(10))
+    @Test("a trace contains all events, conforms to the format, and can be read back", .seeds(10))
     func everything() async throws {
         let url = folder["trace.json"]
         let recorder = try TraceRecorder(writingTo: url)
@@ -113,7 +113,7 @@ struct TraceRecorderTests {
         #expect(names.suffix(5) == (0..<5).map { "target \($0)" }.suffix(5))
     }
 
-    @Test("an arrow is there, and the right one, if the end of the dependency is told last")
+    @Test("the right arrow is drawn if the end of the dependency is reported last")
     func lateEnd() async throws {
         let url = folder["trace.json"]
         let recorder = try TraceRecorder(writingTo: url)
@@ -142,7 +142,7 @@ struct TraceRecorderTests {
         #expect(Set(arrows) == Set((0..<50).map { ["second \($0)", "first \($0)"] }))
     }
 
-    @Test("what was written half a second ago is there, and opens, though the recorder goes on")
+    @Test("events older than half a second are in the file, which can be opened while recording continues")
     func crash() async throws {
         let url = folder["trace.json"]
         let recorder = try TraceRecorder(writingTo: url)

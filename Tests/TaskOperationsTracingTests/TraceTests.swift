@@ -41,7 +41,7 @@ struct TraceTests {
         """
     }
 
-    @Test("the critical path goes through what bodies await")
+    @Test("the critical path includes operations that bodies await")
     func awaited() throws {
         let trace = try trace([
             #"{"ph":"M","pid":1,"tid":4,"name":"thread_name","args":{"name":"permit 3"}}"#,
@@ -56,7 +56,7 @@ struct TraceTests {
         #expect(path.map { trace.operations[$0.operation].name } == ["early", "core", "library", "app"])
         #expect(path.map(\.share) == [1, 5, 2, 1])
         #expect(path[3].cause == .wait(path[2].operation) && path[2].cause == .wait(path[1].operation))
-        #expect(trace.explanation.contains("library, which its body awaited, had finished"))
+        #expect(trace.explanation.contains("library, which its body awaited, finished"))
     }
 
     @Test("the critical path, the use of the width and the longest waits")
@@ -81,7 +81,7 @@ struct TraceTests {
         #expect(d.waitedForDependencies == 3 && d.waitedForPermit == 0 && d.executed == 2)
     }
 
-    @Test("the critical path goes on before what was added late")
+    @Test("the critical path continues before operations that were added late")
     func lateAddition() throws {
         let trace = try trace([
             slice("a", 1, thread: 2, 0...3, added: 0, ready: 0), slice("b", 2, thread: 2, 4...5, added: 4, ready: 4),

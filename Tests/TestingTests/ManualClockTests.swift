@@ -53,7 +53,7 @@ struct ManualClockTests {
         #expect(Array(awake.events.suffix(2)) == [2, 0])
     }
 
-    @Test("who is cancelled wakes at once, before or while it sleeps")
+    @Test("a cancelled task wakes at once, before or during its sleep")
     func cancelled() async {
         let sleeping = sleeper(1)
         await clock.waitForSleepers(1)

@@ -31,7 +31,7 @@ struct SeededExecutorTests {
         for order in orders { #expect(order.count == 12) }
     }
 
-    @Test("what the body returns or throws comes out of `run`")
+    @Test("`run` returns or throws the result of the body")
     func outcomes() throws {
         let executor = SeededExecutor(seed: 1)
         #expect(try executor.run { 7 } == 7)
@@ -59,7 +59,7 @@ struct SeededExecutorTests {
         #expect(Set(thread.events).count == 1)
     }
 
-    @Test("who waits for what nobody brings about is stuck, by its seed")
+    @Test("a program that waits for an event that never occurs is reported as stuck, with its seed")
     func stuck() {
         let executor = SeededExecutor(seed: 5)
         let gate = Gate()
@@ -89,7 +89,7 @@ struct SeededExecutorTests {
         #expect(error?.reason == .endless)
     }
 
-    @Test("a completion handler of what was cancelled before its start runs on the executor too")
+    @Test("a completion handler of an operation that was cancelled before its start runs on the executor too")
     func handlers() throws {
         let executor = SeededExecutor(seed: 7)
         let threads = Recorder<ThreadIdentity>()

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The trait .seeds", .inTurns, .timeLimit(.minutes(10)))
 struct SeedsTraitTests {
-    @Test("a width of 2 is kept, and priorities order what waits", .seeds(50))
+    @Test("a width of 2 is respected, and priorities order waiting operations", .seeds(50))
     func widthAndOrder() async throws {
         let recorder = Recorder<OperationEvent>()
         let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 2, isSuspended: true, executor: .seeded))
@@ -22,7 +22,7 @@ struct SeedsTraitTests {
         recorder.expectAllFinishedOnce()
     }
 
-    @Test("what depends on another starts after it", .seeds(50))
+    @Test("a dependent starts after its dependency", .seeds(50))
     func dependency() async throws {
         let recorder = Recorder<OperationEvent>()
         let (first, second) = (
@@ -35,7 +35,7 @@ struct SeedsTraitTests {
         recorder.expect("show", startedAfter: "load")
     }
 
-    @Test("what the article TestingWithSeeds shows", .seeds(200))
+    @Test("the example of the article TestingWithSeeds", .seeds(200))
     func readme() async throws {
         let recorder = Recorder<OperationEvent>()
         let clock = ManualClock()
@@ -76,7 +76,7 @@ struct SeedsTraitTests {
         #expect(comments.events.contains { $0.contains("under seed \(trait.seeds[2])") })
     }
 
-    @Test("expectations say what was recorded, at the line of the test")
+    @Test("expectations show the recorded events, at the line of the test")
     func expectationsFail() async {
         let recorder = Recorder<OperationEvent>()
         await recorder.run("a") { await recorder.run("b") {} }

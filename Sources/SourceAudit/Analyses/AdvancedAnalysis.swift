@@ -38,7 +38,7 @@ extension FileMatcher {
         return waits ? "advanced-waiting-condition" : "advanced-condition"
     }
 
-    /// An operation with a queue of its own is a group; one that counts attempts tries again.
+    /// An operation with its own queue is a group. An operation that counts attempts repeats its work.
     private mutating func addAdvancedOperation(_ type: TypeDeclaration, _ name: String, _ variables: [Variable]) {
         let hasQueue = variables.contains { variable in
             guard let found = Typer.declaredType(of: variable, in: file) else { return false }
@@ -65,7 +65,7 @@ extension FileMatcher {
             let reasons: Set<String> = ["with", "withError", "withErrors", "error"]
             guard let label = labels(index).first(where: { reasons.contains(file.text($0)) }) else { return }
             let receiver = typer.receiver(ofDot: index - 1)
-            // Of a value that names say nothing of, the code base's own functions do.
+            // If names do not determine the type of a value, the functions of the code base do.
             let isReason =
                 receiver == nil && codeBase.parameter(file.word(label), of: file.word(index))?.name == Word(.errorType)
             if isReason || typer.systemType(receiver)?.isKind(of: .operation) == true {

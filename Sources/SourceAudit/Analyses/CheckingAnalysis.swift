@@ -53,7 +53,7 @@ extension FileMatcher {
         }
     }
 
-    /// Whether a variable is isolated, said to be safe, or no stored one: a property wrapper or a macro makes it.
+    /// Whether a variable is isolated, declared safe, or not stored, because a property wrapper or a macro creates it.
     private func isGuarded(_ keyword: Int, _ scope: Scope) -> Bool {
         if scope.kind == .type, file.isIsolated(scope.head) || codeBase.isIsolated(scope.name) { return true }
         return file.attributes(before: keyword).contains { !Self.plainAttributes.contains($0) }

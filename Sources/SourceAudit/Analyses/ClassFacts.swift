@@ -8,9 +8,9 @@ struct ClassFacts {
     var delegate: Int?
     var error: Int?
     var operationProperty: Int?
-    /// Where `main` sets something to nil.
+    /// The token at which `main` sets a property to nil.
     var release: Int?
-    /// Where `isCancelled` is followed by a `throw`.
+    /// The token at which a `throw` follows `isCancelled`.
     var cancelledThrow: Int?
     var storedClosures: [Int] = []
     var variables: [Int] = []

@@ -6,7 +6,7 @@ struct DependencyEdge {
 }
 
 extension FileMatcher {
-    /// How many edges of one function are looked at for cycles.
+    /// The maximum number of edges of one function in the search for cycles.
     private static let mostEdges = 500
 
     mutating func analyzeDependencies() {

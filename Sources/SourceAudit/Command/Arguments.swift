@@ -73,12 +73,12 @@ struct Arguments {
             }
         }
         if paths.isEmpty { paths = ["."] }
-        guard outputs.count < 2 else { throw Failure(message: "only one format can be written") }
+        guard outputs.count < 2 else { throw Failure(message: "only one output format may be given") }
         if let first = outputs.first { output = first }
         let reports = html != nil || baseline != nil || compared != nil || mustBeDone || !outputs.isEmpty
         guard !fixes || !reports else { throw Failure(message: "--fix writes no report") }
-        guard fixes || !writesFixes else { throw Failure(message: "--write needs --fix") }
-        guard writesFixes || !writesUnsafely else { throw Failure(message: "--force needs --write") }
+        guard fixes || !writesFixes else { throw Failure(message: "--write requires --fix") }
+        guard writesFixes || !writesUnsafely else { throw Failure(message: "--force requires --write") }
     }
 
     static let help = """
@@ -86,28 +86,28 @@ struct Arguments {
                audit [PATH…] --fix [--write]
                audit --compare OLD.json NEW.json
 
-        Reads the Swift and Objective-C sources below the paths (the current folder, if there are none), and says what
-        there is to move to TaskOperations, by which recipe, and in what order.
+        Reads the Swift and Objective-C sources below the paths (by default, the current folder). Lists the code that
+        should move to TaskOperations, with the recipe for each line and the order in which to move the files.
 
           --format FORMAT         table (the default), json (the article Audit has its schema), sarif (2.1.0), or
                                   a line for each finding: xcode, for a build phase, or github, for a workflow
           --json, --sarif         the same as --format json, --format sarif
-          --html FILE             writes one page to FILE, besides
-          --summary               only where to begin, and the counts
-          --exclude PATH          a file or folder that is not read, or the name of such; may be repeated
-          --baseline FILE         fails only if there is something that FILE, an earlier --json, does not have
-          --done                  fails if anything is left but what comments allow: // audit:allow(pattern) reason
-          --compare OLD NEW       lists what has gone and come between two --json reports
-          --fix                   writes a diff of the changes that keep all behaviour, and names what it leaves
-          --write                 applies these changes, if git knows the files and has no changes in them
+          --html FILE             also writes the report to FILE, as one HTML page
+          --summary               prints only the counts and the files to begin with
+          --exclude PATH          skips a file or folder, by its path or its name; may be repeated
+          --baseline FILE         lists findings that FILE, an earlier --json report, does not contain; fails if any
+          --done                  fails if a finding is left that no comment allows: // audit:allow(pattern) reason
+          --compare OLD NEW       lists the findings that disappeared or appeared between two --json reports
+          --fix                   prints a diff of changes that keep all behaviour, and the findings that it leaves
+          --write                 applies these changes, if git tracks the files and they have no changes
           --force                 applies them anyway
-          --index-store PATH      an index store of the compiler's (found in .build without this; Xcode's is in its
-                                  DerivedData, at Index.noindex/DataStore); may be repeated
-          --index-library PATH    libIndexStore (that of the toolchain without this)
-          --no-index              names alone
-          --color, --no-color     colours or none (colours in a terminal without this)
+          --index-store PATH      an index store of the compiler (default: the one in .build; for Xcode,
+                                  Index.noindex/DataStore in its DerivedData); may be repeated
+          --index-library PATH    the path of libIndexStore (default: that of the toolchain)
+          --no-index              uses names alone, without an index
+          --color, --no-color     prints with or without colours (default: colours in a terminal)
 
-        exit status: 0 if all is well, 1 if --done or --baseline found something, 2 for a wrong option, 3 if a path or
+        exit status: 0 for success, 1 if --done or --baseline reports findings, 2 for a wrong option, 3 if a path or
         a file could not be read, or a file or the output could not be written
         """
 }

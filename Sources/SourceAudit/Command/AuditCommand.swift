@@ -79,7 +79,7 @@ public struct AuditCommand {
         }
         let isMissing = report.notes.contains { $0.message == FileWalk.missing }
         if isMissing || report.files == 0 {
-            writeError("audit: \(isMissing ? "not all paths are there" : "there are no sources")\n")
+            writeError("audit: \(isMissing ? "a path does not exist" : "there are no sources")\n")
             return .failure
         }
         if arguments.mustBeDone && report.patterns.contains(where: { $0.effort > 0 }) { return .found }
@@ -105,7 +105,8 @@ public struct AuditCommand {
             let unsafe = arguments.writesUnsafely ? [] : WorkingCopy.unsafe(fixes.files.map(\.path))
             guard unsafe.isEmpty else {
                 let names = unsafe.joined(separator: ", ")
-                throw FileFailure(message: "nothing is changed: git does not know, or has changes in \(names)")
+                throw FileFailure(
+                    message: "no file was changed: git does not track these files, or they have changes: \(names)")
             }
             for file in fixes.files {
                 try write(file.new, to: file.path)
@@ -116,7 +117,7 @@ public struct AuditCommand {
         }
         for left in fixes.left {
             let place = "\(left.finding.path):\(left.finding.line):\(left.finding.column)"
-            writeError("\(place): \(left.finding.pattern.id) is left: \(left.reason)\n")
+            writeError("\(place): \(left.finding.pattern.id) is not rewritten: \(left.reason)\n")
         }
         let files = "\(fixes.files.count) \(fixes.files.count == 1 ? "file" : "files")"
         writeError("\(fixes.rewritten.count) rewritten in \(files), \(fixes.left.count) left\n")
@@ -150,7 +151,7 @@ public struct AuditCommand {
             throw FileFailure(message: "\(path) cannot be read")
         }
         guard let report = try? JSONDecoder().decode(Report.self, from: data), report.schema == Report.schema else {
-            throw FileFailure(message: "\(path) is no report of this audit (schema \(Report.schema))")
+            throw FileFailure(message: "\(path) is not a report of this audit (schema \(Report.schema))")
         }
         return report
     }

@@ -20,11 +20,11 @@ struct CriticalSection {
         scope = file.outline.scope(of: use)
         let close = file.outline.scopes[scope].close
         guard first < close, close < file.tokens.count else {
-            throw Refusal("nothing is locked in line \(file.line(use))")
+            throw Refusal("no statement follows the lock() in line \(file.line(use))")
         }
         body = first..<close
         guard file.isFirstOnLine(first), file.isFirstOnLine(close) else {
-            throw Refusal("statements share the lines of the lock() in line \(file.line(use))")
+            throw Refusal("other statements are on the line of the lock() in line \(file.line(use))")
         }
     }
 
@@ -36,7 +36,7 @@ struct CriticalSection {
         body = use + 5..<rewriter.start(of: release)
         let isAlone = file.isFirstOnLine(body.lowerBound) && file.isFirstOnLine(body.upperBound)
         guard isAlone, !body.isEmpty, file.isFirstOnLine(release + 5) || file[release + 5] == .closeBrace else {
-            throw Refusal("statements share the lines of the lock() in line \(file.line(use))")
+            throw Refusal("other statements are on the line of the lock() in line \(file.line(use))")
         }
     }
 
@@ -70,7 +70,7 @@ struct CriticalSection {
         let end = tokens.upperBound < file.tokens.count ? Int(file.tokens[tokens.upperBound].start) : file.bytes.count
         let text = String(decoding: file.bytes[Int(file.tokens[tokens.lowerBound].start)..<end], as: UTF8.self)
         guard text.filter({ !$0.isWhitespace }) == file.joined(tokens) else {
-            throw Refusal("a comment stands at line \(line)")
+            throw Refusal("there is a comment in line \(line) that the rewrite would remove")
         }
     }
 
@@ -92,7 +92,7 @@ struct CriticalSection {
     private func call() throws(Refusal) -> Call {
         let executor = rewriter.matcher.executor(use)
         guard file[file.outline.scopes[executor].head] != .initializer else {
-            throw Refusal("an initializer may not have set everything in line \(line)")
+            throw Refusal("line \(line) of an initializer may run before all properties have values")
         }
         let exits = try exits(of: executor)
         let scope = file.outline.scopes[self.scope]
@@ -100,7 +100,7 @@ struct CriticalSection {
         if exits.canThrow { call.prefix = "try " }
         guard release == nil else {
             guard exits.returns.isEmpty, !exits.canThrow else {
-                throw Refusal("control leaves between lock() and unlock(), behind line \(line)")
+                throw Refusal("the code between lock() and unlock() leaves the scope, after line \(line)")
             }
             call.annotation = annotation
             return call
@@ -111,7 +111,7 @@ struct CriticalSection {
             if result.isVoid {
                 call.annotation = annotation
             } else {
-                guard !exits.returns.isEmpty else { throw Refusal("nothing is returned behind line \(line)") }
+                guard !exits.returns.isEmpty else { throw Refusal("no value is returned after line \(line)") }
                 call.prefix = "return " + call.prefix
             }
         case .closure:
@@ -119,15 +119,15 @@ struct CriticalSection {
                 throw Refusal("the closure around line \(line) returns a value")
             }
             guard !(scope.open..<use).contains(where: { file[$0] == .weak || file[$0] == .unowned }) else {
-                throw Refusal("the closure around line \(line) holds self weakly")
+                throw Refusal("the closure around line \(line) captures self weakly")
             }
             call.annotation = annotation
         case .block:
             guard exits.returns.isEmpty, file[scope.head] != .switch, file[scope.head] != .do || !exits.canThrow else {
-                throw Refusal("control leaves the block around line \(line)")
+                throw Refusal("the code leaves the block around line \(line)")
             }
             call.annotation = annotation
-        case .file, .type, .deferred: throw Refusal("line \(line) is in no function")
+        case .file, .type, .deferred: throw Refusal("line \(line) is not in a function")
         }
         return call
     }
@@ -138,13 +138,13 @@ struct CriticalSection {
         let head = scope.head..<scope.open
         guard !head.contains(where: { file[$0] == .rethrows || file[$0] == .throws && file[$0 + 1] == .openParen }),
             !canThrow || head.contains(where: { file[$0] == .throws })
-        else { throw Refusal("the errors of the function around line \(line) have no plain type") }
+        else { throw Refusal("the function around line \(line) is not declared with plain throws") }
         guard !(max(0, scope.head - 12)..<scope.head).contains(where: { file.text($0) == "inlinable" }) else {
             throw Refusal("the function around line \(line) is inlinable")
         }
         guard !result.isOpaque(in: file) else { throw Refusal("the function around line \(line) has an opaque result") }
         if rewriter.context.needsSendableResults, !result.isSendable(in: rewriter.context) {
-            throw Refusal("the compiler asks for a Sendable result behind line \(line)")
+            throw Refusal("the compiler requires a Sendable result after line \(line)")
         }
         return result
     }
@@ -161,8 +161,8 @@ struct CriticalSection {
         for index in body where file[index - 1] != .dot {
             switch file[index] {
             case .ifDirective, .elseifDirective, .elseDirective, .endifDirective:
-                throw Refusal("#if stands behind line \(line)")
-            case .await, .yield: throw Refusal("the function suspends behind line \(line)")
+                throw Refusal("there is an #if after line \(line)")
+            case .await, .yield: throw Refusal("the function suspends after line \(line)")
             default: break
             }
             guard rewriter.matcher.executor(index) == executor else { continue }
@@ -175,7 +175,7 @@ struct CriticalSection {
                 if try leavesDo(index) { exits.canThrow = true }
             case .let, .var, .func, .class, .struct, .enum, .defer, .case, .default:
                 if release != nil, file.outline.scope(of: index) == scope {
-                    throw Refusal("\(file.text(index)) stands between lock() and unlock(), behind line \(line)")
+                    throw Refusal("\(file.text(index)) is declared between lock() and unlock(), after line \(line)")
                 }
             default:
                 if file.text(index) == "continue", file.isWord(index) { try checkLoop(index, canBeSwitch: false) }
@@ -211,7 +211,7 @@ struct CriticalSection {
             default: break
             }
         }
-        throw Refusal("control leaves the statements in line \(file.line(index))")
+        throw Refusal("the code leaves the critical section in line \(file.line(index))")
     }
 
     /// Whether an error that is thrown at an index leaves the statements.
@@ -229,7 +229,7 @@ struct CriticalSection {
                 }
                 end = file.partner(open)
             }
-            throw Refusal("some errors may leave the do block around line \(file.line(index))")
+            throw Refusal("the do block around line \(file.line(index)) may throw errors that it does not catch")
         }
         return true
     }

@@ -170,8 +170,8 @@ struct Fixer {
         }
     }
 
-    /// Rewrites a file and returns the modules that it needs. The last finding goes first, so that the others keep
-    /// their places among those of their patterns.
+    /// Rewrites a file and returns the modules that it needs. The last finding is rewritten first, so that the indices
+    /// of the other findings of its pattern do not change.
     private mutating func rewrite(_ number: Int, _ findings: [Finding], _ manifests: [Manifest]) -> Set<String> {
         guard let old = read(number) else { return [] }
         var new = old

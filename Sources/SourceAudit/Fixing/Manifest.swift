@@ -22,7 +22,7 @@ struct Manifest {
     static func near(_ path: String) throws(Refusal) -> [Manifest] {
         var folder = URL(filePath: path).standardizedFileURL.deletingLastPathComponent()
         while !FileManager.default.fileExists(atPath: folder.appending(path: "Package.swift").path) {
-            guard folder.path != "/" else { throw Refusal("no Package.swift says which platforms it is for") }
+            guard folder.path != "/" else { throw Refusal("no Package.swift states its platforms") }
             folder.deleteLastPathComponent()
         }
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
@@ -112,7 +112,7 @@ struct Manifest {
             ["", "."].contains(target.folder) || relative.hasPrefix(target.folder + "/")
         }
         guard let target = fitting.max(by: { $0.folder.count < $1.folder.count }) else {
-            throw Refusal("\(name) names no target of its folder")
+            throw Refusal("\(name) declares no target for its folder")
         }
         return target
     }
@@ -120,7 +120,7 @@ struct Manifest {
     /// Makes the package one of the platforms that `Mutex` and TaskOperations need, and lets the targets of files use
     /// the bridge.
     func edits(bridgeFor paths: [String]) throws(Refusal) -> [Edit] {
-        guard toolsVersion.major >= 5 else { throw Refusal("\(name) is of a tools version before 5.0") }
+        guard toolsVersion.major >= 5 else { throw Refusal("\(name) has a tools version before 5.0") }
         var edits = try platformEdits()
         var package: String?
         var done: Set<String> = []
@@ -170,7 +170,7 @@ struct Manifest {
     }
 
     private func insertion(of entry: String, intoListAt open: Int) throws(Refusal) -> Edit {
-        guard file[open] == .openSquare else { throw Refusal("\(name) has no plain list of dependencies") }
+        guard file[open] == .openSquare else { throw Refusal("\(name) does not list its dependencies as a literal") }
         let end = Int(file.tokens[open].start) + 1
         if file[open + 1] == .closeSquare { return Edit(range: end..<end, text: entry) }
         guard file.isFirstOnLine(open + 1) else { return Edit(range: end..<end, text: "\(entry), ") }
@@ -181,15 +181,15 @@ struct Manifest {
     /// Inserts an argument of `Package(…)` before the first existing argument of a list.
     private func insertion(ofArgument argument: String, before labels: [String]) throws(Refusal) -> Edit {
         guard let label = labels.compactMap({ self.labels[$0] }).min() else {
-            throw Refusal("\(name) has no plain list of targets")
+            throw Refusal("\(name) does not list its targets as a literal")
         }
         let start = Int(file.tokens[label].start)
         let line = file.isFirstOnLine(label) ? ",\n" + file.indentation(ofLine: file.line(label)) : ", "
         return Edit(range: start..<start, text: argument + line)
     }
 
-    /// The oldest systems that `Mutex` and TaskOperations run on.
-    /// The last follows from iOS if it is not there.
+    /// The oldest system versions that `Mutex` and TaskOperations support. If the last platform is missing, its version
+    /// follows from iOS.
     private static let floors: [(name: String, version: Int)] = [
         ("macOS", 15), ("iOS", 18), ("tvOS", 18), ("watchOS", 11), ("visionOS", 2), ("macCatalyst", 18),
     ]
@@ -205,12 +205,14 @@ struct Manifest {
             ]
             return [try insertion(ofArgument: "platforms: [\(all)]", before: following)]
         }
-        guard file[list + 2] == .openSquare else { throw Refusal("\(name) has no plain list of platforms") }
+        guard file[list + 2] == .openSquare else { throw Refusal("\(name) does not list its platforms as a literal") }
         let entries = (list + 3..<file.partner(list + 2)).filter { index in
             file.outlinedOpen(before: index) == list + 2
                 && (file[index - 1] == .openSquare || file[index - 1] == .comma)
         }
-        guard entries.allSatisfy({ file[$0] == .dot }) else { throw Refusal("\(name) has no plain list of platforms") }
+        guard entries.allSatisfy({ file[$0] == .dot }) else {
+            throw Refusal("\(name) does not list its platforms as a literal")
+        }
         var edits: [Edit] = []
         var missing: [String] = []
         for floor in floors {
@@ -226,7 +228,7 @@ struct Manifest {
                 let number = value.drop(while: { !$0.isNumber }).split(whereSeparator: { !$0.isNumber }).first.flatMap({
                     Int($0)
                 })
-            else { throw Refusal("\(name) has no plain list of platforms") }
+            else { throw Refusal("\(name) does not list its platforms as a literal") }
             if number < floor.version || floor.name == "macOS" && number == 10 {
                 let range = Int(file.tokens[entry + 2].start)..<Int(file.tokens[close].start)
                 edits.append(Edit(range: range, text: version(floor.version)))

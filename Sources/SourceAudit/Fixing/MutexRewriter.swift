@@ -31,14 +31,16 @@ struct MutexRewriter {
     }
 
     private func check(_ variable: DeclaredVariable, _ made: Int) throws(Refusal) {
-        guard file.text(made) == form.type else { throw Refusal("it is made as \(file.text(made))") }
+        guard file.text(made) == form.type else { throw Refusal("it is created as \(file.text(made))") }
         if let type = variable.type, file.text(type) != form.type {
             throw Refusal("it is declared as \(file.text(type))")
         }
         guard !variable.isUnderCondition else { throw Refusal("it is declared under #if") }
         let kept: Set<String> = ["private", "fileprivate", "internal", "static", "final"]
         if let other = variable.modifiers.subtracting(kept).sorted().first { throw Refusal("it is \(other)") }
-        guard !file.bytes.contains(Byte.return) else { throw Refusal("lines of the file end with carriage returns") }
+        guard !file.bytes.contains(Byte.return) else {
+            throw Refusal("the file has carriage returns at the ends of lines")
+        }
         guard matcher.codeBase.types[file.vocabulary["Mutex"]] == nil else {
             throw Refusal("the code base has a Mutex of its own")
         }
@@ -46,7 +48,7 @@ struct MutexRewriter {
         guard matcher.declarations.variablesByKey[key]?.count == 1 else { throw Refusal("it is declared twice") }
         guard case .member(let owner, let isStatic) = variable.place else { return }
         let declarations = (file.typeScopes[owner] ?? []).filter { file.kind(ofTypeScope: $0) != .extension }
-        guard declarations.count <= 1 else { throw Refusal("several types of the file have the name of its type") }
+        guard declarations.count <= 1 else { throw Refusal("several types of the file have the same name as its type") }
         guard isStatic || [.class, .actor].contains(file.kind(ofTypeScope: variable.scope)) else {
             throw Refusal("a structure that holds a Mutex cannot be copied")
         }
@@ -67,7 +69,7 @@ struct MutexRewriter {
     private func isUse(_ index: Int, of variable: DeclaredVariable) throws(Refusal) -> Bool {
         if file[index - 1] == .dot { return try isMemberUse(index, of: variable) }
         switch file[index - 1] {
-        case .var where file.isInProtocol(index): throw Refusal("a protocol asks for it in line \(file.line(index))")
+        case .var where file.isInProtocol(index): throw Refusal("a protocol requires it in line \(file.line(index))")
         case .let, .var, .func, .case: return false
         default: break
         }
@@ -142,7 +144,7 @@ struct MutexRewriter {
     /// Rewrites `lock.lock()` and its release: a `defer` after it, or an `unlock()` in the same scope.
     private func section(from use: Int, _ uses: [Int], _ released: inout Set<Int>) throws(Refusal) -> [Edit] {
         let line = file.line(use)
-        guard file.isFirstOnLine(start(of: use)) else { throw Refusal("line \(line) has more than its lock()") }
+        guard file.isFirstOnLine(start(of: use)) else { throw Refusal("line \(line) contains more than the lock()") }
         var next = use + 5
         if file[next] == .semicolon { next += 1 }
         if file[next] == .defer {
@@ -164,11 +166,11 @@ struct MutexRewriter {
     /// `lock.withLock { … }`, whose closure takes the state of a `Mutex`.
     private func closure(of use: Int) throws(Refusal) -> [Edit] {
         let (open, line) = (use + 3, file.line(use))
-        guard file[open] == .openBrace else { throw Refusal("line \(line) passes no closure of its own") }
+        guard file[open] == .openBrace else { throw Refusal("line \(line) does not pass a closure literal") }
         let close = file.partner(open)
         let result = try ResultType(ofCallFrom: start(of: use), to: close, in: file)
         if context.needsSendableResults, !result.isSendable(in: context) {
-            throw Refusal("the compiler asks for a Sendable result in line \(line)")
+            throw Refusal("the compiler requires a Sendable result in line \(line)")
         }
         var edits = [Edit(range: file.range(use + 2...use + 2), text: "withLock")]
         if form.scoped == "withLock" { edits.removeAll() }
@@ -206,7 +208,7 @@ struct MutexRewriter {
         let head = first..<min(first + 8, file.tokens.count)
         let hasSignature = head.contains { file[$0] == .in && file.line($0) == file.line(open) && file[$0 - 1] != .dot }
         guard !hasSignature || head.contains(where: { file[$0] == .for }) else {
-            throw Refusal("the closure of line \(file.line(open)) has parameters")
+            throw Refusal("the closure in line \(file.line(open)) has parameters")
         }
         let end = Int(file.tokens[open].start) + 1
         let isSpaced =

@@ -7,11 +7,11 @@ extension Rewrite {
         for (pattern, use) in [
             ("queue-current", "OperationQueue.current"), ("operation-quality", "qualityOfService of operations"),
         ] where context.codeBase.patterns.contains(pattern) {
-            throw Refusal("the code base uses \(use), which differs")
+            throw Refusal("the code base uses \(use), which differs in a bridged queue")
         }
         let variable = try DeclaredVariable(madeAt: finding.token, in: file)
         guard file.text(finding.token) == "OperationQueue", file.partner(finding.token + 1) == finding.token + 2 else {
-            throw Refusal("it is no plain OperationQueue()")
+            throw Refusal("it is not created by a plain OperationQueue()")
         }
         let declarations = context.matcher.declarations
         for index in file.tokens.indices where file.word(index) == variable.name && file.isWord(index) {
@@ -23,7 +23,7 @@ extension Rewrite {
             }
             let label = file[index - 2] == .selfValue ? index - 4 : index - 2
             if file[label + 1] == .colon, ["delegateQueue", "queue"].contains(file.text(label)) {
-                throw Refusal("another API is given the queue, in line \(file.line(index))")
+                throw Refusal("the queue is passed to another API, in line \(file.line(index))")
             }
         }
         let made = file.range(finding.token...finding.token)

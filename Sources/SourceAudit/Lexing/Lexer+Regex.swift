@@ -56,8 +56,8 @@ extension Lexer {
         return true
     }
 
-    /// `/…/` on one line, as the compiler takes it: with no blank after the first slash, nor before the last, and with
-    /// balanced parentheses. Returns false, and stays, if it is none.
+    /// `/…/` on one line, by the rules of the compiler: no blank after the first slash or before the last, and balanced
+    /// parentheses. Returns false, and does not advance, if it is not a regular expression.
     mutating func lexBareRegex() -> Bool {
         switch peek(1) {
         case 0, 9, 32, Byte.newline, Byte.return, Byte.closeParen, Byte.comma, Byte.closeSquare, Byte.closeBrace:
@@ -67,7 +67,8 @@ extension Lexer {
         guard position >= regexFreeUntil else { return false }
         let (end, isRegex) = bareRegexEnd()
         guard isRegex else {
-            // The searched bytes are not searched again. Otherwise a line of slashes would take quadratic time.
+            // Bytes that were searched once are not searched again. Otherwise a line of slashes would take quadratic
+            // time.
             if end - position > 256 { regexFreeUntil = end }
             return false
         }

@@ -1,4 +1,4 @@
-/// A token of Swift or Objective-C. Comments and white space are no tokens. Interpolations in strings are lexed.
+/// A token of Swift or Objective-C. Comments and white space are not tokens. Interpolations in strings are lexed.
 ///
 /// Eight bytes, so that a file of 100 MB that is nothing but brackets still fits into memory. Its line is found by
 /// a search in `SourceFile.lineStarts`.

@@ -1,6 +1,6 @@
 /// All texts of tokens, each once: comparing two is comparing numbers.
 ///
-/// An open hash table over one array of bytes. Adding a text costs its length.
+/// An open hash table over one array of bytes. Adding a text takes time linear in its length.
 final class Vocabulary {
     /// The empty text.
     static let none = Word(number: 0)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The pages that recipes stand on, as far as they lie beside the sources that the audit was built from.
+/// The pages of the recipes, if they exist beside the sources that the audit was built from.
 ///
 /// A recipe is named by its page, such as `Dispatch/concurrentPerform`, and by a heading if the page has several:
 /// `Documentation/Members#members-of-operation`.
@@ -26,7 +26,7 @@ enum GuideText {
         return parts.count == 2 ? "\(file)#\(parts[1])" : file
     }
 
-    /// The folder of the recipes as a person would open it, nil if it is not there.
+    /// The path of the recipes' folder, for display; nil if it does not exist.
     static var folder: String? {
         let path = package.appending(path: recipes).path
         guard FileManager.default.fileExists(atPath: path) else { return nil }

@@ -11,7 +11,7 @@ extension HTMLPage {
             return element;
           };
           if (!report.waves.length) {
-            byId("picture").textContent = "Nothing is left to move.";
+            byId("picture").textContent = "No code is left to move.";
             return;
           }
           const [width, gap, height, step, top] = [230, 70, 24, 30, 34];
@@ -112,14 +112,14 @@ extension HTMLPage {
           byId("start").append(...report.start.hotSpots.map(kind => part(kind.title,
             `${count(kind.sites, "site")}: ${kind.reason}`,
             kind.spots.map(s => file(s.file, s.line, `${count(s.sites, "site")}, used by ${s.usedBy}`)))));
-          const wins = report.start.quickWins.map(w => file(w.file, 0, `${count(w.sites, "site")} by rote, unused by the rest`));
+          const wins = report.start.quickWins.map(w => file(w.file, 0, `${count(w.sites, "site")} by rote; no other remaining file uses it`));
           const fixable = report.start.fixable ? `${count(report.start.fixable, "site")} for audit --fix` : "";
           if (wins.length || fixable) byId("start").append(part("Quick wins", fixable, wins));
         }
 
         function fillRest() {
           byId("rings").append(...report.rings.map(ring => make("div", { class: "ring" },
-            make("b", {}, "A ring, which moves together: "), ring.files.map(short).join(", "),
+            make("b", {}, "A ring of files that must move together: "), ring.files.map(short).join(", "),
             ...(ring.cuts || [{ from: ring.cutFrom, to: ring.cutTo, count: ring.cutCount }]).flatMap(cut =>
               [make("br"), `To cut: ${short(cut.from)} uses ${short(cut.to)}, ${count(cut.count, "time")}.`]))));
           if (!report.notes.length) return;

@@ -7,9 +7,9 @@ extension HTMLPage {
         const patterns = new Map(report.patterns.map(p => [p.id, p]));
         const rows = report.waves.flatMap(w => w.files);
         const waveOf = new Map(rows.map(f => [f.path, f.wave]));
-        const efforts = ["stays", "by rote", "callers change", "to be thought about", "wrap or translate first"];
-        const steps = { 2: "Swap queues", 3: "Move operations, the leaves first", 4: "Go up towards the roots",
-          5: "Make the callers async", 6: "Take the shared state out", 7: "Turn strict checking on",
+        const efforts = ["stays", "by rote", "callers change", "needs thought", "wrap or translate first"];
+        const steps = { 2: "Replace queues", 3: "Move operations, the leaves first", 4: "Continue towards the roots",
+          5: "Make the callers async", 6: "Remove shared state", 7: "Turn on strict checking",
           8: "Delete the bridge" };
         const testFiles = new Set(tests);
         const fields = ["search", "family", "effort", "wave", "kind", "opener"];
@@ -41,7 +41,7 @@ extension HTMLPage {
         function fillHeader() {
           const s = report.summary;
           byId("source").textContent = `${count(report.files, "file")}, ${count(report.lines, "line")}` +
-            (report.index ? `; the compiler's index knows ${report.index.files} of the files` : "; by names alone");
+            (report.index ? `; the compiler's index knows ${report.index.files} of the files` : "; from names alone");
           const tiles = [[s.sites, "sites to move"], [s.testSites || 0, "of them in tests"],
             [Math.round(s.hours || s.effort / 4), "hours, estimated"], [s.files, "files with them"],
             [report.waves.length, "waves"], [s.certain, "certain"], [s.likely, "likely"],
@@ -177,7 +177,7 @@ extension HTMLPage {
           if (pattern.recipe) {
             parts.push(make("h4", {}, pattern.recipe));
             if (recipes[pattern.recipe]) parts.push(...markdown(recipes[pattern.recipe]));
-          } else parts.push(make("p", {}, "There is no recipe for this."));
+          } else parts.push(make("p", {}, "There is no recipe for this finding."));
           byId("detail").replaceChildren(...parts);
           byId("detail").scrollTop = 0;
         }

@@ -24,7 +24,7 @@ struct HTMLPage {
         let folder: String
     }
 
-    /// JSON that can stand in a script: nothing in it ends one.
+    /// JSON that can be embedded in a script element, because it contains no end tag.
     private static func json(_ contents: Contents) -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -41,12 +41,12 @@ struct HTMLPage {
         <head>
         <meta charset="utf-8">
         <meta name="viewport" content="width=device-width, initial-scale=1">
-        <title>What to move, and in what order</title>
+        <title>Code to move, in order</title>
         <style>/*STYLE*/</style>
         </head>
         <body>
         <header>
-          <h1>What to move, and in what order</h1>
+          <h1>Code to move, in order</h1>
           <p id="source"></p>
           <div id="tiles"></div>
         </header>
@@ -56,19 +56,19 @@ struct HTMLPage {
         </section>
         <section>
           <h2>Waves</h2>
-          <p class="hint">Nothing that is left uses wave 1: begin there. Each box is a file, as broad as its effort;
-            choose one to see what it uses and what is found in it.</p>
+          <p class="hint">Begin with wave 1: no other remaining file uses its files. Each box is a file; its width is the
+            effort. Select a file to see its uses and its findings.</p>
           <div id="picture"></div>
           <div id="rings"></div>
         </section>
         <section>
-          <h2>What was found</h2>
+          <h2>Findings</h2>
           <form id="filters" onsubmit="return false">
             <input id="search" type="search" placeholder="search files, lines, patterns" aria-label="search">
             <select id="family" aria-label="family"></select>
             <select id="effort" aria-label="effort">
               <option value="">any effort</option><option value="1">by rote</option>
-              <option value="2">callers change</option><option value="3">to be thought about</option>
+              <option value="2">callers change</option><option value="3">needs thought</option>
             </select>
             <select id="wave" aria-label="wave"></select>
             <select id="kind" aria-label="certainty and recipe">
@@ -90,7 +90,7 @@ struct HTMLPage {
               <p id="pages"><button type="button" id="before">before</button> <span id="page"></span>
                 <button type="button" id="after">after</button></p>
             </div>
-            <aside id="detail"><p class="hint">Choose a line to see its recipe.</p></aside>
+            <aside id="detail"><p class="hint">Select a line to see its recipe.</p></aside>
           </div>
         </section>
         <section id="notes"></section>

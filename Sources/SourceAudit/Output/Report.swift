@@ -1,5 +1,5 @@
-/// The findings of an audit, as written to JSON. The number of the schema changes with its meaning; members are only
-/// added.
+/// The findings of an audit, in the form of the JSON output. Members are only added; the schema number changes if a
+/// member changes its meaning.
 public struct Report: Codable, Sendable {
     public static let schema = 1
 
@@ -18,15 +18,15 @@ public struct Report: Codable, Sendable {
     public var rings: [Ring]
     /// Files that could not be read, and mistakes in comments for the audit.
     public var notes: [Note]
-    /// Where to begin, and counts by target or folder. Reports of older versions have none.
+    /// The files to begin with. Reports of older versions do not contain this or `folders`.
     public var start: Start?
     public var folders: [FolderRow]?
 
     public struct IndexUse: Codable, Sendable {
         public var stores: [String]
-        /// The files that it knows.
+        /// The number of files in the index.
         public var files: Int
-        /// The files that were changed after it was made; of those names alone are used.
+        /// The files that were changed after the index was written. For these, the audit relies on names.
         public var stale: [String]
     }
 

@@ -57,7 +57,7 @@ struct HotKind {
                 "operation-subclass-derived", "operation-subclass-generic", "queue-subclass",
             ]),
         HotKind(
-            title: "Graphs", reason: "operations order others here, or pass values on",
+            title: "Graphs", reason: "operations that order other operations or pass values to them",
             patterns: [
                 "operation-graph", "operation-dependency", "operation-dependency-cycle", "operation-input-property",
                 "operation-dependencies-across-queues", "operation-overrides-ready", "operation-last",
@@ -71,7 +71,7 @@ struct HotKind {
                 "lock-condition-order", "thread-worker",
             ]),
         HotKind(
-            title: "Semaphores", reason: "a lock, a limit or a signal: each goes another way",
+            title: "Semaphores", reason: "a lock, a limit or a signal; each has a different replacement",
             patterns: [
                 "semaphore-signal", "semaphore-limit", "semaphore-producer", "semaphore-unknown", "semaphore-c",
                 "semaphore-lock",
@@ -140,5 +140,5 @@ extension Pattern.Effort {
 
     /// The basis of the hours, for reports.
     static let measure =
-        "estimated for each site: 0.25 h by rote, 0.75 h where callers change, 2 h where it has to be thought about"
+        "estimates for each site: 0.25 h by rote, 0.75 h if callers change, 2 h if the change needs thought"
 }

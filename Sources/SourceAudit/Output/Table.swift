@@ -20,7 +20,7 @@ struct Table {
         var parts = [summary, start, patternTable, folderTable]
         if let new {
             parts.append(
-                new.isEmpty ? "Nothing is new since the baseline.\n" : "New since the baseline:\n" + files(new))
+                new.isEmpty ? "No new findings since the baseline.\n" : "New since the baseline:\n" + files(new))
         } else if !isSummary {
             // Findings that are not counted yet are not listed here either.
             let isCounted = report.summary.families[Pattern.Family.checking.rawValue] != nil
@@ -48,7 +48,7 @@ struct Table {
             let stale = index.stale.isEmpty ? "" : ", \(index.stale.count) changed since then"
             lines.append("the compiler's index knows \(count(index.files, "file"))\(stale)")
         } else {
-            lines.append("by names alone: there is no index of the compiler's")
+            lines.append("from names alone, without an index of the compiler")
         }
         lines.append("hours are \(Pattern.Effort.measure)")
         if let folder = GuideText.folder, report.summary.sites > 0 { lines.append("recipes: \(folder)") }
@@ -75,10 +75,10 @@ struct Table {
         if start.fixable > 0 || !start.quickWins.isEmpty {
             text += bold("Quick wins") + "\n"
             if start.fixable > 0 {
-                text += "  \(count(start.fixable, "site")) for audit --fix, which rewrites or names each\n"
+                text += "  \(count(start.fixable, "site")) for audit --fix, which rewrites each or gives the reason\n"
             }
             for win in start.quickWins.prefix(Self.spots) {
-                text += "  \(win.file)  \(count(win.sites, "site")) by rote, and nothing that is left uses it\n"
+                text += "  \(win.file)  \(count(win.sites, "site")) by rote; no other remaining file uses it\n"
             }
             if start.quickWins.count > Self.spots { text += "  and \(start.quickWins.count - Self.spots) more files\n" }
         }
@@ -175,13 +175,13 @@ struct Table {
 
     private func waves(_ waves: [Report.Wave]) -> String {
         guard !waves.isEmpty else { return "" }
-        var text = "In waves: nothing that is left uses wave 1. A layer uses only the layers before it.\n"
+        var text = "Waves: no other remaining file uses a file of wave 1. A file uses only files of lower layers.\n"
         for wave in waves {
             let isLast = wave.files.allSatisfy { $0.steps.allSatisfy { $0 >= Pattern.Step.checking.rawValue } }
             text +=
                 "\n" + bold("wave \(wave.number)")
                 + "  \(count(wave.sites, "site")), \(Self.text(Double(wave.effort) / 4)) h"
-            text += isLast ? ", when all else has moved\n" : "\n"
+            text += isLast ? ", after everything else\n" : "\n"
             let table = wave.files.map { file in
                 [
                     "  " + file.path, count(file.sites, "site"), "\(Self.text(Double(file.effort) / 4)) h",
@@ -196,7 +196,7 @@ struct Table {
             }
         }
         for ring in report.rings {
-            text += "\nA ring, which moves together: \(ring.files.joined(separator: ", "))\n"
+            text += "\nA ring of files that must move together: \(ring.files.joined(separator: ", "))\n"
             for cut in ring.cuts ?? [] {
                 text += "  to cut: \(cut.from) uses \(cut.to), \(count(cut.count, "time"))\n"
             }

@@ -5,7 +5,7 @@ extension Patterns {
             "advanced-condition", .operations, "Condition of operations", recipe: "Advanced/ConditionEvaluation",
             .callers, .leaves, "An operation, and after:.", .analysis),
         Pattern(
-            "advanced-waiting-condition", .operations, "Condition that waits for something outside",
+            "advanced-waiting-condition", .operations, "Condition that waits for an external event",
             recipe: "Advanced/ReachabilityCondition", .callers, .leaves,
             "An operation with callback:, and dependencies:.", .analysis),
         Pattern(
@@ -18,8 +18,8 @@ extension Patterns {
             "advanced-retry", .operations, "Operation that tries again", recipe: "Advanced/RetryOperation", .callers,
             .leaves, "retry: .exponential(…).", .analysis),
         Pattern(
-            "advanced-timeout", .operations, "Observer that ends an operation in time",
-            recipe: "Advanced/TimeoutObserver", .rote, .leaves, "timeLimit: or deadline:.", .analysis),
+            "advanced-timeout", .operations, "Observer that limits the time of an operation",
+            recipe: "Advanced/TimeoutObserver", .rote, .leaves, ".timeLimit(_:) or .ending(within:).", .analysis),
         Pattern(
             "advanced-observer", .operations, "Observer of operations", recipe: "Advanced/BlockObserver", .callers,
             .leaves, "The body, and addCompletionHandler.", .analysis),

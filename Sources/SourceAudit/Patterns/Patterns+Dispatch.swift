@@ -3,7 +3,7 @@ extension Patterns {
     static let dispatch: [Pattern] = [
         Pattern(
             "dispatch-queue-target", .dispatch, "Queue with a target queue", recipe: "Dispatch/setTarget", .thought,
-            .queues, "A queue for each order, and limits: for what they share.",
+            .queues, "A queue for each order, and .limited(by:) for shared resources.",
             .made([.dispatchQueue], when: [.label("target")]), .member(["setTarget"], of: [.dispatchQueue, .source]),
             .function(["dispatch_set_target_queue"])),
         Pattern(
@@ -15,7 +15,7 @@ extension Patterns {
             .made([.dispatchQueue], when: [.mentions("concurrent")]),
             .function(["dispatch_queue_create"], when: [.mentions("DISPATCH_QUEUE_CONCURRENT")])),
         Pattern(
-            "dispatch-queue-value", .dispatch, "Serial queue that is filled by async and asked by sync",
+            "dispatch-queue-value", .dispatch, "Serial queue that async writes to and sync reads from",
             recipe: "Dispatch/DispatchQueue.sync", .callers, .state, "An actor, and await.", .analysis),
         Pattern(
             "dispatch-queue-lock", .dispatch, "Serial queue in place of a lock", recipe: "Dispatch/SerialDispatchQueue",
@@ -33,7 +33,7 @@ extension Patterns {
             .member(["async", "sync", "asyncAfter"], of: [.dispatchQueue], when: [.mentions("barrier")]),
             .function(["dispatch_barrier_async", "dispatch_barrier_sync", "dispatch_barrier_async_and_wait"])),
         Pattern(
-            "dispatch-sync-own-queue", .dispatch, "sync on the own queue",
+            "dispatch-sync-own-queue", .dispatch, "sync on the current queue",
             recipe: "Dispatch/DispatchQueue.syncOnItself", .thought, .state,
             "Never returns. A call within an actor does not wait.", .analysis),
         Pattern(
@@ -66,7 +66,7 @@ extension Patterns {
             .callers, .leaves, "A queue of width 1, on a BlockingExecutor if users' code may block.", .analysis),
         Pattern(
             "dispatch-after", .dispatch, "asyncAfter", recipe: "Dispatch/asyncAfter", .rote, .leaves,
-            "queue.addOperation(delay:), or Task.sleep.", .member(["asyncAfter", "schedule"], of: [.dispatchQueue]),
+            "queue.addOperation(.delay(…)), or Task.sleep.", .member(["asyncAfter", "schedule"], of: [.dispatchQueue]),
             .function(["dispatch_after", "dispatch_after_f"])),
         Pattern(
             "dispatch-async", .dispatch, "queue.async", recipe: "Operations/addOperations", .callers, .leaves,
@@ -82,10 +82,10 @@ extension Patterns {
         Pattern(
             "dispatch-sync-empty", .dispatch, "sync { } that waits until a queue is empty",
             recipe: "Operations/waitUntilFinished", .callers, .callers,
-            "await waitUntilAllOperationsAreFinished(), or the end of what was submitted.",
+            "await waitUntilAllOperationsAreFinished(), or the submitted operations.",
             .member(["sync"], of: [.dispatchQueue], when: [.emptyClosure])),
         Pattern(
-            "dispatch-required", .dispatch, "Queue that a system API asks for", recipe: "Dispatch/SystemQueue", .kept,
+            "dispatch-required", .dispatch, "Queue that a system API requires", recipe: "Dispatch/SystemQueue", .kept,
             .callers, "Keep it, or use the API's async form.", .analysis),
         Pattern(
             "dispatch-sync", .dispatch, "queue.sync", recipe: "Dispatch/DispatchQueue.sync", .callers, .callers,
@@ -95,12 +95,12 @@ extension Patterns {
         Pattern(
             "dispatch-global-queue", .dispatch, "DispatchQueue.global() as a value",
             recipe: "Dispatch/DispatchQueue.global", .callers, .queues,
-            "Goes with the parameter or variable that takes it: priority: of the operation.",
+            "Changes with the parameter or variable that receives it: priority: of the operation.",
             .member(["global"], of: [.dispatchQueue], when: [.last]), .function(["dispatch_get_global_queue"])),
         Pattern(
             "dispatch-main-queue", .dispatch, "DispatchQueue.main as a value", recipe: "Dispatch/DispatchQueue.main",
             .callers, .callers,
-            "Goes with the parameter or property that takes it: @MainActor closures, or TaskOperationQueue.main.",
+            "Changes with the parameter or property that receives it: @MainActor closures, or TaskOperationQueue.main.",
             .member(["main"], of: [.dispatchQueue], when: [.last]), .function(["dispatch_get_main_queue"])),
         Pattern(
             "dispatch-apply", .dispatch, "concurrentPerform", recipe: "Dispatch/concurrentPerform", .callers, .callers,
@@ -111,7 +111,7 @@ extension Patterns {
             "A static let, or an AsyncLazy.", .function(["dispatch_once", "dispatch_once_f", "pthread_once"])),
         Pattern(
             "dispatch-suspend", .dispatch, "suspend(), resume(), activate() of a queue",
-            recipe: "Operations/isSuspended", .rote, .queues, "isSuspended, which does not count.",
+            recipe: "Operations/isSuspended", .rote, .queues, "isSuspended, which does not count calls.",
             .member(["suspend", "resume", "activate"], of: [.dispatchQueue])),
         Pattern(
             "dispatch-specific", .dispatch, "setSpecific, getSpecific", recipe: "Threads/threadDictionary", .callers,
@@ -132,7 +132,7 @@ extension Patterns {
             .rote, .queues, "name: and priority:.", .member(["label", "qos"], of: [.dispatchQueue])),
         Pattern(
             "dispatch-type", .dispatch, "DispatchQueue as a type", recipe: "Documentation/Members#calls-of-dispatch",
-            .callers, .queues, "Becomes the type of what takes the queue's place.",
+            .callers, .queues, "Becomes the type of the queue's replacement.",
             .named([.dispatchQueue, .dispatchIO])),
     ]
 
@@ -156,6 +156,6 @@ extension Patterns {
             .function(["dispatch_group_wait"])),
         Pattern(
             "group-type", .groups, "DispatchGroup as a type", recipe: "Dispatch/DispatchGroup.enter", .callers,
-            .callers, "Goes with the group: an AsyncGroup where it is passed on.", .named([.group])),
+            .callers, "Changes with the group: an AsyncGroup if it is passed on.", .named([.group])),
     ]
 }

@@ -4,7 +4,7 @@ extension Patterns {
         Pattern(
             "lock-two-sections", .locks, "A check and an action in two critical sections",
             recipe: "Threads/UnguardedState", .thought, .state,
-            "One method of an actor without an await in it. Others can come between the two.", .analysis),
+            "One method of an actor, without an await in it. Other code can run between the two.", .analysis),
         Pattern(
             "lock-cached", .locks, "A value that is computed once behind a lock", recipe: "Dispatch/dispatch_once",
             .callers, .state, "A static let, a lazy value of an actor, or an AsyncLazy.", .analysis),
@@ -49,10 +49,10 @@ extension Patterns {
             .state, "A Mutex, or an actor.", .function(["objc_sync_enter", "objc_sync_exit"])),
         Pattern(
             "lock-without-defer", .locks, "lock() whose unlock() is not in a defer", recipe: "Threads/NSLock", .callers,
-            .state, "withLock of a Mutex leaves it on every path.", .analysis),
+            .state, "withLock of a Mutex unlocks it on every path.", .analysis),
         Pattern(
             "lock-condition-used", .locks, "lock, wait, signal of a condition", recipe: "Threads/NSCondition", .callers,
-            .state, "Goes with the condition.",
+            .state, "Changes with the condition.",
             .member(
                 ["lock", "unlock", "wait", "signal", "broadcast", "withLock", "try", "waitUntilDate"], of: [.condition]),
             .function([
@@ -61,7 +61,7 @@ extension Patterns {
             ])),
         Pattern(
             "lock-used", .locks, "lock(), unlock(), withLock", recipe: "Threads/NSLock", .rote, .state,
-            "Goes with the lock: withLock of a Mutex.",
+            "Changes with the lock: withLock of a Mutex.",
             .member(
                 [
                     "lock", "unlock", "try", "withLock", "tryLock", "withLockUnchecked", "withLockIfAvailable",
@@ -72,7 +72,7 @@ extension Patterns {
             "An Atomic of Synchronization, or a Mutex.", .function(atomicFunctions, when: [.called])),
         Pattern(
             "lock-type", .locks, "Lock as a type", recipe: "Threads/NSLock", .rote, .state,
-            "Goes with the lock: a Mutex, with what it guards inside.",
+            "Changes with the lock: a Mutex that contains the guarded state.",
             .named([
                 .lock, .recursiveLock, .condition, .conditionLock, .unfairLock, .unfairLockStructure, .mutex,
                 .readWriteLock, .conditionVariable,
@@ -93,7 +93,7 @@ extension Patterns {
     /// Systems that consist of several patterns.
     static let systems: [Pattern] = [
         Pattern(
-            "system-downloader", .systems, "A table of the operations that run", recipe: "Systems/ImageDownloader",
+            "system-downloader", .systems, "A table of running operations", recipe: "Systems/ImageDownloader",
             .thought, .graphs, "KeyedOperations.", .analysis),
         Pattern(
             "system-manager", .systems, "A shared manager that downloads batches", recipe: "Systems/PhotoManager",
@@ -111,30 +111,30 @@ extension Patterns {
         Pattern(
             "checking-result", .checking, "Result of an operation that is not Sendable",
             recipe: "Migration#step-0-whatever-you-have", .callers, .checking,
-            "What a body returns has to be Sendable.", .analysis),
+            "The result of a body must be Sendable.", .analysis),
         Pattern(
             "checking-closure", .checking, "Stored closure that is called on a queue",
-            recipe: "Migration#what-the-compiler-says-on-the-way", .callers, .checking,
-            "Make it @Sendable, and what it captures Sendable.", .analysis),
+            recipe: "Migration#messages-of-the-compiler-during-the-port", .callers, .checking,
+            "Make it @Sendable, and its captures Sendable.", .analysis),
         Pattern(
-            "checking-static", .checking, "static var that nothing guards",
-            recipe: "Migration#what-the-compiler-says-on-the-way", .callers, .checking,
+            "checking-static", .checking, "static var without a lock",
+            recipe: "Migration#messages-of-the-compiler-during-the-port", .callers, .checking,
             "static let, an actor, a Mutex, or @MainActor.", .analysis),
         Pattern(
-            "checking-global", .checking, "Global var that nothing guards",
-            recipe: "Migration#what-the-compiler-says-on-the-way", .callers, .checking,
+            "checking-global", .checking, "Global var without a lock",
+            recipe: "Migration#messages-of-the-compiler-during-the-port", .callers, .checking,
             "A let, an actor, a Mutex, or @MainActor.", .analysis),
         Pattern(
             "checking-open-class", .checking, "Open class with variables",
-            recipe: "Migration#what-the-compiler-says-on-the-way", .callers, .checking,
-            "A subclass can be anything: it cannot be Sendable. Close it, or isolate it.", .analysis),
+            recipe: "Migration#messages-of-the-compiler-during-the-port", .callers, .checking,
+            "It cannot be Sendable, because a subclass could add state. Make it final, or isolate it.", .analysis),
         Pattern(
             "checking-unchecked", .checking, "@unchecked Sendable", recipe: "Migration#how-to-tell-that-you-are-done",
-            .callers, .checking, "The compiler does not check it: a sentence says why it is right, or it goes.",
+            .callers, .checking, "The compiler does not check it. State in a comment why it is correct, or remove it.",
             .analysis),
         Pattern(
             "checking-unsafe", .checking, "nonisolated(unsafe)", recipe: "Migration#how-to-tell-that-you-are-done",
-            .callers, .checking, "The compiler does not check it: a sentence says why it is right, or it goes.",
+            .callers, .checking, "The compiler does not check it. State in a comment why it is correct, or remove it.",
             .analysis),
     ]
 
@@ -143,17 +143,17 @@ extension Patterns {
         Pattern(
             "ported-await-on-width-1", .ported, "await of an operation in a body of a queue of width 1",
             recipe: "Operations/SerialOperationQueue", .thought, .bridge,
-            "The body lends its place out meanwhile: state must not be half changed over it.", .analysis),
+            "The body lends its permit during the wait: do not leave state half changed across it.", .analysis),
         Pattern(
             "ported-blocking-body", .ported, "Blocking call in a body", recipe: "Operations/BlockingOperations",
-            .callers, .bridge, "It takes a thread of the cooperative pool away: a BlockingExecutor.", .analysis),
+            .callers, .bridge, "It occupies a thread of the cooperative pool: use a BlockingExecutor.", .analysis),
         Pattern(
-            "ported-ignored-outcome", .ported, "Operation that can fail, and whose outcome nothing asks for",
+            "ported-ignored-outcome", .ported, "Operation that can fail, and whose outcome is not used",
             recipe: "Operations/ErrorProperty", .rote, .bridge,
             "try await its value, add a completion handler, or write _ = if an error does not matter.", .analysis),
         Pattern(
             "ported-bridged-queue", .ported, "BridgedOperationQueue", recipe: "Migration#a-bridged-queue", .callers,
-            .bridge, "A TaskOperationQueue when nothing old is added any more.", .made([.bridgedQueue]),
+            .bridge, "A TaskOperationQueue when no old operation is added any more.", .made([.bridgedQueue]),
             .function(["BridgedOperationQueue"])),
         Pattern(
             "ported-blocking-wait", .ported, "waitUntilFinishedBlocking", recipe: "Operations/waitUntilFinished",

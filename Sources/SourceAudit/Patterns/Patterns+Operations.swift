@@ -3,19 +3,20 @@ extension Patterns {
     static let operations: [Pattern] = [
         Pattern(
             "operation-subclass", .operations, "Operation subclass with main()", recipe: "Operations/Operation.main",
-            .callers, .leaves, "Becomes a TaskOperationBody; what main() writes becomes what it returns.", .analysis),
+            .callers, .leaves, "Becomes a TaskOperationBody, which returns the result that main() used to write.",
+            .analysis),
         Pattern(
             "operation-subclass-asynchronous", .operations, "Operation subclass with start() and states",
             recipe: "Operations/isAsynchronous", .thought, .leaves,
-            "Becomes an async body, or a TaskOperation(callback:); its states go.", .analysis),
+            "Becomes an async body, or a TaskOperation(callback:), without states.", .analysis),
         Pattern(
             "operation-state-machine", .operations, "Base class with a state enumeration",
             recipe: "Operations/willChangeValue", .thought, .leaves,
-            "Goes without a replacement when its last subclass has moved.", .analysis),
+            "Delete it when its last subclass has moved. It needs no replacement.", .analysis),
         Pattern(
             "operation-subclass-derived", .operations, "Subclass of an Operation class of the code base",
             recipe: "Operations/willChangeValue", .callers, .leaves,
-            "Becomes a body of its own; what it shares with its base becomes functions.", .analysis),
+            "Becomes a separate body; code that it shares with its base class becomes functions.", .analysis),
         Pattern(
             "operation-subclass-generic", .operations, "Generic Operation subclass",
             recipe: "Operations/NSInvocationOperation", .callers, .leaves,
@@ -25,24 +26,25 @@ extension Patterns {
             .callers, .leaves, "Becomes withTaskCancellationHandler, or completion.onCancel.", .analysis),
         Pattern(
             "operation-overrides-ready", .operations, "isReady overridden", recipe: "Operations/OperationCondition",
-            .thought, .graphs, "Readiness is derived from dependencies here: say what it waits for as one.", .analysis),
+            .thought, .graphs, "Readiness follows from dependencies: add a dependency on the awaited work.", .analysis),
         Pattern(
             "operation-overrides-completion", .operations, "completionBlock overridden",
             recipe: "Operations/completionBlock", .callers, .leaves,
             "Handlers are added, not set: addCompletionHandler.", .analysis),
         Pattern(
             "operation-delegate", .operations, "Operation with a delegate", recipe: "Systems/DownloadOperation",
-            .callers, .leaves, "What the delegate is told becomes what the body returns.", .analysis),
+            .callers, .leaves, "The body returns the value that the delegate used to receive.", .analysis),
         Pattern(
             "operation-error-property", .operations, "Operation that keeps its error",
             recipe: "Operations/ErrorProperty", .callers, .leaves,
-            "Throw instead; whoever needs the value fails with it.", .analysis),
+            "Throw it instead; operations that need the value fail with it.", .analysis),
         Pattern(
             "operation-input-property", .operations, "Operation that reads another's result",
             recipe: "Operations/ResultProperty", .callers, .graphs, "after: passes the value, typed.", .analysis),
         Pattern(
-            "operation-releases", .operations, "Operation that lets go of what it worked on",
-            recipe: "Operations/StoredOperations", .rote, .leaves, "A finished operation keeps its outcome only.",
+            "operation-releases", .operations, "Operation that sets its properties to nil at its end",
+            recipe: "Operations/StoredOperations", .rote, .leaves,
+            "Not needed: a finished operation keeps only its outcome.",
             .analysis),
         Pattern(
             "operation-throws-when-cancelled", .operations, "Loop that throws when the operation is cancelled",
@@ -53,19 +55,19 @@ extension Patterns {
             .callers, .leaves, "Write the extension for AnyTaskOperation, or for the body's protocol.", .analysis),
         Pattern(
             "operation-cast", .operations, "Cast of an operation to a subclass", recipe: "Operations/ResultProperty",
-            .callers, .graphs, "The result has a type here: capture the operation itself.", .analysis),
+            .callers, .graphs, "Not needed: an operation has a typed result. Capture the operation.", .analysis),
         Pattern(
             "operation-dependency-cycle", .operations, "Dependencies that close a cycle",
             recipe: "Operations/addDependencyCycle", .thought, .graphs,
-            "addDependency throws dependencyCycle with the names on it.", .analysis),
+            "addDependency throws dependencyCycle, which names the operations.", .analysis),
         Pattern(
             "operation-dependencies-across-queues", .operations, "Dependencies between operations of two queues",
             recipe: "Operations/addDependencyAcrossQueues", .rote, .graphs, "The same here.", .analysis),
         Pattern(
-            "operation-last", .operations, "Operation that stands for the end of others",
-            recipe: "Operations/LastOperation", .callers, .graphs, "The end of the queue, or of a scope.", .analysis),
+            "operation-last", .operations, "Operation that only waits for others",
+            recipe: "Operations/LastOperation", .callers, .graphs, "Wait for the queue, or use a scope.", .analysis),
         Pattern(
-            "operation-conditions", .operations, "Conditions that an operation keeps",
+            "operation-conditions", .operations, "Conditions of an operation",
             recipe: "Operations/OperationCondition", .callers, .leaves, "An await at the beginning of the body.",
             .analysis),
         Pattern(
@@ -88,12 +90,12 @@ extension Patterns {
             .member(["addExecutionBlock", "executionBlocks"], of: [.operation]), .message(["addExecutionBlock"])),
         Pattern(
             "operation-dependency", .operations, "addDependency", recipe: "Operations/addDependency", .rote, .graphs,
-            "dependencies:, or after: if a value goes along the edge.",
+            "dependencies:, or after: to pass a value.",
             .member(["addDependency", "removeDependency"], of: [.operation], when: [.called]),
             .message(["addDependency", "removeDependency"])),
         Pattern(
             "operation-dependencies", .operations, "dependencies", recipe: "Documentation/Members#members-of-operation",
-            .callers, .graphs, "The same for reading, but empty after the end.",
+            .callers, .graphs, "The same, read-only; empty after the end.",
             .member(["dependencies"], of: [.operation])),
         Pattern(
             "operation-priority", .operations, "queuePriority", recipe: "Operations/queuePriority", .rote, .leaves,
@@ -104,7 +106,7 @@ extension Patterns {
             .member(["qualityOfService", "threadPriority"], of: [.operation])),
         Pattern(
             "queue-quality", .queues, "qualityOfService of a queue", recipe: "Operations/PriorityCaps", .rote, .queues,
-            "priority: of each operation; one queue with a limit for that priority in place of one queue for each.",
+            "priority: of each operation; instead of a queue for each priority, one queue with a limit for a priority.",
             .member(["qualityOfService"], of: [.operationQueue])),
         Pattern(
             "operation-completion", .operations, "completionBlock", recipe: "Operations/completionBlock", .callers,
@@ -123,7 +125,7 @@ extension Patterns {
             .callers, "await operation.value; until then waitUntilFinishedBlocking.",
             .member(["waitUntilFinished"], of: [.operation]), .message(["waitUntilFinished"])),
         Pattern(
-            "operation-asks-cancelled", .operations, "isCancelled asked in an operation",
+            "operation-asks-cancelled", .operations, "isCancelled read in an operation",
             recipe: "Operations/isCancelled", .rote, .leaves, "Task.isCancelled, or Task.checkCancellation().",
             .member(["isCancelled"], of: [.operation], when: [.inOperation]),
             .message(["isCancelled"], when: [.inOperation])),

@@ -3,7 +3,7 @@ extension Patterns {
     static let queues: [Pattern] = [
         Pattern(
             "queue-subclass", .queues, "OperationQueue subclass", recipe: "Operations/OperationQueueSubclass", .thought,
-            .queues, "What it overrides is not called by a queue of ours: wrap a queue instead.", .analysis),
+            .queues, "A TaskOperationQueue does not call overrides: wrap a queue instead.", .analysis),
         Pattern(
             "queue-serial", .queues, "OperationQueue of width 1", recipe: "Operations/SerialOperationQueue", .callers,
             .state, "An actor for the state, with a queue of width 1 if order matters.",
@@ -20,7 +20,7 @@ extension Patterns {
             .message(["setMaxConcurrentOperationCount"])),
         Pattern(
             "queue-made", .queues, "OperationQueue()", recipe: "Operations/maxConcurrentOperationCount", .rote, .queues,
-            "BridgedOperationQueue() at first, a TaskOperationQueue when nothing old is added any more.",
+            "BridgedOperationQueue() at first, a TaskOperationQueue when no old operation is added any more.",
             .made([.operationQueue])),
         Pattern(
             "queue-add-many-sizes", .queues, "Operations added over a stride", recipe: "Operations/ChunkedOperations",
@@ -49,7 +49,7 @@ extension Patterns {
             "The same.", .member(["cancelAllOperations"], of: [.operationQueue]), .message(["cancelAllOperations"])),
         Pattern(
             "queue-wait", .queues, "waitUntilAllOperationsAreFinished()", recipe: "Operations/waitUntilFinished",
-            .thought, .callers, "The same with try await; until then the blocking one.",
+            .thought, .callers, "The same with try await; until the caller is async, waitUntilFinishedBlocking().",
             .member(["waitUntilAllOperationsAreFinished"], of: [.operationQueue]),
             .message(["waitUntilAllOperationsAreFinished"])),
         Pattern(
@@ -66,12 +66,12 @@ extension Patterns {
         Pattern(
             "queue-main", .queues, "OperationQueue.main as a value", recipe: "Dispatch/DispatchQueue.main", .callers,
             .callers,
-            "Goes with the parameter or property that takes it: @MainActor closures, or TaskOperationQueue.main.",
+            "Changes with the parameter or property that receives it: @MainActor closures, or TaskOperationQueue.main.",
             .member(["main", "mainQueue"], of: [.operationQueue], when: [.last])),
         Pattern(
             "queue-operations", .queues, "operations, operationCount",
             recipe: "Documentation/Members#members-of-operationqueue", .callers, .queues,
-            "The same; a bridged queue on Linux has stand-ins, so that casts fail.",
+            "The same; on Linux, a bridged queue returns stand-ins, so casts fail.",
             .member(["operations", "operationCount"], of: [.operationQueue])),
         Pattern(
             "queue-underlying", .queues, "underlyingQueue", recipe: "Documentation/Members#members-of-operationqueue",
@@ -84,16 +84,17 @@ extension Patterns {
         Pattern(
             "queue-type", .queues, "OperationQueue as a type",
             recipe: "Documentation/Members#members-of-operationqueue", .rote, .queues,
-            "BridgedOperationQueue at first, a TaskOperationQueue when nothing old is added any more.",
+            "BridgedOperationQueue at first, a TaskOperationQueue when no old operation is added any more.",
             .named([.operationQueue])),
         Pattern(
             "queue-limit-implied", .queues, "Process or descriptor that is opened in a body",
             recipe: "Operations/maxConcurrentOperationCount", .callers, .queues,
-            "The old queue's width limits how many are open at once: give the new queue the same width, or an AsyncSemaphore.",
+            "The width of the old queue limits the number of open ones: keep the width, or use an AsyncSemaphore.",
             .analysis),
         Pattern(
             "queue-scheduler", .queues, "OperationQueue as a scheduler of Combine",
             recipe: "Documentation/Members#members-of-operationqueue", .callers, .queues,
-            "Delays are addOperation(delay:).", .member(["schedule", "now", "minimumTolerance"], of: [.operationQueue])),
+            "Not needed: delays are addOperation(.delay(…)).",
+            .member(["schedule", "now", "minimumTolerance"], of: [.operationQueue])),
     ]
 }

@@ -12,20 +12,20 @@ extension Patterns {
             "semaphore-limit", .semaphores, "Semaphore as a limit", recipe: "Dispatch/DispatchSemaphore.limit",
             .callers, .queues, "The width of a queue, or an AsyncSemaphore.", .analysis),
         Pattern(
-            "semaphore-unknown", .semaphores, "Semaphore whose use is not seen",
+            "semaphore-unknown", .semaphores, "Semaphore whose purpose is unknown",
             recipe: "Dispatch/DispatchSemaphore.limit", .thought, .callers,
-            "Look whether it is a lock, a limit or a signal.", .analysis),
+            "Check whether it is a lock, a limit or a signal.", .analysis),
         Pattern(
-            "semaphore-lock-used", .semaphores, "wait() and signal() around what a semaphore guards",
+            "semaphore-lock-used", .semaphores, "wait() and signal() around guarded state",
             recipe: "Dispatch/DispatchSemaphore.lock", .rote, .state, "withLock of a Mutex.", .analysis),
         Pattern(
             "semaphore-limit-used", .semaphores, "wait() and signal() of a limit",
             recipe: "Dispatch/DispatchSemaphore.limit", .callers, .queues,
-            "Go with the width of a queue; acquire() and release() of an AsyncSemaphore.", .analysis),
+            "Replaced by the width of a queue; or acquire() and release() of an AsyncSemaphore.", .analysis),
         Pattern(
-            "semaphore-producer", .semaphores, "wait() of a limit in what hands work out",
+            "semaphore-producer", .semaphores, "wait() of a limit in a producer",
             recipe: "Dispatch/DispatchSemaphore.producer", .callers, .queues,
-            "Goes with the width of a queue; or a queue with room for so many, for which the producer waits.",
+            "Replaced by the width of a queue; or a queue with limited room, for which the producer waits.",
             .analysis),
         Pattern(
             "semaphore-wait", .semaphores, "wait() of a semaphore", recipe: "Dispatch/DispatchSemaphore.signal",
@@ -33,7 +33,7 @@ extension Patterns {
             .member(["wait"], of: [.semaphore]), .function(["dispatch_semaphore_wait", "sem_wait"])),
         Pattern(
             "semaphore-signalled", .semaphores, "signal() of a semaphore", recipe: "Dispatch/DispatchSemaphore.signal",
-            .rote, .callers, "Goes with its wait().", .member(["signal"], of: [.semaphore]),
+            .rote, .callers, "Changes with its wait().", .member(["signal"], of: [.semaphore]),
             .function(["dispatch_semaphore_signal", "sem_post"])),
         Pattern(
             "semaphore-c", .semaphores, "dispatch_semaphore_create", recipe: "Dispatch/DispatchSemaphore.limit",
@@ -41,7 +41,7 @@ extension Patterns {
             .function(["dispatch_semaphore_create", "sem_init"])),
         Pattern(
             "semaphore-type", .semaphores, "DispatchSemaphore as a type", recipe: "Dispatch/DispatchSemaphore.limit",
-            .callers, .callers, "Goes with the semaphore: an AsyncSemaphore where it is passed on.",
+            .callers, .callers, "Changes with the semaphore: an AsyncSemaphore if it is passed on.",
             .named([.semaphore])),
     ]
 
@@ -103,7 +103,7 @@ extension Patterns {
         Pattern(
             "source-suspend", .sources, "suspend(), resume() of a source", recipe: "Dispatch/DispatchSource.suspend",
             .thought, .leaves,
-            "A sequence is not suspended: what is not asked for waits. Leave the loop, or keep the source.",
+            "A sequence cannot be suspended: events wait until the loop requests them. Leave the loop, or keep the source.",
             .member(["suspend"], of: [.source]), .function(["dispatch_suspend"])),
         Pattern(
             "source-schedule", .sources, "schedule of a timer source", recipe: "Dispatch/DispatchSourceTimer.schedule",
@@ -126,6 +126,6 @@ extension Patterns {
             ])),
         Pattern(
             "source-type", .sources, "Dispatch source as a type", recipe: "Documentation/Members#calls-of-dispatch",
-            .rote, .leaves, "Goes with the source: the task of the loop over its events.", .named([.source])),
+            .rote, .leaves, "Changes with the source: the task that iterates over its events.", .named([.source])),
     ]
 }

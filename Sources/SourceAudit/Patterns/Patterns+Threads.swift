@@ -37,7 +37,7 @@ extension Patterns {
             .function(["sleep", "usleep", "nanosleep"], when: [.called, .free])),
         Pattern(
             "thread-type", .threads, "Thread as a type", recipe: "Threads/Thread.start", .callers, .leaves,
-            "Goes with the thread: a ThreadExecutor or a BlockingExecutor.", .named([.thread, .threadIdentifier])),
+            "Changes with the thread: a ThreadExecutor or a BlockingExecutor.", .named([.thread, .threadIdentifier])),
         Pattern(
             "thread-main", .threads, "Thread.isMainThread", recipe: "Threads/performSelectorOnMainThread", .callers,
             .callers, "@MainActor: the compiler knows.", .member(["isMainThread", "main"], of: [.thread]),
@@ -48,7 +48,7 @@ extension Patterns {
             .member(["current", "currentThread"], of: [.thread], when: [.last]), .function(["pthread_self"])),
         Pattern(
             "thread-control", .threads, "start(), cancel(), name of a thread", recipe: "Threads/Thread.start", .rote,
-            .leaves, "Goes with the thread.",
+            .leaves, "Changes with the thread.",
             .member(
                 ["start", "cancel", "isCancelled", "isFinished", "isExecuting", "name", "stackSize", "exit"],
                 of: [.thread]), .function(["pthread_join", "pthread_detach", "pthread_cancel"])),
@@ -80,7 +80,7 @@ extension Patterns {
     /// Timers and run loops.
     static let timers: [Pattern] = [
         Pattern(
-            "timer-rearmed", .timers, "One-shot timer that is made anew each time",
+            "timer-rearmed", .timers, "One-shot timer that is created again each time",
             recipe: "Threads/cancelPreviousPerformRequests", .callers, .leaves, "task.cancel(), then a new one.",
             .analysis),
         Pattern(
@@ -94,7 +94,7 @@ extension Patterns {
             .member(["fire", "invalidate", "isValid", "fireDate", "tolerance"], of: [.timer])),
         Pattern(
             "timer-type", .timers, "Timer as a type", recipe: "Threads/performAfterDelay", .rote, .leaves,
-            "Goes with the timer: the task that sleeps.", .named([.timer])),
+            "Changes with the timer: the task that sleeps.", .named([.timer])),
         Pattern(
             "run-loop", .timers, "RunLoop that is run or given work", recipe: "Threads/performSelectorOnThread",
             .thought, .callers, "A ThreadExecutor, or nothing: an await leaves the thread free.",

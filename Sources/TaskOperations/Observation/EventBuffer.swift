@@ -1,11 +1,11 @@
-/// Events on their way to one task, of one queue or of several.
+/// A buffer of events, from one or more queues, for one task.
 final class EventBuffer: Sendable {
     fileprivate struct State: Sendable {
         var events = WorkLine<TaskOperationEvent>()
-        /// Dropped before the first of them, and after the last.
+        /// The numbers of events that were dropped before the first event and after the last one.
         var missedBefore = 0
         var missedAfter = 0
-        /// Queues from which events may come.
+        /// The number of queues that can still send events.
         var sourceCount = 0
         var isEnded = false
         var waiter: WaitContinuation<Void>?
@@ -14,7 +14,8 @@ final class EventBuffer: Sendable {
     private let policy: TaskOperationEvents.BufferingPolicy
     private let state: Lock<State>
 
-    /// - Parameter sourceCount: From how many queues events come; they end when these are gone.
+    /// - Parameter sourceCount: The number of queues that send events. The events end when all these queues are
+    ///   released.
     init(_ policy: TaskOperationEvents.BufferingPolicy, sourceCount: Int) {
         self.policy = policy
         state = Lock(State(sourceCount: sourceCount, isEnded: sourceCount == 0))
@@ -29,7 +30,7 @@ final class EventBuffer: Sendable {
         if let waiter { InlineJobs.resume(waiter) }
     }
 
-    /// A queue is gone.
+    /// A queue was released.
     func sourceEnded() {
         end { state in
             state.sourceCount -= 1
@@ -69,7 +70,7 @@ final class EventBuffer: Sendable {
 }
 
 extension EventBuffer.State {
-    /// Adds an event. Returns the event that is dropped for it, to release after the lock.
+    /// Adds an event. Returns the event that is dropped to make room, which the caller releases after unlocking.
     fileprivate mutating func append(
         _ event: TaskOperationEvent, _ policy: TaskOperationEvents.BufferingPolicy
     ) -> TaskOperationEvent? {

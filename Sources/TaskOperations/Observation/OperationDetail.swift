@@ -50,7 +50,7 @@ package struct OperationDetail: Sendable {
     }
 }
 
-/// A wait of a body, with its target itself.
+/// A wait of a body, with a reference to its target.
 package struct CapturedWait: Sendable {
     package enum Target: Sendable {
         case operation(AnyTaskOperation)

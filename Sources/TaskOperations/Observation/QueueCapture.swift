@@ -9,7 +9,7 @@ package struct QueueCapture: Sendable {
         package let priority: TaskPriority
         package let weight: Int
         package let isBarrier: Bool
-        /// When it started. Nil if the queue was not observed then.
+        /// The time at which it started; nil if the queue was not observed then.
         package let startTime: ContinuousClock.Instant?
     }
 
@@ -27,7 +27,7 @@ package struct QueueCapture: Sendable {
         label = QueueLabel(capture.scheduler)
     }
 
-    /// Captures queues at one moment, and everything in them.
+    /// Captures queues and their contents at one moment.
     package static func capture(_ schedulers: some Sequence<Scheduler>) -> [QueueCapture] {
         Scheduler.capture(schedulers) { captures in
             captures.map { capture in
@@ -38,7 +38,7 @@ package struct QueueCapture: Sendable {
         }
     }
 
-    /// Captures a queue, and of its operations only one.
+    /// Captures a queue and one of its operations.
     ///
     /// - Returns: Also the operation's slot; nil if it is not in the queue any more.
     package static func capture(
@@ -72,7 +72,7 @@ package struct QueueCapture: Sendable {
         state.pace.rate.map { max(.zero, $0.nextStart - state.pace.time.now) } ?? .zero
     }
 
-    /// Whether an operation is to be added once there is room. Linear in the number of such operations.
+    /// Whether an operation waits for room in the queue. Linear in the number of such operations.
     package func waitsForRoom(_ operation: AnyTaskOperation) -> Bool {
         state.acceptance.producers.contains { $0.element === operation }
     }

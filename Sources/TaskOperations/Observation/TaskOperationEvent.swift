@@ -1,7 +1,8 @@
 /// An event of an operation of a queue.
 ///
-/// The events of a queue are numbered without a gap and are reported in this order. An operation has the events `added`,
-/// `ready`, `started` and `finished`, and others between them. Each occurs at most once, unless its comment says otherwise.
+/// The events of a queue are numbered without gaps and reported in the order of their numbers. An operation has the
+/// events `added`, `ready`, `started` and `finished`, and other events between them. Each occurs at most once, unless
+/// its comment says otherwise.
 public struct TaskOperationEvent: Sendable {
     /// The kind of an event.
     public enum Kind: Sendable {
@@ -9,25 +10,28 @@ public struct TaskOperationEvent: Sendable {
         case added
         /// All its dependencies have finished. Occurs again after the end of a dependency that was added later.
         case ready
-        /// Its body begins. It has had these dependencies, finished by now.
+        /// Its body begins. The associated value contains its dependencies, which have finished.
         case started(dependencies: [AnyTaskOperation])
-        /// Its body awaits something that needs its permit, which others have meanwhile. May come again.
+        /// Its body has lent its permit during a wait. Can occur several times.
         case lent
         /// Its body continues with a permit. Can occur several times.
         case returned
         /// It was cancelled. It ends at once if it has not started; otherwise its body decides.
         case cancelled
-        /// It has another priority, its own or one that it inherits. May come again.
-        // Indirect, as the compiler does not know the layout of a priority, and would not know that of an event then.
+        /// Its priority has changed: its own, or one that it inherits. Can occur several times.
+        // Indirect, because the compiler does not know the layout of a priority, and would therefore not know the
+        // layout of an event.
         indirect case priorityChanged(TaskPriority)
-        /// Its body runs again after it has failed, as its `RetryPolicy` says: the number of the attempt, from 2.
+        /// Its body runs again after a failure, according to its `RetryPolicy`. The associated value is the number of
+        /// the attempt, from 2.
         case attempt(Int)
-        /// Its body continues after it has awaited this operation, which may be unfinished. Can occur several times.
+        /// Its body continues after a wait for this operation, which may be unfinished. Can occur several times.
         case waited(for: AnyTaskOperation)
         /// It has ended.
         case finished(Outcome)
-        /// The queue removed it before it started, since it would have closed a cycle. The addition throws an error. Only an
-        /// addition that may wait for room has this event: other additions are refused before they have any.
+        /// The queue removed it before its start, because it would close a cycle, and the call that added it throws an
+        /// error. This occurs only for additions that may wait for room; other additions are refused before their first
+        /// event.
         case withdrawn
     }
 
@@ -41,7 +45,7 @@ public struct TaskOperationEvent: Sendable {
         case cancelled
     }
 
-    /// The number of the event in its queue. Events are counted as long as anything observes the queue.
+    /// The number of the event in its queue. Events are counted while the queue has an observer.
     public let number: UInt64
     package let moment: Moment
     /// The kind of change.
@@ -52,10 +56,11 @@ public struct TaskOperationEvent: Sendable {
     public let operationNumber: UInt64
     /// The queue of the operation.
     public let queue: QueueLabel
-    /// Whether it happened before the observer was added, and is reported as a part of the present state. Its instant is the
-    /// addition of the observer, and its number that of the last event before.
+    /// Whether the event describes the state at the time when the observer was added. Its instant is the addition of
+    /// the observer, and its number is that of the last event before the addition.
     public let isReplayed: Bool
-    /// How many events were dropped just before this one, as they came faster than they were taken from a bounded buffer.
+    /// The number of events that a bounded buffer dropped immediately before this one, because they were not taken in
+    /// time.
     public internal(set) var missedCount = 0
 
     /// The time of the event. Events of one step have the same instant.

@@ -1,7 +1,7 @@
 /// The events of operations, as a sequence.
 ///
-/// It begins with the state at the first call of `next()`: see `TaskOperationEvent.isReplayed`. It ends when the queues are
-/// released, or when the task is cancelled. It can be iterated any number of times.
+/// It begins with the state at the first call of `next()`; see `TaskOperationEvent.isReplayed`. It ends when the queues
+/// are released, or when the task is cancelled. You can iterate it several times.
 ///
 /// ```swift
 /// for await event in queue.events { print(event) }
@@ -12,11 +12,12 @@ public struct TaskOperationEvents: AsyncSequence, Sendable {
 
     /// The rule for events that occur faster than they are taken.
     public enum BufferingPolicy: Sendable {
-        /// All are kept.
+        /// Keeps all events.
         case unbounded
-        /// So many of the last are kept. `TaskOperationEvent.missedCount` says how many are missing before one.
+        /// Keeps the given number of newest events. `TaskOperationEvent.missedCount` is the number of events that are
+        /// missing before an event.
         case newest(Int)
-        /// So many of the first are kept, and later ones are dropped until there is room again.
+        /// Keeps the given number of oldest events, and drops later ones until there is room again.
         case oldest(Int)
     }
 
@@ -25,7 +26,7 @@ public struct TaskOperationEvents: AsyncSequence, Sendable {
         case all
     }
 
-    /// Load it with no lock held: the result may become the last reference.
+    /// Access it with no lock held, because the result may become the last reference.
     fileprivate struct WeakScheduler: Sendable {
         weak let scheduler: Scheduler?
     }
@@ -45,7 +46,7 @@ public struct TaskOperationEvents: AsyncSequence, Sendable {
 
     public func makeAsyncIterator() -> Iterator { Iterator(EventSubscription(source, policy)) }
 
-    /// Goes through the events.
+    /// An iterator over the events.
     public struct Iterator: AsyncIteratorProtocol {
         private let subscription: EventSubscription
 
@@ -56,7 +57,7 @@ public struct TaskOperationEvents: AsyncSequence, Sendable {
         public mutating func next() async -> TaskOperationEvent? { await subscription.buffer.next() }
     }
 
-    /// Listens as long as it lives.
+    /// Listens until it is released.
     fileprivate final class EventSubscription: Sendable {
         let buffer: EventBuffer
         private let source: Source
@@ -69,7 +70,7 @@ public struct TaskOperationEvents: AsyncSequence, Sendable {
                 buffer = EventBuffer(policy, sourceCount: schedulers.count)
                 for scheduler in schedulers { scheduler.addListener(BufferListener(buffer, of: scheduler)) }
             case .all:
-                // One more than there are, as there can always be others.
+                // One more than the current number, because queues can be created later.
                 let buffer = EventBuffer(policy, sourceCount: .max)
                 self.buffer = buffer
                 AllQueues.addListeners(ObjectIdentifier(buffer)) { BufferListener(buffer, of: $0) }

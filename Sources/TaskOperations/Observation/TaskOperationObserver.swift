@@ -1,14 +1,15 @@
 /// An observer of the events of operations.
 ///
-/// For each queue it is called in the order of the events, and by one thread at a time. An observer of several queues can be
-/// called for two of them at once. It is called with no lock held, by a thread that has changed a queue, after the effects of
-/// the change have begun. So it may call all functions of operations and queues.
+/// For each queue, the observer is called in the order of the events, by one thread at a time. An observer of several
+/// queues can be called for two of them at once. It is called with no lock held, by a thread that has changed a queue,
+/// after the effects of the change have begun. So it may call any function of operations and queues.
 ///
-/// Other threads do not wait for a slow observer: the thread that it delays reports their events later. If this thread is a
-/// worker of the queue, the operation that it has just taken waits, too, with its permit: an observer must not wait for
-/// operations. If thousands of events are not reported yet, each call that changes the queue waits some microseconds.
+/// A slow observer delays the thread that calls it, which later also reports the events of other threads. The other
+/// threads do not wait. If the delayed thread is a worker of the queue, the operation that it has just taken waits too,
+/// with its permit. So an observer must not wait for operations. If thousands of events are not reported yet, each call
+/// that changes the queue waits a few microseconds.
 public protocol TaskOperationObserver: AnyObject, Sendable {
-    /// Something happened to an operation.
+    /// Receives an event of an operation.
     func operationChanged(_ event: TaskOperationEvent)
 }
 
@@ -27,20 +28,21 @@ extension TaskOperationQueue {
         scheduler.removeListener(ObjectIdentifier(observer))
     }
 
-    /// Adds an observer of all queues of the process: also of queues that are created later, of scopes, and of the queues that
-    /// drive bridged ones. Operations that are started without a queue count as operations of an unnamed queue. Queues whose
-    /// owner was already released are excluded. The observer is kept until `stopObservingAll`. Adding it again has no effect.
+    /// Adds an observer of all queues of the process. These include queues that are created later, scopes, and the
+    /// queues that drive bridged queues. Operations that are started without a queue count as operations of an unnamed
+    /// queue. Queues whose owner was already released are excluded. The observer is kept until `stopObservingAll`.
+    /// Adding it again has no effect.
     public static func observeAll(_ observer: any TaskOperationObserver) {
         AllQueues.addListeners(ObjectIdentifier(observer)) { ObserverListener(observer, of: $0) }
     }
 
-    /// Undoes `observeAll`.
+    /// Removes an observer that was added by `observeAll`.
     public static func stopObservingAll(_ observer: any TaskOperationObserver) {
         AllQueues.removeListeners(ObjectIdentifier(observer))
     }
 }
 
-/// Tells an observer of the changes of a queue.
+/// Reports the changes of a queue to an observer.
 private final class ObserverListener: ChangeListener {
     private let observer: any TaskOperationObserver
     private let queueIdentity: QueueIdentity

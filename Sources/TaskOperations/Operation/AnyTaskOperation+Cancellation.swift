@@ -1,36 +1,37 @@
 extension AnyTaskOperation {
     /// Cancels the operation.
     ///
-    /// If it has not started, it finishes at once with `CancellationError`, also on a suspended queue and with
-    /// unfinished dependencies. Its body never runs, and its dependents no longer wait for it. If it executes, its task
-    /// is cancelled, and the body decides how to end. If it has finished, or was cancelled before, the call has no effect.
+    /// If it has not started, it finishes at once with `CancellationError`, even on a suspended queue or with
+    /// unfinished dependencies. Its body never runs, and its dependents no longer wait for it. If it is executing, its
+    /// task is cancelled, and the body decides how to end. If it has finished, or was cancelled before, the call has no
+    /// effect.
     ///
-    /// An operation of `TaskOperationQueue.main` starts on the main actor: if code of the main actor cancels it before
-    /// its body begins, the body never runs. An operation of another queue whose body is isolated to an actor already
-    /// executes while it waits for that actor. Such a body checks `Task.isCancelled` first.
+    /// An operation of `TaskOperationQueue.main` starts on the main actor. If code on the main actor cancels it before
+    /// its body begins, the body never runs. On another queue, an operation whose body is isolated to an actor counts
+    /// as executing while it waits for that actor. Such a body should check `Task.isCancelled` first.
     public func cancel() {
         endBeforeStart(CancellationError(), isCancellation: true)
     }
 
     /// Cancels the operation, if it has not started.
     ///
-    /// - Returns: Whether this call has ended the operation. Its body never runs then.
+    /// - Returns: True if this call ended the operation; its body never runs. Otherwise false.
     @discardableResult
     public func cancelUnlessStarted() -> Bool {
         endUnlessStarted(CancellationError(), isCancellation: true)
     }
 
-    /// Cancels the operation for a cause. If it has not started, it finishes with that error in place of
-    /// `CancellationError`. Otherwise its task is cancelled, and its body can ask for the `cancellationCause`.
+    /// Cancels the operation for a cause. If it has not started, it finishes with that error instead of
+    /// `CancellationError`. Otherwise its task is cancelled, and its body can read the cause from `cancellationCause`.
     public func cancel(throwing cause: any Error) {
         endBeforeStart(cause, isCancellation: true)
     }
 
-    /// The error that has cancelled the body; nil if nothing has, and while no body executes.
+    /// The cause for which the executing body was cancelled; nil if the body was not cancelled, or if no body executes.
     ///
-    /// It is the error of `cancel(throwing:)` or `cancelAllOperations(throwing:)`, `TaskOperationError.timedOut` for a time
-    /// limit, and otherwise `CancellationError`. A body asks for it because the `CancellationError` of a call that the
-    /// body awaits has no cause:
+    /// It is the error of `cancel(throwing:)` or `cancelAllOperations(throwing:)`, `TaskOperationError.timedOut` for a
+    /// time limit, and otherwise `CancellationError`. A body can throw it instead of the `CancellationError` of a call
+    /// that it awaits, which contains no cause:
     ///
     /// ```swift
     /// do {
@@ -84,7 +85,7 @@ extension AnyTaskOperation {
     ) -> Result {
         while true {
             guard let host = record.withLock({ $0.host }) else {
-                // It may be added meanwhile.
+                // Another thread may add the operation meanwhile.
                 if let result = record.withLock({ $0.host == nil ? end(&$0) : nil }) {
                     follow(result)
                     return result
@@ -107,8 +108,8 @@ extension AnyTaskOperation {
 
     /// Performs the remaining effects, after dependents that need not wait for handlers are ready.
     ///
-    /// Handlers are called on a task of their own, because the canceller may hold a lock that they need. Dependents and
-    /// waiting tasks continue after them.
+    /// Handlers are called in a separate task, because the caller that cancels may hold a lock that they need.
+    /// Dependents and waiting tasks continue after the handlers.
     func carryOutUnstarted(_ ending: OperationEnding, _ host: Scheduler?) {
         discardBody()
         if ending.wasDelayed { Deadlines.remove(self) }

@@ -1,7 +1,7 @@
 // An operation with a delay waits for its deadline and for its dependencies.
 
 extension AnyTaskOperation {
-    /// Has the operation wait for a time. It was accepted by a queue, which cannot start it yet.
+    /// Delays the operation for a time. Called after a queue has accepted it, and before the queue can start it.
     func beginDelay<C: Clock>(_ delay: Duration, on clock: C) where C.Duration == Duration {
         if Deadlines.add(self, after: delay, on: clock) { return }
         let face = ClockFace(clock)
@@ -13,7 +13,7 @@ extension AnyTaskOperation {
         do {
             try addDependency(timer)
         } catch {
-            // It has ended meanwhile.
+            // The operation has ended meanwhile.
             return
         }
         timer.startNew()

@@ -1,16 +1,16 @@
 extension AnyTaskOperation {
-    /// The dependencies of this operation, in the order of adding, also finished ones. Empty once this operation has
-    /// finished.
+    /// The dependencies of this operation, including finished ones, in the order in which they were added. Empty after
+    /// this operation has finished.
     public var dependencies: [AnyTaskOperation] { record.withLock { $0.links?.dependencies.operations ?? [] } }
 
-    /// Adds a dependency: this operation starts only after the other one has finished, with any outcome and on any queue.
-    /// Adding the same dependency again has no effect.
+    /// Adds a dependency: this operation starts only after the dependency has finished, with any outcome and on any
+    /// queue. Adding the same dependency again has no effect.
     ///
-    /// Constant time if no operation waits for this one and it has not been added, or if the dependency is older. Otherwise
-    /// the call searches for a cycle among the operations for which the dependency waits; see `WaitOrder`.
+    /// Takes constant time if no operation waits for this one and it has not been added, or if the dependency is older.
+    /// Otherwise the call searches for a cycle among the operations for which the dependency waits; see `WaitOrder`.
     ///
-    /// - Throws: `TaskOperationError.dependencyCycle` if the dependency waits for this operation already, and
-    ///   `.alreadyStarted` if this operation has started or finished. Nothing changes then.
+    /// - Throws: `TaskOperationError.dependencyCycle` if the dependency already waits for this operation, and
+    ///   `.alreadyStarted` if this operation has started or finished. If the call throws, nothing changes.
     public func addDependency(_ dependency: AnyTaskOperation) throws(TaskOperationError) {
         dependency.record.withLock { $0.isWaitedFor = true }
         var isSubmitted = false
@@ -25,11 +25,11 @@ extension AnyTaskOperation {
         if isSubmitted { record.withLock { $0.settledHost }?.readinessChanged(of: self) }
     }
 
-    /// Drops a dependency, so that this operation no longer waits for it. If it was the last unfinished one,
-    /// the operation becomes ready at once. One that needs the other's value fails with
-    /// `TaskOperationError.notReady` where that is not there when it starts.
+    /// Removes a dependency, so that this operation no longer waits for it. If it was the last unfinished dependency,
+    /// the operation becomes ready at once. If the body needs the value of the removed dependency, and that dependency
+    /// has not finished when this operation starts, the operation fails with `TaskOperationError.notReady`.
     ///
-    /// - Throws: `TaskOperationError.alreadyStarted` where this operation has started or finished.
+    /// - Throws: `TaskOperationError.alreadyStarted` if this operation has started or finished.
     public func removeDependency(_ dependency: AnyTaskOperation) throws(TaskOperationError) {
         let (removed, host) = try record.withLock { record throws(TaskOperationError) in
             try checkNotStarted(record.phase)
@@ -59,7 +59,7 @@ extension AnyTaskOperation {
         }
     }
 
-    /// Gives an operation that nothing waits for a rank above all others.
+    /// Gives the operation a rank above all others. Nothing may wait for it.
     private func riseAboveEdges() throws(TaskOperationError) {
         try record.withLock { record throws(TaskOperationError) in
             try checkNotStarted(record.phase)
@@ -75,7 +75,7 @@ extension AnyTaskOperation {
 // MARK: - Edges of submitted operations
 
 extension AnyTaskOperation {
-    /// Tells dependencies that this operation, which was submitted, waits for them, and has them inherit its level.
+    /// Registers this submitted operation with its dependencies, which then inherit its level.
     func linkDependencies() {
         let links = record.withLock { record in
             let level = record.handedOnLevel
@@ -109,7 +109,7 @@ extension AnyTaskOperation {
         leave(unlinked, changes)
     }
 
-    /// Dependencies no longer wait to tell this operation that they have finished, and no longer inherit from it.
+    /// Removes this operation from the dependents of its dependencies, which no longer inherit from it.
     func leave(_ dependencies: [AnyTaskOperation], _ changes: [Inheritance.Change]) {
         for dependency in dependencies {
             let removed = dependency.record.withLock { $0.links?.dependents.remove(self) }
@@ -118,9 +118,10 @@ extension AnyTaskOperation {
         Inheritance.carryOut(changes)
     }
 
-    /// A dependency has finished. Returns where the operation is ready now, if that was the last one.
+    /// Records that a dependency has finished. If it was the last one, returns the place of the operation, which is
+    /// ready.
     ///
-    /// - Parameter calledBy: The host that calls, if one does.
+    /// - Parameter calledBy: The host that makes the call; nil if no host does.
     func dependencyFinished(
         _ dependency: AnyTaskOperation, calledBy caller: Scheduler? = nil
     ) -> ReadyPlace? {
@@ -132,9 +133,9 @@ extension AnyTaskOperation {
     }
 }
 
-/// Where an operation is that has become ready.
+/// The place of an operation that has become ready.
 enum ReadyPlace {
-    /// In the host that calls, at this slot. The host must not be left before it uses the slot.
+    /// In the host that makes the call, at this slot. The host's lock must be held until it has used the slot.
     case inCaller(slot: Int)
     case elsewhere(Scheduler)
 }

@@ -22,7 +22,8 @@ extension AnyTaskOperation: CustomStringConvertible, CustomDebugStringConvertibl
         return "\(OperationLabel(self)) (\(parts.joined(separator: ", ")))"
     }
 
-    /// Its dependencies, its delay, or that nothing has it; nil if its queue knows the reason.
+    /// Its unfinished dependencies, its delay, or that it was not added to a queue; nil if only its queue knows the
+    /// reason.
     private var waitingDescription: String? {
         let unfinished = dependencies.filter { !$0.isFinished }
         if !unfinished.isEmpty {

@@ -21,8 +21,8 @@ extension AnyTaskOperation {
 
     /// The result of an attempt to start.
     enum Start: Sendable {
-        /// It executes. The level is higher than its task's if something urgent came to wait for it just now. The
-        /// executor is where it wants to run.
+        /// It executes. `escalation` is its level if that became higher than the level of its task just now. `executor`
+        /// is the executor that the operation requests.
         case executes(escalation: PriorityLevel?, executor: (any TaskExecutor)?)
         case mustWait
         case hasEnded
@@ -31,10 +31,10 @@ extension AnyTaskOperation {
     /// The properties that the host needs, at this moment.
     var snapshot: Snapshot { record.withLock { $0.snapshot } }
 
-    /// The operation is added to a host. One that was cancelled before has ended, and stays so.
+    /// Adds the operation to a host. An operation that was cancelled before remains finished.
     ///
     /// - Throws: `TaskOperationError.alreadyAdded`; `.notReady` if it must be ready and is not; `.dependencyCycle` if it
-    ///   waits for a permit that something keeps which waits for it.
+    ///   waits for a permit whose holder waits for it.
     func claim(
         for host: Scheduler, bindings: [TaskLocalBinding], mustBeReady: Bool
     ) throws(TaskOperationError) -> Snapshot {
@@ -99,7 +99,7 @@ extension AnyTaskOperation {
         }
     }
 
-    /// Gives the operation its slot in the host. Each later change finds it there.
+    /// Gives the operation its slot in the host. Every later change uses this slot.
     ///
     /// - Parameter onlyInOrder: Whether to do so only if the operation ranks above the operations for which it waits in the
     ///   host, and below those that wait for it there.
@@ -120,7 +120,7 @@ extension AnyTaskOperation {
         if record.phase == .finished { return true }
         if place.endRank == .max {
             if !place.hasEdges { return true }
-            // Nothing waits for it, so it may rise.
+            // Nothing waits for it, so its rank may increase.
             if !record.isWaitedFor {
                 rank.set(Rank.next())
                 return true
@@ -147,8 +147,8 @@ extension AnyTaskOperation {
 
     /// Runs the body as the current operation.
     ///
-    /// Where it is isolated is said here, and not inherited, as `withValue` wants it said: the compiler sees then that
-    /// both are the same, and leaves out two of four checks of where the task runs.
+    /// `isolation` is a parameter, as in `withValue`, and not inherited. So the compiler knows that both isolations are
+    /// the same, and omits two of four executor checks.
     func run(on runner: OperationRunner, isolation: isolated (any Actor)? = #isolation) async -> Outcome? {
         await Self.$executing.withValue(
             self,
@@ -158,7 +158,7 @@ extension AnyTaskOperation {
             }, isolation: isolation)
     }
 
-    /// Runs something with the task locals that the operation was added with.
+    /// Runs a function with the task locals that the queue inherited when the operation was added.
     func withTaskLocals(_ run: @Sendable () async -> Outcome?) async -> Outcome? {
         let bindings = record.withLock { $0.links?.bindings ?? [] }
         return await Self.with(bindings[...], run)
@@ -180,7 +180,7 @@ extension AnyTaskOperation {
         }
     }
 
-    /// The body is done.
+    /// Ends the operation after its body has ended.
     func end(_ outcome: Outcome?) -> OperationEnding {
         record.withLock { $0.end(outcome) }
     }

@@ -1,7 +1,7 @@
-// Options are kept as they are until the operation is added to a queue, whose defaults complete them.
+// Options are stored unchanged until the operation is added to a queue. The defaults of the queue then complete them.
 
 extension AnyTaskOperation {
-    /// Adds options to an operation that was created elsewhere. Its name does not change.
+    /// Adds options to an existing operation. An option `name` has no effect.
     ///
     /// ```swift
     /// try operation.addOptions([.weight(2), .limited(by: database)])
@@ -25,8 +25,8 @@ extension AnyTaskOperation {
     /// The number of permits of its queue that the body takes while it executes. See `OperationOptions.weight(_:)`.
     public var weight: Int { record.withLock { Int($0.weight) } }
 
-    /// The semaphores of each of which the operation takes a permit, in the order in which they were made. See
-    /// `OperationOptions.limited(by:)`.
+    /// The semaphores that limit the operation, in the order in which they were created. The operation takes a permit
+    /// of each. See `OperationOptions.limited(by:)`.
     public var limits: [AsyncSemaphore] { record.withLock { $0.links?.limits ?? [] } }
 
     /// The options of the operation, completed by the defaults of its queue.

@@ -1,8 +1,8 @@
-// The interface of operations for the bridge: operations that represent work outside of this library, and bodies with an
-// executor of their own.
+// The interface for the bridge: operations that represent work outside this library, and bodies with their own
+// executor.
 
 extension TaskOperation where Success == Void {
-    /// Creates an operation that represents work which no queue runs. `endFromOutside` ends it.
+    /// Creates an operation that represents work outside this library. `endFromOutside` ends it.
     package static func standIn(name: String?) -> TaskOperation<Void> {
         let operation = TaskOperation<Void>(name: name) {}
         operation.closeToQueues()
@@ -19,14 +19,14 @@ extension AnyTaskOperation {
     }
 
     /// Waits for the end of the operation. A body that waits always lends its permit, because the awaited work may need a
-    /// permit in a way that is unknown here. Cancelling the task does not end the wait.
+    /// permit in a way that the library does not know. Cancelling the task does not end the wait.
     package func waitLendingPermit() async throws(TaskOperationError) {
         try await Self.whileAwaiting(.operation(self), permit: .lent) {
             _ = await suspendUntilFinished(endsEarly: false)
         }
     }
 
-    /// Has queues refuse an operation as one that was added before.
+    /// Makes queues refuse the operation as already added.
     package func closeToQueues() {
         record.withLock { $0.wasSubmitted = true }
     }

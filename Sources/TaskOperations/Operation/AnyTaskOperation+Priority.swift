@@ -1,10 +1,10 @@
 extension AnyTaskOperation {
-    /// The priority that was asked for: among ready operations of a queue the higher one starts first, and the
-    /// body's task has it. It can be changed at any time; after the end that changes nothing.
+    /// The requested priority. It orders the ready operations of a queue, and is the priority of the body's task. You
+    /// can change it at any time; after the end of the operation, a change has no effect.
     ///
-    /// There are five levels, `.background`, `.low`, `.medium`, `.high` and user-interactive (raw value 33); a
-    /// value between two of them counts as the lower one. Lowering the priority of an operation that executes
-    /// does not slow its task down.
+    /// There are five levels: `.background`, `.low`, `.medium`, `.high` and user-interactive (raw value 33). A value
+    /// between two levels counts as the lower one. Lowering the priority of an executing operation does not change the
+    /// priority of its task.
     public var priority: TaskPriority {
         get { record.withLock { $0.level }.taskPriority }
         set {
@@ -16,15 +16,15 @@ extension AnyTaskOperation {
         }
     }
 
-    /// The effective priority: the highest of `priority` and the priorities of all operations and tasks that wait for the
-    /// operation now. Operations behind a barrier count, but do not change the order of the operations before it.
+    /// The highest of `priority` and the priorities of all operations and tasks that currently wait for the operation.
+    /// Operations behind a barrier count, but do not change the order of the operations before it.
     public var effectivePriority: TaskPriority { record.withLock { $0.effectiveLevel }.taskPriority }
 
     /// The priority that orders the operation in its queue: `effectivePriority` without the priorities that come from
     /// barriers and from waits for the whole queue. These raise all operations alike and do not change their order.
     package var orderPriority: TaskPriority { record.withLock { $0.orderLevel }.taskPriority }
 
-    /// Raises the operation, and all that it waits for, for a waiter that stays until the end.
+    /// Raises the operation, and everything that it waits for, for a waiter that waits until the end.
     package func escalate(to level: PriorityLevel) {
         Inheritance.carryOut(.init(target: .operation(self), from: nil, to: level))
     }

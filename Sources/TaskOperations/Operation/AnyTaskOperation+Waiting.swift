@@ -1,13 +1,13 @@
 extension AnyTaskOperation {
     /// Waits until the operation has finished, with any outcome, without blocking a thread.
     ///
-    /// The operation, and all operations for which it waits, inherit the priority of the waiting task, also if that priority
-    /// increases during the wait. Cancelling the task ends the wait and does not cancel the operation.
+    /// The operation, and all operations for which it waits, inherit the priority of the waiting task, even if that
+    /// priority increases during the wait. Cancelling the task ends the wait and does not cancel the operation.
     ///
-    /// A body that waits keeps its permit, unless the awaited operation needs a permit of the same queue, directly or through
-    /// others. In this case it lends its permit until the wait is over, so that a queue cannot deadlock on itself. The same
-    /// holds for a wait by a child task of the body, which may continue meanwhile. An unstructured task is not part of the
-    /// body, even if the body awaits it: nothing is lent for it.
+    /// A body that waits keeps its permit, unless the awaited operation needs a permit of the same queue, directly or
+    /// through other operations. In this case the body lends its permit until the wait ends, so a queue cannot deadlock
+    /// on itself. A wait in a child task counts as the body's, even if the body continues. An unstructured task is not
+    /// part of the body, even if the body awaits it: its waits lend no permit.
     ///
     /// - Throws: `CancellationError` if the task is cancelled before the operation has finished;
     ///   `TaskOperationError.waitCycle` if a body awaits an operation that cannot end before the body does.
@@ -18,7 +18,7 @@ extension AnyTaskOperation {
         if !isOver { throw CancellationError() }
     }
 
-    /// Waits until the operation has finished, at most for a limited time. See `waitUntilFinished()`.
+    /// Waits until the operation has finished, for a limited time. See `waitUntilFinished()`.
     ///
     /// - Parameters:
     ///   - timeout: The longest duration of the wait.
@@ -42,7 +42,7 @@ extension AnyTaskOperation {
         throw WaitTimeoutError("\(OperationLabel(self)) to finish", timeout: timeout)
     }
 
-    /// As `waitUntilFinished()`, but cancelling the task does not end the wait.
+    /// Like `waitUntilFinished()`, but cancelling the task does not end the wait.
     package func waitToTheEnd() async throws(TaskOperationError) {
         if isFinished { return }
         try await Self.whileAwaiting(.operation(self)) { _ = await suspendUntilFinished(endsEarly: false) }

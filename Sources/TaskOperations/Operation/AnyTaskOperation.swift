@@ -1,8 +1,8 @@
 /// An operation without the type of its value, for dependencies, queues and lists of operations.
 ///
-/// Every operation is a `TaskOperation`; this is its base class, and no other class can inherit from it.
+/// This is the base class of `TaskOperation`. No other class can inherit from it.
 public class AnyTaskOperation: @unchecked Sendable {
-    // `name` is constant, and the lock of `record` protects all else.
+    // `name` is constant. The lock of `record` protects everything else.
 
     /// The name in messages and descriptions.
     public let name: String?
@@ -26,12 +26,12 @@ public class AnyTaskOperation: @unchecked Sendable {
         preconditionFailure("only TaskOperation inherits from AnyTaskOperation")
     }
 
-    /// Has a handler called as the body begins. Returns false, and does nothing, if it is too late for that.
+    /// Adds a handler that is called when the body begins. Returns false, and does nothing, if the body has begun.
     package func addStartHandler(_ handler: @escaping @Sendable () -> Void) -> Bool {
         preconditionFailure("only TaskOperation inherits from AnyTaskOperation")
     }
 
-    /// Has the body run with the policies of its options; a second call changes nothing.
+    /// Wraps the body in the policies of its options. A second call has no effect.
     func surroundBody() {
         preconditionFailure("only TaskOperation inherits from AnyTaskOperation")
     }
@@ -63,7 +63,7 @@ extension AnyTaskOperation {
     /// Whether every dependency is finished and the body has not started.
     public var isReady: Bool { state == .ready }
 
-    /// Whether the body has started and has not ended.
+    /// Whether the body is executing.
     public var isExecuting: Bool { record.withLock { $0.phase == .executing } }
 
     /// Whether the operation has an outcome.
@@ -82,8 +82,8 @@ extension AnyTaskOperation {
 
 extension AnyTaskOperation {
     /// Adds a handler that is called once, after the operation has finished with any outcome. Handlers are called in the
-    /// order of adding, before dependents start and before tasks that await the operation continue. A task that begins to
-    /// await it then finds it finished.
+    /// order in which they were added, before dependents start and before waiting tasks continue. A task that begins to
+    /// await the operation during these calls does not wait.
     ///
     /// The handler runs on the task that ran the body. If the operation was cancelled before its start, or has finished
     /// already, the handler runs on a task of its own, never inside this call or inside `cancel()`.
@@ -130,6 +130,6 @@ extension AnyTaskOperation: Hashable {
 extension AnyTaskOperation {
     @TaskLocal static var executing: AnyTaskOperation?
 
-    /// The operation whose body, or a child task of whose body, asks; nil anywhere else.
+    /// The operation whose body is running in the current task or in one of its parent tasks; otherwise nil.
     public static var current: AnyTaskOperation? { executing }
 }

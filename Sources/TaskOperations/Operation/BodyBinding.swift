@@ -1,17 +1,17 @@
-/// How a task is known to be a body or a child task of it, and not one that has only inherited the body's task locals.
+/// Distinguishes a body and its child tasks from unstructured tasks that have only inherited the body's task locals.
 ///
-/// A child task looks up task locals in its parent, so that it finds the very place where the body's was set. An
-/// unstructured task has copies in places of its own.
+/// A child task looks up task locals in its parent, so it finds the binding of the body, at the same address. An
+/// unstructured task has copies of the bindings, at other addresses.
 struct BodyBinding: Equatable, @unchecked Sendable {
     // The address is only compared.
     private let address: UnsafeMutableRawPointer?
 
-    /// Where the calling task finds the current operation.
+    /// The binding in which the calling task finds the current operation.
     static var current: BodyBinding {
         BodyBinding(address: taskLocalValue(Unmanaged.passUnretained(AnyTaskOperation.$executing).toOpaque()))
     }
 
-    /// No place: that of a task which has no current operation.
+    /// The binding of a task that has no current operation.
     static let none = BodyBinding(address: nil)
 }
 

@@ -51,7 +51,7 @@ struct DependencyList: Sendable {
         let change: Inheritance.Change?
     }
 
-    /// Marks a dependency as finished; one that is not there, or is marked, changes nothing.
+    /// Marks a dependency as finished. Does nothing if it is not in the list, or is already marked.
     mutating func markFinished(_ operation: AnyTaskOperation) {
         let isNew = list.update(operation) { note in
             defer { note.isFinished = true }
@@ -60,7 +60,7 @@ struct DependencyList: Sendable {
         if isNew == true { unfinishedCount -= 1 }
     }
 
-    /// Notes that unfinished dependencies inherit a level, or none. Linear.
+    /// Records that unfinished dependencies inherit a level, or none if it is nil. Linear.
     ///
     /// - Returns: The changes.
     mutating func handOn(_ level: PriorityLevel?) -> [Inheritance.Change] {
@@ -72,14 +72,15 @@ struct DependencyList: Sendable {
         return changes
     }
 
-    /// Notes that one dependency inherits a level, or none. Returns the change; nil if there is none.
+    /// Records that one dependency inherits a level, or none if it is nil. Returns the change; nil if there is none.
     mutating func handOn(_ level: PriorityLevel?, to operation: AnyTaskOperation) -> Inheritance.Change? {
         list.update(operation) { $0.handOn(level, to: operation) } ?? nil
     }
 
-    /// Notes that unfinished dependencies know of the operation, and inherit a level, or none. Linear.
+    /// Records that unfinished dependencies list the operation as a dependent, and that they inherit a level, or none
+    /// if it is nil. Linear.
     ///
-    /// - Returns: Those to which that is new, to be told.
+    /// - Returns: The dependencies that must be notified.
     mutating func link(handingOn level: PriorityLevel?) -> TinyArray<Link> {
         var links = TinyArray<Link>()
         if unfinishedCount == 0 { return links }
@@ -92,14 +93,15 @@ struct DependencyList: Sendable {
         return links
     }
 
-    /// A dependency is to know of the operation, and to inherit another level from it.
+    /// A dependency that must list the operation as a dependent, and inherit another level from it.
     struct Link: Sendable {
         let dependency: AnyTaskOperation
         let from: PriorityLevel?
         let to: PriorityLevel?
     }
 
-    /// Notes that one dependency knows of the operation. Returns whether it did not, and is to be told.
+    /// Records that one dependency lists the operation as a dependent. Returns true if this is new: it must be
+    /// notified.
     mutating func link(_ operation: AnyTaskOperation) -> Bool {
         list.update(operation) { note in
             defer { note.isLinked = true }
@@ -107,7 +109,7 @@ struct DependencyList: Sendable {
         } ?? false
     }
 
-    /// Notes that no dependency knows of the operation. Returns the unfinished ones that did. Linear.
+    /// Records that no dependency lists the operation as a dependent. Returns the unfinished ones that did. Linear.
     mutating func unlink() -> [AnyTaskOperation] {
         var unlinked: [AnyTaskOperation] = []
         list.update { operation, note in

@@ -1,4 +1,4 @@
-/// A task local that a queue carries from where an operation is added to where its body runs.
+/// A task local whose value a queue passes from the code that adds an operation to the operation's body.
 ///
 /// ```swift
 /// enum Request { @TaskLocal static var id: String? }
@@ -8,7 +8,7 @@ public struct InheritedTaskLocal: Sendable {
     /// Reads the value, and returns a binding that sets it around a body.
     let capture: @Sendable () -> TaskLocalBinding
 
-    /// Names the task local, by its projected value.
+    /// Creates a value from the projected value of a task local, such as `Request.$id`.
     public init<Value: Sendable>(_ taskLocal: TaskLocal<Value>) {
         capture = {
             let value = taskLocal.get()

@@ -1,4 +1,4 @@
-/// How an operation is called in errors and descriptions, which must not keep the operation itself.
+/// The name of an operation in errors and descriptions. A label does not keep the operation in memory.
 public struct OperationLabel: Hashable, Sendable, Codable, CustomStringConvertible {
     /// The operation's name; nil if it has none.
     public let name: String?
@@ -15,7 +15,8 @@ public struct OperationLabel: Hashable, Sendable, Codable, CustomStringConvertib
         name.map { "\"\($0)\"" } ?? "unnamed operation 0x\(String(id, radix: 16))"
     }
 
-    /// Whether this is the label of an operation. True also of one that took the place in memory of the other.
+    /// Whether this is the label of an operation. This is also true for a later operation at the same address, if the
+    /// labelled operation was freed.
     public func isLabel(of operation: AnyTaskOperation) -> Bool {
         name == operation.name && id == UInt(bitPattern: ObjectIdentifier(operation))
     }

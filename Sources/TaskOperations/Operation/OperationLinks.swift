@@ -2,19 +2,19 @@
 ///
 /// Rare links are in an object of their own: eight empty collections would be a tenth of the cost of a link of a chain.
 final class OperationLinks: @unchecked Sendable {
-    // One record owns it, and reaches it under its lock only. For this reason accesses are not checked at run time, which
-    // would be a tenth of the cost of a link of a chain.
+    // One record owns this object, and accesses it only under its lock. So accesses need no check for exclusivity at
+    // run time, which would be a tenth of the cost of a dependency in a chain.
 
     @exclusivity(unchecked) var dependencies = DependencyList()
     /// Submitted operations that depend on this one.
     @exclusivity(unchecked) var dependents = OperationList<Void>()
     /// Tasks that await the end.
     @exclusivity(unchecked) var waiters = WaiterList()
-    /// The levels that waiters and dependents hand on.
+    /// The levels that waiters and dependents pass to the operation.
     @exclusivity(unchecked) var contributions = LevelContributions()
     @exclusivity(unchecked) private var extras: Extras?
 
-    /// The rare links. They are reached under the record's lock only, as `OperationLinks`.
+    /// The rare links. Like `OperationLinks`, they are accessed only under the record's lock.
     private final class Extras: @unchecked Sendable {
         @exclusivity(unchecked) var handlers: [@Sendable (AnyTaskOperation) -> Void] = []
         @exclusivity(unchecked) var waits: [Wait] = []
@@ -102,13 +102,13 @@ extension OperationLinks {
         _modify { yield &madeExtras().permit }
     }
 
-    /// Where the body runs in a queue that does not say so itself.
+    /// The executor of the body in a queue that has no executor.
     var executor: (any TaskExecutor)? {
         get { extras?.executor }
         _modify { yield &madeExtras().executor }
     }
 
-    /// Task locals carried from where the operation was added.
+    /// The task locals that the queue inherited when the operation was added.
     var bindings: [TaskLocalBinding] {
         get { extras?.bindings ?? [] }
         _modify { yield &madeExtras().bindings }
@@ -138,7 +138,7 @@ extension OperationLinks {
         _modify { yield &madeExtras().limitUse }
     }
 
-    /// The number of waits of a body with limits whose edges are being made.
+    /// The number of waits, of a body with limits, whose edges are being made.
     var beginningWaitCount: Int {
         get { extras?.beginningWaitCount ?? 0 }
         _modify { yield &madeExtras().beginningWaitCount }
@@ -150,7 +150,7 @@ extension OperationLinks {
         _modify { yield &madeExtras().addedBodies }
     }
 
-    /// The progress that TaskOperationsExtras keeps, if the operation has reported any or anything has asked.
+    /// The progress of the operation, which TaskOperationsExtras keeps; nil until it is reported or requested.
     var progress: Attachment? {
         get { extras?.progress }
         _modify { yield &madeExtras().progress }
@@ -180,7 +180,7 @@ struct OperationEnding: Sendable {
         self.wasDelayed = wasDelayed
     }
 
-    /// Whether anything but the host has to learn of the end.
+    /// Whether the end has to be reported to anything other than the host.
     var hasLinks: Bool { links != nil }
 
     @inline(__always)
@@ -197,7 +197,7 @@ struct OperationEnding: Sendable {
 
     func resumeWaiters() { links?.waiters.resume() }
 
-    /// The operation has ended before its dependencies: they no longer hand anything on to it, nor it to them.
+    /// Removes the edges to its dependencies, because the operation has ended before them.
     func leaveDependencies(_ operation: AnyTaskOperation) {
         guard let links, links.dependencies.unfinishedCount > 0 else { return }
         operation.leave(links.dependencies.unlink(), links.dependencies.handOn(nil))

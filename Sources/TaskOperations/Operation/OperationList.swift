@@ -1,5 +1,5 @@
-/// Operations in the order of adding, each once, with something about each. Mostly there is one, which needs no memory
-/// of its own.
+/// A list of operations without duplicates, in the order in which they were added, with a note for each. Most lists
+/// have one element, which needs no allocation.
 ///
 /// Each call is constant time, amortised: short lists are searched from the front, and long ones get an index with the
 /// first search.
@@ -41,7 +41,7 @@ struct OperationList<Note: Sendable>: Sendable {
         return results
     }
 
-    /// Calls a function with each operation. It counts as a change, so that a list within an object is not copied for it.
+    /// Calls a function with each operation. It is mutating so that a list in an object is not copied for the call.
     @inline(__always)
     mutating func forEach(_ body: (AnyTaskOperation) -> Void) {
         if let operation = first?.operation { body(operation) }
@@ -116,7 +116,7 @@ struct OperationList<Note: Sendable>: Sendable {
     private mutating func closeGapsIfMany() {
         if count * 2 > others.count { return }
         index = nil
-        // A new array, as the old one would keep its memory.
+        // A new array, because the old one would keep its capacity.
         others = others.filter { $0.operation != nil }
         if first?.operation == nil { first = others.isEmpty ? nil : others.removeFirst() }
     }

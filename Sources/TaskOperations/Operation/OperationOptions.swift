@@ -1,7 +1,7 @@
-/// Options of an operation. Each function that creates or adds an operation takes one value of this type.
+/// The options of an operation. Each function that creates or adds an operation takes a value of this type.
 ///
-/// Each option is a static function. An array literal combines options, as for an `OptionSet`; an element may itself be a
-/// combination that was stored before.
+/// Each option is a static function. An array literal combines options, as for an `OptionSet`. An element of the array
+/// may itself be a combination.
 ///
 /// ```swift
 /// let network: OperationOptions = [
@@ -11,8 +11,8 @@
 /// queue.addOperation([.weight(3), .starting(within: .seconds(30))], after: data) { try decode($0) }
 /// ```
 ///
-/// Limits and dependencies add up. For every other option, the last element of a combination counts. An operation gets the
-/// options that it lacks from `TaskOperationQueue.Configuration.defaults`.
+/// Limits and dependencies of a combination are added together. For every other option, the last element counts.
+/// `TaskOperationQueue.Configuration.defaults` supplies options that an operation does not set.
 ///
 /// ## Order
 ///
@@ -23,10 +23,11 @@
 /// 3. `delay(_:)`, then `dependencies(_:)`, hold the operation back before it competes for permits.
 /// 4. The operation takes its permits (`weight(_:)`, `limited(by:)`) and a token of the queue's rate in one step, and starts.
 /// 5. `timeLimit(_:)` covers the body with all attempts and pauses.
-/// 6. `retry(_:)` repeats what follows. Between attempts, the operation lends its permits. Each attempt takes a token.
+/// 6. `retry(_:)` repeats the next step. Between attempts, the operation lends its permits. Each attempt takes a token.
 /// 7. `attemptTimeLimit(_:)` covers one call of the body.
 public struct OperationOptions: Sendable {
-    /// The options that are set; nil if there are none. One reference, so that an operation without options pays nothing.
+    /// The options that are set; nil if there are none. It is one reference, so an operation without options costs no
+    /// more.
     private var box: Box?
 
     private indirect enum Box: Sendable {
@@ -51,8 +52,8 @@ public struct OperationOptions: Sendable {
 
     var isEmpty: Bool { box == nil }
 
-    /// The options of an empty operation that starts when an operation with these options could: its priority, weight and
-    /// limits.
+    /// The options of an empty operation that starts when an operation with these options could start: the same
+    /// priority, weight and limits.
     package func ofPlaceholder(named name: String) -> OperationOptions {
         let values = values
         return OperationOptions {
@@ -68,7 +69,7 @@ public struct OperationOptions: Sendable {
 
     package var values: OptionValues { if case .values(let values) = box { values } else { OptionValues() } }
 
-    /// Adds options, which replace those that are set already; limits and dependencies are added.
+    /// Adds options, which replace options that are already set. Limits and dependencies are added.
     mutating func add(_ other: OperationOptions) {
         if isEmpty {
             self = other
@@ -124,13 +125,13 @@ package struct OptionValues: Sendable {
         weight != nil || !limits.isEmpty || beginAtAddition || surroundBody || overrun != nil || clock != nil
     }
 
-    /// Whether something begins when the operation is added.
+    /// Whether an option starts a timer when the operation is added.
     var beginAtAddition: Bool { delay != nil || startLimit != nil || endLimit != nil }
 
-    /// Whether something surrounds the body.
+    /// Whether an option wraps the body.
     var surroundBody: Bool { retry != nil || timeLimit != nil || attemptTimeLimit != nil || endLimit != nil }
 
-    /// The limits, each once, in the order in which the semaphores were made.
+    /// The limits without duplicates, in the order in which the semaphores were created.
     var orderedLimits: [AsyncSemaphore] {
         if limits.count < 2 { return limits }
         var ordered: [AsyncSemaphore] = []
@@ -142,13 +143,13 @@ package struct OptionValues: Sendable {
 }
 
 extension OperationOptions: ExpressibleByArrayLiteral {
-    /// Combines options. Limits and dependencies add up; for every other option the last one counts.
+    /// Combines options. Limits and dependencies are added together; for every other option, the last one counts.
     public init(arrayLiteral elements: OperationOptions...) {
         for element in elements { add(element) }
     }
 }
 
-/// A time from the moment at which it is asked for.
+/// A time span, or an instant as the time that remains until it.
 package enum TimeFromNow: Sendable {
     case duration(Duration)
     case instant(remaining: @Sendable () -> Duration)
@@ -174,19 +175,19 @@ extension OperationOptions {
     /// Names the operation in messages, descriptions and events.
     public static func name(_ name: String) -> OperationOptions { OperationOptions { $0.name = name } }
 
-    /// Sets the priority: it orders the operation among the ready operations of its queue, and is the priority of its task.
+    /// Sets the priority. It orders the ready operations of a queue, and is the priority of the body's task.
     ///
-    /// An operation without this option has the priority of the queue's default options, or of the group that it is added
-    /// to; otherwise `.medium`. The priority of the task that adds an operation never counts. Operations and tasks that wait
-    /// for an operation raise it to their own priority.
+    /// An operation without this option has the priority of the queue's default options, or of the group that it is
+    /// added to; otherwise `.medium`. The priority of the task that adds an operation has no influence. Operations and
+    /// tasks that wait for an operation raise it to their own priority.
     public static func priority(_ priority: TaskPriority) -> OperationOptions {
         OperationOptions { $0.priority = priority }
     }
 
-    /// Sets how many permits of its queue the body takes while it executes; 1 without this option.
+    /// Sets the number of permits of its queue that the body takes while it executes. The default is 1.
     ///
     /// An operation that takes more permits than its queue has runs alone. No operation of the same or a lower priority
-    /// overtakes an operation that waits for permits, so that it does not starve.
+    /// overtakes an operation that waits for permits, so it does not starve.
     ///
     /// - Parameter weight: The number of permits, from 1 to 32,767. Any other number stops the process with a message.
     public static func weight(_ weight: Int) -> OperationOptions {
@@ -196,8 +197,9 @@ extension OperationOptions {
 
     /// Adds semaphores that the operation shares with operations of any queue and with callers of `withPermit`.
     ///
-    /// The operation starts when its queue and all of these have a permit. It takes all permits in one step, and releases
-    /// those of the semaphores when its body has ended. A semaphore with one permit is mutual exclusion.
+    /// The operation starts when its queue and all these semaphores have a free permit. It takes all permits in one
+    /// step, and releases those of the semaphores when its body has ended. A semaphore of capacity 1 gives mutual
+    /// exclusion.
     ///
     /// ```swift
     /// let database = AsyncSemaphore(capacity: 1)
@@ -206,25 +208,26 @@ extension OperationOptions {
     /// try await database.withPermit { … }
     /// ```
     ///
-    /// An operation that waits holds no permit. So no order of limits is wrong, and operations behind it start if they do
-    /// not need the permit for which it waits. Operations and tasks get permits by priority, then by arrival. While an
-    /// operation waits for one limit, others may take another one before it, at most 16 times. Then the limits are kept free
-    /// for it, in the order in which the semaphores were created.
+    /// An operation that waits holds no permit. So the order of the limits does not matter, and later operations start
+    /// if they do not need the permit for which it waits. Operations and tasks get permits by priority, then by
+    /// arrival. While an operation waits for one limit, other operations may overtake it at its other limits, at most
+    /// 16 times. Then the limits are kept free for it, in the order in which the semaphores were created.
     ///
-    /// The queue takes its own permits at the same moment, and keeps none free for an operation whose limits are taken.
-    /// If the limits of an operation are free only while its queue is full, it waits for as long as that lasts: give it a
-    /// queue of its own, or a wider one.
+    /// The operation takes its permits of the queue in the same step. The queue keeps no permit free for an operation
+    /// whose limits are taken. If the limits are free only while the queue is full, the operation keeps waiting: give
+    /// it a queue of its own, or a wider one.
     ///
-    /// A body keeps the permits of its limits while it awaits something, also if it lends the permit of its queue. It lends
-    /// them during a pause between attempts, and takes all of them back, in one step, before the next attempt. An await
-    /// of an operation that needs one of them, directly or through others, throws `TaskOperationError.waitCycle`, even if
-    /// the semaphore has more permits: they may be taken when the operation needs one. Permits that a task holds by
-    /// `withPermit` are not known to operations: if that task awaits an operation that needs them, both wait forever.
+    /// A body keeps the permits of its limits during its waits, even if it lends the permit of its queue. It lends them
+    /// during a pause between attempts, and takes all of them back, in one step, before the next attempt. If a body
+    /// awaits an operation that needs one of these limits, directly or through other operations, the wait throws
+    /// `TaskOperationError.waitCycle`. This holds even if the semaphore has more permits, because they may be taken
+    /// when the operation needs one. The library does not know which task holds a permit by `withPermit`: if that task
+    /// awaits an operation that needs the permit, both wait forever.
     ///
-    /// - Parameter limits: The semaphores. One that is named several times counts once.
+    /// - Parameter limits: The semaphores. Duplicates count once.
     public static func limited(by limits: AsyncSemaphore...) -> OperationOptions { limited(by: limits) }
 
-    /// Adds semaphores that the operation shares with others, as the function for single ones does.
+    /// Adds an array of semaphores that the operation shares with others. See `limited(by:)` with a list of arguments.
     public static func limited(by limits: [AsyncSemaphore]) -> OperationOptions {
         OperationOptions { $0.limits = limits }
     }
@@ -234,18 +237,19 @@ extension OperationOptions {
         OperationOptions { $0.dependencies = dependencies }
     }
 
-    /// Holds the operation back for a time from its addition. It then still waits for its dependencies and its turn.
+    /// Delays the operation for a time after its addition. Afterwards it still waits for its dependencies and its turn.
     ///
-    /// A delayed operation takes no permit, and a cancellation ends it at once. The time passes on a suspended queue too.
-    /// All delays on one clock share one sleeping task. Adding and cancelling are logarithmic in the number of delays that
-    /// are pending on the clock. Two clocks of one type that hold the same bytes are one clock.
+    /// A delayed operation takes no permit, and a cancellation ends it at once. The time also passes while the queue is
+    /// suspended. All delays on the same clock share one sleeping task. Adding and cancelling take time logarithmic in
+    /// the number of pending delays on the clock. Two clocks of the same type and with the same bytes count as one
+    /// clock.
     ///
-    /// - Parameter delay: The time. A duration that is not positive delays nothing.
+    /// - Parameter delay: The time. A duration that is not positive has no effect.
     public static func delay(_ delay: Duration) -> OperationOptions {
         OperationOptions { $0.delay = .duration(delay) }
     }
 
-    /// Holds the operation back until an instant, as `delay(_:)` does for a duration. Sets the clock, too.
+    /// Delays the operation until an instant, like `delay(_:)`. Also sets the clock.
     public static func delay<C: Clock>(
         until instant: C.Instant, clock: C = ContinuousClock()
     ) -> OperationOptions where C.Duration == Duration {
@@ -259,10 +263,10 @@ extension OperationOptions {
 // MARK: - Limits of time, and retries
 
 extension OperationOptions {
-    /// Limits the time in the queue: from the addition to the start.
+    /// Limits the time from the addition to the start.
     ///
-    /// When the time is over, an operation that has not started fails with `TaskOperationError.notStarted`. Whether it
-    /// starts or fails is decided in one step. The time includes delays, and waits for dependencies and for room.
+    /// When the time is over, an operation that has not started fails with `TaskOperationError.notStarted`. It cannot
+    /// both start and fail. The time includes delays, and waits for dependencies and for room.
     ///
     /// - Parameter limit: The time; not negative.
     public static func starting(within limit: Duration) -> OperationOptions {
@@ -272,8 +276,8 @@ extension OperationOptions {
 
     /// Limits the time from the addition to the end of the body.
     ///
-    /// When the time is over, an operation that has not started ends at once, on a suspended queue and with unfinished
-    /// dependencies too; otherwise its body is cancelled. The outcome is `TaskOperationError.timedOut`.
+    /// When the time is over, an operation that has not started ends at once, even on a suspended queue or with
+    /// unfinished dependencies. If it has started, its body is cancelled. The outcome is `TaskOperationError.timedOut`.
     ///
     /// - Parameter limit: The time; not negative.
     public static func ending(within limit: Duration) -> OperationOptions {
@@ -281,8 +285,7 @@ extension OperationOptions {
         return OperationOptions { $0.endLimit = .duration(limit) }
     }
 
-    /// Sets the instant at which the operation must have ended, as `ending(within:)` does for a duration. Sets the clock,
-    /// too.
+    /// Sets the instant by which the operation must have ended, like `ending(within:)`. Also sets the clock.
     public static func deadline<C: Clock>(
         _ instant: C.Instant, clock: C = ContinuousClock()
     ) -> OperationOptions where C.Duration == Duration {
@@ -295,7 +298,7 @@ extension OperationOptions {
     /// Limits the time from the start of the body to its end, with all attempts and pauses.
     ///
     /// When the time is over, the body is cancelled, and the outcome is `TaskOperationError.timedOut`, which names the
-    /// operation. The time begins right before the body. Of several limits the earliest counts.
+    /// operation. The time begins immediately before the body. If several limits apply, the earliest counts.
     ///
     /// - Parameter limit: The time; not negative.
     public static func timeLimit(_ limit: Duration) -> OperationOptions {
@@ -305,8 +308,9 @@ extension OperationOptions {
 
     /// Limits the time of each attempt.
     ///
-    /// When the time is over, the call of the body is cancelled. After its end the attempt fails with
-    /// `TaskOperationError.timedOut`, and `retry(_:)` decides on another one. The body runs in a child task then.
+    /// When the time is over, the call of the body is cancelled. When the call has ended, the attempt fails with
+    /// `TaskOperationError.timedOut`, and `retry(_:)` decides whether another attempt follows. With this option, the
+    /// body runs in a child task.
     ///
     /// - Parameter limit: The time; not negative.
     public static func attemptTimeLimit(_ limit: Duration) -> OperationOptions {
@@ -314,16 +318,16 @@ extension OperationOptions {
         return OperationOptions { $0.attemptTimeLimit = limit }
     }
 
-    /// Sets the rule for a body that ignores its cancellation after `timeLimit(_:)` or `ending(within:)`; `.wait` without
-    /// this option.
+    /// Sets the rule for a body that ignores its cancellation after `timeLimit(_:)` or `ending(within:)`. The default
+    /// is `.wait`.
     public static func overrun(_ overrun: TimeLimitOverrun) -> OperationOptions {
         OperationOptions { $0.overrun = overrun }
     }
 
-    /// Has the body run again after failures. `RetryPolicy.attempt` is the number of the attempt.
+    /// Runs the body again after failures. `RetryPolicy.attempt` is the number of the current attempt.
     public static func retry(_ policy: RetryPolicy) -> OperationOptions { OperationOptions { $0.retry = policy } }
 
-    /// Sets the clock that measures the operation's delay, limits and pauses; a `ContinuousClock` without this option.
+    /// Sets the clock that measures the operation's delay, limits and pauses. The default is a `ContinuousClock`.
     public static func clock(_ clock: any Clock<Duration>) -> OperationOptions { OperationOptions { $0.clock = clock } }
 
     private static var highestWeight: Int { Int(Int16.max) }

@@ -12,11 +12,11 @@ struct OperationRecord: ~Copyable, Sendable {
     }
 
     var phase = Phase.created
-    /// The level that was asked for.
+    /// The requested level.
     var level: PriorityLevel
-    /// How many permits the body takes.
+    /// The number of permits that the body takes.
     var weight: UInt16 = 1
-    /// The highest level that waiters and dependents hand on.
+    /// The highest level of waiters and dependents.
     var inherited = PriorityLevel.background
     /// The level inherited from operations behind barriers, and from waits for the end of the queue.
     var floor = PriorityLevel.background
@@ -33,7 +33,7 @@ struct OperationRecord: ~Copyable, Sendable {
     var hasOptions = false
     /// Whether the operation has a priority of its own.
     var isPriorityGiven: Bool
-    /// Set permanently when the body was surrounded by policies.
+    /// Set permanently when the body was wrapped in its policies.
     var isBodySurrounded = false
     /// The clock of the deadline before which the operation is not ready; `noClock` if there is none.
     var deadlineClock = Self.noClock
@@ -41,11 +41,11 @@ struct OperationRecord: ~Copyable, Sendable {
     var slot: Int32 = -1
     /// Where that deadline is kept.
     var deadlinePosition: Int32 = 0
-    /// Made when the first link is. An operation without any is 100 bytes smaller for it.
+    /// Nil until the first link is made. So an operation without links is 100 bytes smaller.
     var links: OperationLinks?
-    /// Not counted: threads that count references to one host contend for its memory, which made an empty operation twice
-    /// as expensive. This is safe because a host keeps itself alive while it has operations, and an operation clears this
-    /// reference, under its lock, before the host releases it.
+    /// The reference is not counted: the counts of several threads would contend for the memory of the host, which
+    /// doubled the cost of an empty operation. This is safe because a host keeps itself alive while it has operations,
+    /// and an operation clears this reference, under its lock, before the host releases the operation.
     unowned(unsafe) var host: Scheduler?
     private var progress = Progress.none
 
@@ -73,7 +73,7 @@ struct OperationRecord: ~Copyable, Sendable {
     /// Whether the operation is finished, and its body is not.
     private var isAbandoned: Bool { phase == .finished && host != nil }
 
-    /// Whether the operation waits for nothing any more.
+    /// Whether the operation no longer waits for anything.
     var isOver: Bool { phase == .finished && !isAbandoned }
 
     /// The outcome; nil until the operation has finished, and if it succeeded without a value.
@@ -88,7 +88,7 @@ struct OperationRecord: ~Copyable, Sendable {
         self.links = links
     }
 
-    /// The level that counts.
+    /// The level of the body's task.
     var effectiveLevel: PriorityLevel { max(orderLevel, floor) }
 
     /// The level that orders the operation. Levels inherited through a barrier do not count, because they raise all
@@ -103,7 +103,7 @@ struct OperationRecord: ~Copyable, Sendable {
 
     var isReady: Bool { phase == .submitted && !hasUnfinishedDependencies && !isDelayed }
 
-    /// No number of a clock.
+    /// A value that is not the number of a clock.
     static var noClock: UInt8 { DeadlinePlace.clockLimit }
 
     /// Whether the operation is not ready before a deadline that has not passed.
@@ -128,9 +128,9 @@ struct OperationRecord: ~Copyable, Sendable {
         progress = .runner(.passUnretained(runner))
     }
 
-    /// Ends the operation. It keeps nothing but its outcome.
+    /// Ends the operation. Afterwards it keeps only its outcome.
     mutating func end(_ outcome: Outcome?) -> OperationEnding {
-        // It was abandoned, and its body is done only now.
+        // The operation was abandoned, and its body has ended only now.
         if phase == .finished {
             host = nil
             return OperationEnding(links: links.take(), isRunnerWorn: true)
@@ -166,11 +166,11 @@ final class AbandonedOutcome: Outcome, @unchecked Sendable {
 
 /// The outcome of a body, without its type; nil is success without a value.
 ///
-/// It is an object, so that an unfinished operation has only one reference for it. With a typed or an existential place, an
-/// operation would be larger than 120 bytes. Up to this size, a thread frees memory of another thread without a lock
-/// (glibc's fast bins).
+/// It is an object, so an unfinished operation needs space for one reference only. With a typed or an existential
+/// property, an operation would be larger than 120 bytes. Up to this size, a thread can free memory that another thread
+/// allocated without a lock (glibc's fast bins).
 class Outcome: @unchecked Sendable {
-    // All that it and its subclasses have is constant.
+    // All properties of this class and its subclasses are constant.
 
     let result: Result<any Sendable, any Error>
 

@@ -12,16 +12,16 @@ final class OperationRunner: Sendable {
         var task: UnsafeCurrentTask?
         /// The error that cancelled the task first.
         var cancellationCause: (any Error)?
-        /// How many are using the task now.
+        /// The number of threads that currently use the task.
         var users = 0
-        /// The task itself, which is done and waits for the last of these.
+        /// The continuation of the task itself, which has no more work and waits for the last of these threads.
         var leaving: CheckedContinuation<Void, Never>?
     }
 
     private let state = Lock(State())
 
-    /// Where the task that runs the body finds the current operation. Written by that task before each body, and read
-    /// under the lock of an operation that has this runner, by tasks that have begun within the body.
+    /// The binding in which the task that runs the body finds the current operation. That task writes it before each
+    /// body. Tasks that began within the body read it under the lock of an operation that has this runner.
     nonisolated(unsafe) var binding = BodyBinding.none
 
     /// The calling task begins to run bodies: other threads can reach it until it calls `end`.
@@ -46,7 +46,8 @@ final class OperationRunner: Sendable {
         use { $0.escalateIfAvailable(to: level.taskPriority) }
     }
 
-    /// Does something to the task, which stays until that is done; nothing if the task is done already.
+    /// Performs an action on the task, which does not end during the action. Does nothing if the task has already
+    /// ended.
     private func use(_ action: (UnsafeCurrentTask) -> Void) {
         let current = state.withLock { state in
             if state.task != nil { state.users += 1 }
@@ -61,7 +62,7 @@ final class OperationRunner: Sendable {
         leaving?.resume()
     }
 
-    /// No thread begins to use the task from now on. Returns true if some still use it: the task has to wait for them.
+    /// Prevents other threads from using the task. Returns true if some still use it: the task must wait for them.
     func end() -> Bool {
         state.withLock { state in
             state.task = nil

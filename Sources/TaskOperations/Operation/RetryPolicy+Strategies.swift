@@ -1,7 +1,7 @@
 extension RetryPolicy {
-    /// Tries again at once, without giving the permit away.
+    /// Tries again at once. The operation keeps its permit.
     ///
-    /// - Parameter attempts: How many attempts there are in all; at least 1.
+    /// - Parameter attempts: The total number of attempts; at least 1.
     public static func immediately(attempts: Int) -> RetryPolicy {
         checkAttempts(attempts)
         return RetryPolicy { _, attempt in attempt < attempts ? .zero : nil }

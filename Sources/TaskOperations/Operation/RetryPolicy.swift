@@ -8,17 +8,18 @@
 /// }
 /// ```
 ///
-/// All attempts belong to one operation: it executes from the first to the last, and its outcome is that of the last one.
-/// Each attempt counts in the rate of the queue. During a pause the operation lends its permit (see `withPermitLent`) and
-/// the permits of its limits, and takes all of them back before the next attempt. Cancelling the operation ends the pause and the operation at once, with `CancellationError`. The values and the error of
-/// a failed attempt are released before the pause.
+/// All attempts belong to one operation. It executes from the first attempt to the last, and its outcome is that of the
+/// last attempt. Each attempt counts in the rate of the queue. During a pause the operation lends its permit (see
+/// `withPermitLent`) and the permits of its limits, and takes all of them back before the next attempt. Cancelling the
+/// operation ends the pause and the operation at once, with `CancellationError`. The values and the error of a failed
+/// attempt are released before the pause.
 ///
 /// There is no other attempt if the operation was cancelled, if its time limit has passed, or if its input failed
 /// (`TaskOperationError.dependencyFailed`), because the input would be the same.
 ///
 /// ProcedureKit's `RetryProcedure`, with a maximum and a wait strategy, creates a new operation for each attempt instead.
 public struct RetryPolicy: Sendable {
-    /// Decides on another attempt.
+    /// Decides whether another attempt follows.
     ///
     /// - Parameters:
     ///   - error: The error of the attempt.
@@ -45,7 +46,7 @@ public struct RetryPolicy: Sendable {
         self.report = report
     }
 
-    /// The number of the attempt that the calling task belongs to, from 1; nil outside of bodies with a retry policy.
+    /// The number of the current attempt, from 1; nil outside bodies with a retry policy.
     @TaskLocal public static var attempt: Int?
 }
 
@@ -60,11 +61,11 @@ extension RetryPolicy {
         public let number: Int
         /// The error of the attempt.
         public let error: any Error
-        /// How long it is to the next attempt; nil if there is none, and the error is the outcome.
+        /// The pause before the next attempt; nil if no attempt follows, and the error is the outcome.
         public let pause: Duration?
     }
 
-    /// The same policy, which tells of each attempt that failed.
+    /// Returns this policy with a handler that receives each failed attempt.
     ///
     /// - Parameter handler: Called in the task of the body, before the pause.
     public func reporting(to handler: @escaping @Sendable (FailedAttempt) -> Void) -> RetryPolicy {
@@ -74,7 +75,7 @@ extension RetryPolicy {
         }
     }
 
-    /// The same policy for some errors only. Others are the outcome at once.
+    /// Returns this policy, limited to some errors. After any other error there is no further attempt.
     public func only(for isTransient: @escaping @Sendable (any Error) -> Bool) -> RetryPolicy {
         RetryPolicy(
             { [decision] error, attempt in isTransient(error) ? decision(error, attempt) : nil }, report: report)

@@ -4,8 +4,9 @@
 // that is isolated to a global actor is passed as a body, and an input of the pack is a tuple.
 
 extension TaskOperation {
-    /// Creates an operation that needs the value of another. It starts after that one has finished. If the other one
-    /// failed or was cancelled, the body does not run, and the operation fails with `TaskOperationError.dependencyFailed`.
+    /// Creates an operation that needs the value of another operation. It starts after that operation has finished. If
+    /// the input failed or was cancelled, the body does not run, and the operation fails with
+    /// `TaskOperationError.dependencyFailed`.
     ///
     /// - Parameters:
     ///   - options: The options; their dependencies must also finish first, with any outcome.
@@ -44,7 +45,7 @@ extension TaskOperation {
     /// - Parameters:
     ///   - options: The options; their dependencies must also finish first, with any outcome.
     ///   - first: An operation whose value the body gets.
-    ///   - inputs: More of these, in the order in which the body gets their values.
+    ///   - inputs: More such operations, in the order in which the body gets their values.
     ///   - body: The work.
     public convenience init<First, each Input>(
         _ options: OperationOptions = OperationOptions(),
@@ -74,7 +75,7 @@ extension TaskOperation {
         self.init(options, after: inputs) { try await body(inputs.map { try $0.requireValue() }) }
     }
 
-    /// The value of a finished operation, for one that needs it.
+    /// The value of a finished operation, for an operation that needs it.
     private func requireValue() throws(TaskOperationError) -> Success {
         switch outcome {
         case .success(let value): return value
@@ -83,7 +84,7 @@ extension TaskOperation {
         case .failure(let error):
             throw .dependencyFailed(dependency: OperationLabel(self), origin: OperationLabel(self), error: error)
         case nil:
-            // The dependency was removed, and the need was not.
+            // The dependency was removed, but the body still needs the value.
             throw .notReady(OperationLabel(Self.executing ?? self), waitingFor: [OperationLabel(self)])
         }
     }

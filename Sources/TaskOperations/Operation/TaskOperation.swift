@@ -1,9 +1,9 @@
 /// A unit of work with a typed outcome.
 ///
-/// An operation is made, configured and added to a `TaskOperationQueue`, or made and added in one call of the
-/// queue. Its body runs at most once, in a task of its own priority, and it ends with exactly one outcome: the
-/// value that the body returned, or the error that it threw, or `CancellationError` if it was cancelled before
-/// it started.
+/// Create an operation, configure it, and add it to a `TaskOperationQueue`; or create and add it with one call of the
+/// queue. The body runs at most once, in a task with the priority of the operation. The operation ends with exactly one
+/// outcome: the value that the body returned, the error that the body threw, or `CancellationError` if the operation
+/// was cancelled before it started.
 ///
 /// ```swift
 /// let listing = TaskOperation(name: "list") { try await list(folder) }
@@ -12,8 +12,8 @@
 /// print(try await report.value)
 /// ```
 public final class TaskOperation<Success: Sendable>: AnyTaskOperation, @unchecked Sendable {
-    // `body` is reached under `record`'s lock before the start, and afterwards only by the thread that started or ended the
-    // operation.
+    // `body` is accessed under the lock of `record` before the start, and afterwards only by the thread that started or
+    // ended the operation.
 
     /// The work of an operation. Cancelling the operation cancels the task of the body.
     public typealias Body = @Sendable () async throws -> Success
@@ -24,8 +24,9 @@ public final class TaskOperation<Success: Sendable>: AnyTaskOperation, @unchecke
     /// is `nonisolated(nonsending)` and takes a parameter pack. On `TaskOperationQueue.main`, isolate such a body
     /// with `{ @MainActor in … }`.
     ///
-    /// The compiler also crashes if a function isolated to a global actor, or a closure like that one, is passed with
-    /// three inputs or more, and one behind the first is a tuple. Pass `{ await function($0, $1, $2) }` then.
+    /// The compiler also crashes if a function or a closure that is isolated to a global actor is passed with three or
+    /// more inputs, and one of them other than the first is a tuple. In this case pass
+    /// `{ await function($0, $1, $2) }`.
     public typealias BodyAfter<each Input> = @concurrent @Sendable (repeat each Input) async throws -> Success
 
     private var body: Body?
@@ -36,7 +37,7 @@ public final class TaskOperation<Success: Sendable>: AnyTaskOperation, @unchecke
     ///   - name: The name in messages and descriptions.
     ///   - priority: See `OperationOptions.priority(_:)`.
     ///   - dependencies: Operations that must finish first, with any outcome.
-    ///   - body: The work. Isolate it to an actor, with `{ @MainActor in … }` for one, to have it run there.
+    ///   - body: The work. A closure that is isolated to an actor runs there, such as `{ @MainActor in … }`.
     public init(
         name: String? = nil,
         priority: TaskPriority? = nil,
@@ -131,16 +132,16 @@ extension TaskOperation {
         return isFinished ? Result { try Self.value(of: outcome) } : nil
     }
 
-    /// Waits for the end without blocking a thread, and returns the value. The effects of the wait on priorities and permits
-    /// are those of `waitUntilFinished()`.
+    /// Waits for the end without blocking a thread, and returns the value. The wait affects priorities and permits as
+    /// `waitUntilFinished()` does.
     ///
     /// Cancelling the waiting task ends the wait and does not cancel the operation, so a cancelled task can end at once.
     /// `result` always waits for the end. `TaskOperationQueue.run` cancels the operation with the task.
     ///
-    /// - Throws: The error that the body threw. If the operation did not run because an operation failed whose value it
-    ///   needs, the error of that operation; `failure` names the operations between. `CancellationError` if the operation
-    ///   was cancelled before its start, or the task before the operation has finished; `TaskOperationError.waitCycle` if a
-    ///   body awaits an operation that cannot end before the body does.
+    /// - Throws: The error that the body threw. If the body did not run because an operation whose value it needs
+    ///   failed, the error of that operation; `failure` names the operations in between. `CancellationError` if the
+    ///   operation was cancelled before its start, or if the waiting task is cancelled. `TaskOperationError.waitCycle`
+    ///   if a body awaits an operation that cannot end before the body does.
     public var value: Success {
         get async throws {
             try await waitUntilFinished()
@@ -223,16 +224,16 @@ extension TaskOperation {
 }
 
 extension TaskOperation {
-    /// Calls a handler once with the outcome, on the actor of the code that passes it.
+    /// Calls a handler once with the outcome, on the actor of the caller.
     ///
-    /// A handler that a method of a main-actor class passes runs on the main actor, without `Task` or `@MainActor in`:
+    /// In a method of a main-actor class, the handler runs on the main actor, without `Task` or `@MainActor in`:
     ///
     /// ```swift
     /// queue.addOperation { try await load(url) }.whenFinished { result in self.show(result) }
     /// ```
     ///
-    /// Unlike a completion handler, it runs on a task of its own. Tasks that await the operation, and dependents, might
-    /// continue before it.
+    /// Unlike a completion handler, this handler runs in a task of its own. Dependents and waiting tasks might continue
+    /// before it is called.
     public func whenFinished(
         @_inheritActorContext _ handler: @escaping @Sendable @isolated(any) (Result<Success, any Error>) -> Void
     ) {
@@ -248,9 +249,9 @@ extension TaskOperation {
 // MARK: - Several bodies
 
 extension TaskOperation where Success == Void {
-    /// Adds a body that runs at the same time as the others of this operation. The operation is finished when all
-    /// of them are; it counts once in the width of its queue, and fails with the first error that one throws,
-    /// after cancelling the others.
+    /// Adds a body that runs at the same time as the other bodies of this operation. The operation finishes when all
+    /// its bodies have ended. It takes only one set of permits. If a body throws, the other bodies are cancelled, and
+    /// the operation fails with that error.
     ///
     /// - Throws: `TaskOperationError.alreadyStarted` if the operation has started or finished.
     public func addBody(_ additional: @escaping Body) throws(TaskOperationError) {
@@ -273,8 +274,8 @@ extension TaskOperation where Success == Void {
     }
 }
 
-/// The bodies of an operation beyond its first. In a list, as closures within closures would be freed, and run, each
-/// within the one before, until the stack overflows.
+/// The bodies of an operation other than the first. They are in a list: nested closures would be called and freed
+/// recursively, until the stack overflows.
 final class AddedBodies: @unchecked Sendable {
     // Reached under the operation's lock before the start, and by the body that has them run after it.
     var bodies: [TaskOperation<Void>.Body]
@@ -287,6 +288,6 @@ final class AddedBodies: @unchecked Sendable {
 // MARK: - The current operation
 
 extension TaskOperation where Success == Never {
-    /// The operation whose body, or a child task of whose body, asks; nil anywhere else.
+    /// The operation whose body is running in the current task or in one of its parent tasks; otherwise nil.
     public static var current: AnyTaskOperation? { AnyTaskOperation.executing }
 }

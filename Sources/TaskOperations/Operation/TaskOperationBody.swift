@@ -1,5 +1,5 @@
-/// Work with a name of its own: a type to make operations from, where a closure would grow too long or its
-/// parameters deserve names. It takes the place of a subclass of `Operation`.
+/// A type that contains the work of an operation. Use it instead of a long closure, or to give names to the inputs of
+/// the work. It replaces a subclass of `Operation`.
 ///
 /// ```swift
 /// struct Thumbnail: TaskOperationBody {
@@ -12,7 +12,7 @@ public protocol TaskOperationBody<Success>: Sendable {
     /// The type of the operation's value.
     associatedtype Success: Sendable
 
-    /// Does the work. It is called at most once for an operation. Cancelling the operation cancels the task that
-    /// this runs in; `Task.isCancelled` and `Task.checkCancellation()` tell.
+    /// Performs the work. It is called at most once for each operation. Cancelling the operation cancels the task of
+    /// this call: check `Task.isCancelled`, or call `Task.checkCancellation()`.
     nonisolated(nonsending) func main() async throws -> Success
 }

@@ -1,27 +1,27 @@
-/// An error of this library. `description` names the operations and the remedy.
+/// An error of this library. Its `description` names the operations and suggests a remedy.
 ///
-/// It contains labels of operations instead of the operations, because an error may exist longer than its operation.
+/// The error contains labels instead of operations, so it does not keep the operations in memory.
 public enum TaskOperationError: Error, Sendable {
-    /// A dependency would have made an operation wait for itself. The list begins and ends with the same
-    /// operation, and each one on it waits for the next.
+    /// The dependency would make an operation wait for itself. The list begins and ends with the same operation, and
+    /// each operation in it waits for the next.
     case dependencyCycle([OperationLabel])
 
-    /// A body would have awaited something that cannot end before the body does. The list begins and ends with
-    /// the operation of that body, and each one on it waits for the next.
+    /// The body would wait for an operation or a queue that cannot end before the body does. The list begins and ends
+    /// with the operation of that body, and each operation in it waits for the next.
     case waitCycle([OperationLabel])
 
     /// The operation was added to a queue or started before. It cannot be added again, and its weight and limits can no
     /// longer be changed.
     case alreadyAdded(OperationLabel)
 
-    /// The operation has started or finished, so that its dependencies and bodies are settled.
+    /// The operation has started or finished, so its dependencies and bodies can no longer change.
     case alreadyStarted(OperationLabel)
 
-    /// `start()` was called while these dependencies were unfinished; or the operation started before the end of operations
-    /// whose values it needs, because they were removed from its dependencies.
+    /// `start()` was called before these dependencies had finished. Or the operation needs the values of these
+    /// operations, and started before they had finished because they were removed from its dependencies.
     case notReady(OperationLabel, waitingFor: [OperationLabel])
 
-    /// An operation that needs the value of another did not run, because the other failed.
+    /// The body did not run, because an operation whose value it needs has failed.
     ///
     /// `dependency` is the operation whose value is missing. In a chain of failures, `origin` is the first operation that
     /// failed; otherwise it is `dependency`. `error` is the error of `origin`.
@@ -30,17 +30,17 @@ public enum TaskOperationError: Error, Sendable {
     /// The operation was added to a queue after `shutDown`.
     case queueShutDown(OperationLabel, queueName: String?)
 
-    /// The operation was added to a full queue.
+    /// The operation was added to a full queue, which rejects operations.
     case queueFull(OperationLabel, queueName: String?)
 
-    /// The queue was full and dropped this operation for one that was added later.
+    /// The queue was full, and dropped this operation to make room for a later one.
     case dropped(OperationLabel, queueName: String?)
 
     /// The operation did not start within the time that `OperationOptions.starting(within:)` allows. Its body never runs.
     case notStarted(OperationLabel, after: Duration)
 
-    /// The operation did not finish within its time limit, or before its deadline. The body was cancelled. With the overrun
-    /// `.abandon`, it may still execute.
+    /// The operation did not finish within its time limit. Its body was cancelled. With the overrun `.abandon`, the
+    /// body may still execute.
     case timedOut(OperationLabel, after: Duration)
 }
 
@@ -49,30 +49,30 @@ extension TaskOperationError: CustomStringConvertible {
         switch self {
         case .dependencyCycle(let cycle):
             """
-            The dependency would close a cycle: \(Self.path(cycle)). None of these could ever start. \
+            The dependency would close a cycle: \(Self.path(cycle)). None of these operations could start. \
             Remove one of the dependencies on the cycle.
             """
         case .waitCycle(let cycle):
             """
-            The wait could never end: \(Self.path(cycle)). Await the operation outside of the body of \
-            \(cycle[0]), or make what follows the wait an operation of its own.
+            The wait would never end: \(Self.path(cycle)). Await the operation outside the body of \
+            \(cycle[0]), or move the code after the wait into a separate operation.
             """
         case .alreadyAdded(let operation):
             """
-            \(operation) was added to a queue or started before. An operation runs once: make a new one, and set its \
-            weight and limits before adding it.
+            \(operation) was already added to a queue or started. An operation runs once: create a new one, and set its \
+            weight and limits before you add it.
             """
         case .alreadyStarted(let operation):
-            "\(operation) has started or finished. Change its dependencies and bodies before that."
+            "\(operation) has already started or finished. Change its dependencies and bodies before it starts."
         case .notReady(let operation, let dependencies):
             """
-            \(operation) is not ready: it waits for \(Self.list(dependencies)). Await these first, or add it to a \
-            queue, which starts it in time.
+            \(operation) is not ready: it waits for \(Self.list(dependencies)). Await these operations first, or add \
+            it to a queue, which starts it when it is ready.
             """
         case .dependencyFailed(let dependency, let origin, let error):
             """
             Did not run, because \(dependency) failed\(dependency == origin ? "" : " after \(origin)"): \(error). \
-            Use `dependencies:` instead of `after:` for work that is to run whatever comes of the other.
+            If the work should run even then, use `dependencies:` instead of `after:`.
             """
         case .queueShutDown(let operation, let queueName):
             "\(operation) was added to \(Self.queue(queueName)) after its shutdown."
@@ -82,11 +82,11 @@ extension TaskOperationError: CustomStringConvertible {
             or raise its `maxQueuedOperationCount`.
             """
         case .dropped(let operation, let queueName):
-            "\(operation) was dropped from \(Self.queue(queueName)), which was full, for one that was added later."
+            "\(operation) was dropped from \(Self.queue(queueName)), which was full, to make room for a later operation."
         case .notStarted(let operation, let limit):
             "\(operation) did not start within \(limit). Its queue had too much other work, or its dependencies took too long."
         case .timedOut(let operation, let limit):
-            "\(operation) was not finished after \(limit), the time that it was given."
+            "\(operation) did not finish within its time limit of \(limit)."
         }
     }
 

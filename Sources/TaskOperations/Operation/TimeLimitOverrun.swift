@@ -5,8 +5,8 @@ public enum TimeLimitOverrun: Sendable {
     /// If the operation was cancelled before its time limit passed, the result of its body is the outcome.
     case wait
 
-    /// The operation fails at once, cancelled before or not, and its dependents start. Its body keeps its permit until it has
-    /// ended. Until then, waits for an empty queue continue, although `operationCount` no longer counts the operation. The
-    /// result of the body is dropped.
+    /// The operation fails at once, even if it was cancelled before, and its dependents can start. Its body keeps its
+    /// permit until it has ended. Until then, waits for an empty queue continue, although `operationCount` no longer
+    /// counts the operation. The result of the body is dropped.
     case abandon
 }

@@ -1,10 +1,10 @@
-/// A wait that took longer than its limit. The awaited work continues, except the body of `withTimeLimit`, which has ended
-/// when this error is thrown.
+/// The error of a wait that took longer than its limit. The awaited work continues. The body of `withTimeLimit`,
+/// however, has ended when this error is thrown.
 public struct WaitTimeoutError: Error, Hashable, Sendable {
     /// The description of the awaited object.
     public let awaited: String
 
-    /// How long it was waited, in words.
+    /// The time limit of the wait, in words.
     public let timeout: String
 
     package init(_ awaited: String, timeout: some DurationProtocol) {
@@ -14,5 +14,5 @@ public struct WaitTimeoutError: Error, Hashable, Sendable {
 }
 
 extension WaitTimeoutError: CustomStringConvertible {
-    public var description: String { "Waited \(timeout) for \(awaited), in vain." }
+    public var description: String { "Timed out after \(timeout) waiting for \(awaited)." }
 }

@@ -1,13 +1,13 @@
-/// All queues of the process, and the listeners of each.
+/// All queues of the process, and the listeners that are added to each queue.
 enum AllQueues {
-    /// Load it with no lock held: the result may become the last reference.
+    /// Access it with no lock held, because the result may become the last reference.
     ///
     /// It refers to the owner of the queue, because a weak reference to the scheduler would slow down each use of it.
     private struct WeakQueue: Sendable {
         weak let queue: TaskOperationQueue?
     }
 
-    /// Makes the listener to one queue.
+    /// Creates a listener for one queue.
     typealias ListenerMaker = @Sendable (Scheduler) -> any ChangeListener
 
     private struct State: Sendable {
@@ -31,7 +31,7 @@ enum AllQueues {
         for (identity, make) in listeners { listen(to: scheduler, identity, make) }
     }
 
-    /// The object that owns a queue is being freed.
+    /// Removes a queue when the object that owns it is freed.
     static func remove(_ queueNumber: Int) {
         _ = state.withLock { $0.queues.removeValue(forKey: queueNumber) }
     }
@@ -43,7 +43,7 @@ enum AllQueues {
         return ordered.compactMap { $0.value.queue?.scheduler } + [.withoutQueue]
     }
 
-    /// Adds a listener to each queue, also to those that are created later.
+    /// Adds a listener to each queue, including queues that are created later.
     ///
     /// - Parameter identity: The identity of the listeners.
     static func addListeners(_ identity: ObjectIdentifier, _ make: @escaping ListenerMaker) {
@@ -65,7 +65,7 @@ enum AllQueues {
 
     private static func listen(to scheduler: Scheduler, _ identity: ObjectIdentifier, _ make: ListenerMaker) {
         scheduler.addListener(make(scheduler))
-        // It may have been removed since.
+        // The listener may have been removed meanwhile.
         if state.withLock({ !$0.hasListeners(identity) }) { scheduler.removeListener(identity) }
     }
 }

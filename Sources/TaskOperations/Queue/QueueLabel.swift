@@ -1,9 +1,9 @@
-/// How a queue is called in events and reports, which must not keep the queue itself.
+/// The name and the number of a queue in events and reports. A label does not keep the queue in memory.
 public struct QueueLabel: Hashable, Sendable, Codable, CustomStringConvertible {
-    /// The queue's name when it was asked; nil if it had none.
+    /// The name that the queue had when the label was created; nil if it had none.
     public let name: String?
 
-    /// A number that no other queue of the process has or had.
+    /// A number that is unique among all queues of the process, including freed ones.
     public let number: Int
 
     init(_ identity: QueueIdentity) {

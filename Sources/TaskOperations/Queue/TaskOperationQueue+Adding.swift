@@ -1,26 +1,27 @@
 extension TaskOperationQueue {
-    /// Adds an operation. It starts in its turn, after its dependencies have finished.
+    /// Adds an operation. It starts after its dependencies have finished, in the order of the queue.
     ///
     /// An operation that is already cancelled is accepted and does not start. After `shutDown`, an operation fails at once
     /// with `TaskOperationError.queueShutDown`.
     ///
-    /// The cost is at most logarithmic in the number of barriers. If another operation waits for this one already, and there
-    /// is a barrier before it, the search for a cycle visits the operations before that barrier.
+    /// The cost is at most logarithmic in the number of barriers. In addition, if another operation already waits for
+    /// this one, and there is a barrier before it, a search for a cycle visits the operations before that barrier.
     ///
-    /// If two calls add one operation at the same time, at most one of them succeeds. The other call throws
-    /// `.alreadyAdded`, even if the first call is then refused because of a cycle. The operation can be added again then.
+    /// If two calls add the same operation at the same time, at most one of them succeeds. The other call throws
+    /// `.alreadyAdded`, even if the first call then fails because of a cycle. In that case you can add the operation
+    /// again.
     ///
-    /// - Throws: `TaskOperationError.alreadyAdded` if the operation was added to a queue before or started by hand, or if
-    ///   another call is adding it. `.dependencyCycle` if the operation would wait for a barrier that waits for it.
-    ///   Nothing changes then.
+    /// - Throws: `TaskOperationError.alreadyAdded` if the operation was already added to a queue or started, or if
+    ///   another call is adding it. `.dependencyCycle` if the operation would wait for a barrier that waits for it. If
+    ///   the call throws, nothing changes.
     public func addOperation(_ operation: AnyTaskOperation) throws(TaskOperationError) {
         try scheduler.submit(operation)
     }
 
-    /// Adds operations in one step. None starts before the priorities of all are compared, and there is one search for a
-    /// cycle.
+    /// Adds operations in one step. No operation starts before the priorities of all are compared, and one search for a
+    /// cycle covers all of them.
     ///
-    /// - Throws: As for one operation; if one is refused, none is added.
+    /// - Throws: The errors of `addOperation(_:)`. If one operation is refused, none is added.
     public func addOperations(_ operations: [AnyTaskOperation]) throws(TaskOperationError) {
         try scheduler.submit(operations)
     }
@@ -31,7 +32,7 @@ extension TaskOperationQueue {
     ///   - name: The name in messages and descriptions.
     ///   - priority: See `OperationOptions.priority(_:)`.
     ///   - dependencies: Operations that must finish first, with any outcome.
-    ///   - body: The work. Isolate it to an actor, with `{ @MainActor in … }` for one, to have it run there.
+    ///   - body: The work. A closure that is isolated to an actor runs there, such as `{ @MainActor in … }`.
     @inlinable  // In the caller, the type is known: looking it up costs as much as adding the operation.
     @discardableResult
     public func addOperation<Success>(
@@ -65,11 +66,11 @@ extension TaskOperationQueue {
         addNew(TaskOperation(body, options))
     }
 
-    /// Creates an operation from a closure, adds it, and waits for its value. Cancelling the task that calls this
-    /// cancels the operation.
+    /// Creates an operation from a closure, adds it, and waits for its value. Cancelling the calling task cancels the
+    /// operation.
     ///
     /// - Throws: The error that the body throws; `CancellationError` if the operation was cancelled before it started;
-    ///   `TaskOperationError.waitCycle` if a body of this queue calls this and could not end.
+    ///   `TaskOperationError.waitCycle` if a body makes the call and the operation cannot end before that body.
     public func run<Success>(
         _ options: OperationOptions = OperationOptions(), body: @escaping TaskOperation<Success>.Body
     ) async throws -> Success {
@@ -81,8 +82,8 @@ extension TaskOperationQueue {
         }
     }
 
-    /// Adds a new operation. No operation waits for it, so it is refused only for a dependency on a body that awaits the
-    /// end of this queue. It fails with that error.
+    /// Adds a new operation. No operation waits for it, so it can be refused for one reason only: it depends on a body
+    /// that waits for the end of this queue. In that case it fails with the error.
     @usableFromInline
     package func addNew(_ operation: AnyTaskOperation, isBarrier: Bool = false) {
         do {
@@ -101,8 +102,8 @@ extension TaskOperationQueue {
 // MARK: - Operations that need values
 
 extension TaskOperationQueue {
-    /// Creates an operation that needs the value of another and adds it. If the other one fails or is cancelled, the body
-    /// does not run, and the operation fails with `TaskOperationError.dependencyFailed`.
+    /// Creates an operation that needs the value of another operation, and adds it. If the input fails or is cancelled,
+    /// the body does not run, and the operation fails with `TaskOperationError.dependencyFailed`.
     ///
     /// - Parameters:
     ///   - options: The options; their dependencies must also finish first, with any outcome.
@@ -117,7 +118,7 @@ extension TaskOperationQueue {
         addNew(TaskOperation(options, after: input, body: body))
     }
 
-    /// Creates an operation that needs the values of two others and adds it, as for one.
+    /// Creates an operation that needs the values of two others, and adds it. If an input fails, the body does not run.
     ///
     /// - Parameters:
     ///   - options: The options; their dependencies must also finish first, with any outcome.
@@ -134,12 +135,12 @@ extension TaskOperationQueue {
         addNew(TaskOperation(options, after: first, second, body: body))
     }
 
-    /// Creates an operation that needs the values of others and adds it, as for one.
+    /// Creates an operation that needs the values of others, and adds it. If an input fails, the body does not run.
     ///
     /// - Parameters:
     ///   - options: The options; their dependencies must also finish first, with any outcome.
     ///   - first: An operation whose value the body gets.
-    ///   - inputs: More of these, in the order in which the body gets their values.
+    ///   - inputs: More such operations, in the order in which the body gets their values.
     ///   - body: The work.
     @discardableResult
     public func addOperation<First, each Input, Success>(
@@ -151,7 +152,8 @@ extension TaskOperationQueue {
         addNew(TaskOperation(options, after: first, repeat each inputs, body: body))
     }
 
-    /// Creates an operation that needs the values of any number of others and adds it, as for one.
+    /// Creates an operation that needs the values of any number of others, and adds it. If an input fails, the body
+    /// does not run.
     ///
     /// - Parameters:
     ///   - options: The options; their dependencies must also finish first, with any outcome.
@@ -173,8 +175,8 @@ extension TaskOperationQueue {
     /// Adds an operation as a barrier. It starts after all operations before it have finished, and runs alone. Operations
     /// that are added later start after it has finished.
     ///
-    /// - Throws: `TaskOperationError.alreadyAdded` if the operation was added to a queue or started before;
-    ///   `.dependencyCycle` if an operation before it waits for it. Nothing changes then.
+    /// - Throws: `TaskOperationError.alreadyAdded` if the operation was already added to a queue or started;
+    ///   `.dependencyCycle` if an operation before it waits for it. If the call throws, nothing changes.
     public func addBarrier(_ operation: AnyTaskOperation) throws(TaskOperationError) {
         try scheduler.submit(operation, isBarrier: true)
     }

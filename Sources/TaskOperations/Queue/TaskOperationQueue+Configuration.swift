@@ -17,14 +17,14 @@ extension TaskOperationQueue {
         /// The order in which ready operations of one priority start.
         public var order: OperationOrder
 
-        /// How many operations may be queued, that is added and not started, beyond those for which a permit is free; at
-        /// least 1. See `TaskOperationQueue.maxQueuedOperationCount`.
+        /// The number of operations that may wait to start, beyond those for which a permit is free; at least 1. See
+        /// `TaskOperationQueue.maxQueuedOperationCount`.
         public var maxQueuedOperationCount: Int
 
         /// The rule for an operation that is added to a full queue by a caller that does not wait for room.
         public var overflow: QueueOverflow
 
-        /// How fast operations start; nil if nothing limits that.
+        /// The rate at which operations start; nil for no limit.
         public var rate: OperationRate?
 
         /// The rule by which waiting operations overtake more urgent ones; nil if they never do. It requires the order
@@ -40,20 +40,21 @@ extension TaskOperationQueue {
         /// When a body lends its permit while it awaits.
         public var lending: PermitLending
 
-        /// The executor of bodies that are not isolated to an actor; nil for the cooperative pool. In a scope, nil is the
-        /// preferred executor of the task.
+        /// The executor of bodies that are not isolated to an actor; nil for the cooperative pool. In a scope, nil
+        /// means the preferred executor of the task.
         public var executor: (any TaskExecutor)?
 
-        /// Task locals whose values a body sees as they were where its operation was added.
+        /// The task locals that bodies see, with the values at the time when their operations were added.
         public var taskLocals: [InheritedTaskLocal]
 
-        /// Options of all operations of the queue, which complete those of each operation.
+        /// Options that apply to every operation of the queue.
         ///
-        /// A limit of the defaults is added to the limits of an operation; for any other option, the operation's own value
-        /// counts. Names and dependencies belong to one operation, and stop the process here with a message.
+        /// The limits of an operation are added to those of the defaults. Any other option of an operation replaces
+        /// that of the defaults. The defaults must not contain a name or dependencies, because these belong to one
+        /// operation.
         public var defaults: OperationOptions
 
-        /// Creates a configuration. Each parameter is described at the property of its name.
+        /// Creates a configuration. For each parameter, see the property of the same name.
         public init(
             name: String? = nil,
             maxConcurrentOperationCount: Int = defaultMaxConcurrentOperationCount,
@@ -86,14 +87,15 @@ extension TaskOperationQueue {
     }
 }
 
-/// When a body lends the permit of its queue while it awaits an operation, a queue, or something else of this library.
+/// When a body lends the permit of its queue during a wait for an operation, a queue, or another object of this
+/// library.
 public enum PermitLending: Sendable {
-    /// When the awaited operation could not end otherwise. A serial queue keeps its exclusion where possible; but the
-    /// width is not used while a body waits for other queues.
+    /// If the awaited operation needs the permit to end, directly or through other operations. Otherwise a body on a
+    /// queue of width 1 still runs alone during its waits, but its permit is unused while it waits for other queues.
     case whenNeeded
 
-    /// In every wait: another operation starts in place of the body, and the body waits for a permit before it continues.
-    /// The width is used fully, and each wait costs the exchange of a permit.
+    /// In every wait. Another operation can start during the wait, and the body waits for a permit before it continues.
+    /// No permit is unused, but each wait costs the return and the acquisition of a permit.
     case always
 
     /// Never, so that a queue of width 1 is strictly serial. A wait that needs a permit of the queue is refused with
@@ -117,16 +119,19 @@ extension TaskOperationQueue.Configuration {
             order: order, queuedLimit: maxQueuedOperationCount, overflow: overflow, rate: rate, ageing: ageing)
     }
 
-    /// Stops the process if a value makes no sense.
+    /// Stops the process if a value is invalid.
     package func check() {
         TaskOperationQueue.checkWidth(maxConcurrentOperationCount)
         TaskOperationQueue.checkQueuedLimit(maxQueuedOperationCount)
         require(
             ageing == nil || order == .firstInFirstOut,
-            "ageing is set and order is \(order); it must be firstInFirstOut, or old operations never come first.")
+            "ageing is set, but order is \(order). Ageing requires firstInFirstOut.")
         let values = defaults.values
         require(
-            values.name == nil, "The defaults of a queue have the name \"\(values.name ?? "")\"; name each operation.")
-        require(values.dependencies.isEmpty, "The defaults of a queue have dependencies; give them to each operation.")
+            values.name == nil,
+            "The defaults of a queue set the name \"\(values.name ?? "")\". Name each operation instead.")
+        require(
+            values.dependencies.isEmpty,
+            "The defaults of a queue set dependencies. Pass them to each operation instead.")
     }
 }

@@ -1,6 +1,6 @@
 extension TaskOperationQueue {
-    /// The width: the number of bodies that may execute at once; not negative. A higher width starts operations at once. A
-    /// lower width stops none. With 0, no operation starts. Once the queue's owner is released, 0 counts as 1.
+    /// The width: the number of bodies that may execute at once; not negative. Raising it starts operations at once;
+    /// lowering it stops no body. With 0, no operation starts. After the queue's owner was released, 0 counts as 1.
     public var maxConcurrentOperationCount: Int {
         get { scheduler.width }
         set {
@@ -9,8 +9,8 @@ extension TaskOperationQueue {
         }
     }
 
-    /// Whether the queue starts no operation. Executing operations continue. Once the queue's owner is released, the queue
-    /// can no longer be suspended.
+    /// Whether the queue is suspended: it starts no operation, and executing operations continue. After the queue's
+    /// owner was released, the queue can no longer be suspended.
     public var isSuspended: Bool {
         get { scheduler.isSuspended }
         set { scheduler.isSuspended = newValue }
@@ -18,8 +18,8 @@ extension TaskOperationQueue {
 
     /// The rate at which operations start; nil if they start as fast as permits allow.
     ///
-    /// A change applies at once: starts that have used up the burst stay used. Only a queue that was created with a rate
-    /// can change it, also to nil and back; for another queue, setting a rate stops the process with a message.
+    /// A change applies at once, and tokens that were used remain used. Only a queue that was created with a rate can
+    /// change it, including to nil and back. On any other queue, setting a rate stops the process with a message.
     public var rate: OperationRate? {
         get { scheduler.withCore { $0.state.pace.rate?.rate } }
         set {
@@ -30,7 +30,7 @@ extension TaskOperationQueue {
         }
     }
 
-    /// The operations that are not finished, in the order in which they were added. Sorts them.
+    /// The operations that have not finished, in the order in which they were added. Sorts the operations.
     public var operations: [AnyTaskOperation] { scheduler.operations }
 
     /// The number of operations that have not finished.
@@ -38,8 +38,8 @@ extension TaskOperationQueue {
 
     /// Cancels all unfinished operations. Operations that are added afterwards are not cancelled.
     ///
-    /// No operation starts because another one was cancelled by the same call. Each operation is cancelled at its own moment:
-    /// another thread may find one of them cancelled and the next one not yet.
+    /// No operation starts because the same call has cancelled another one. The operations are cancelled one after the
+    /// other: another thread may see one operation cancelled before the next one is.
     ///
     /// - Parameters:
     ///   - cause: The error of operations that have not started. An executing operation finishes with the result of its
@@ -49,20 +49,21 @@ extension TaskOperationQueue {
         scheduler.cancelAll(throwing: cause, unstartedOnly: queuedOnly)
     }
 
-    /// Waits, without blocking a thread, until the queue is empty, also of operations that are added during the wait.
-    /// `operationCount` is 0 at the moment when the wait ends.
+    /// Waits, without blocking a thread, until the queue is empty. The wait includes operations that are added during
+    /// the wait. `operationCount` is 0 at the moment when the wait ends.
     ///
-    /// Cancelling the task ends the wait and cancels no operation. The wait raises no priorities. On a suspended queue it
-    /// lasts until the queue is resumed.
+    /// Cancelling the task ends the wait and cancels no operation. The wait raises no priorities. If the queue is
+    /// suspended and not empty, the wait cannot end before the queue is resumed.
     ///
-    /// - Throws: `CancellationError` if the task is cancelled before the queue is empty; `TaskOperationError.waitCycle`
-    ///   in the body of an operation of this queue, or of one that such an operation waits for.
+    /// - Throws: `CancellationError` if the task is cancelled before the queue is empty. `TaskOperationError.waitCycle`
+    ///   if the caller is the body of an operation of this queue, or of an operation for which an operation of this
+    ///   queue waits.
     public func waitUntilAllOperationsAreFinished() async throws {
         let isOver = try await scheduler.waitUntilEmpty(WaitUntilEmpty(endsWhenCancelled: true))
         if !isOver { throw CancellationError() }
     }
 
-    /// Waits until the queue is empty, at most for a limited time.
+    /// Waits until the queue is empty, for a limited time.
     ///
     /// - Parameters:
     ///   - timeout: The longest duration of the wait.
@@ -85,7 +86,7 @@ extension TaskOperationQueue {
 }
 
 extension TaskOperationQueue {
-    /// As `waitUntilAllOperationsAreFinished()`, but cancelling the task does not end the wait.
+    /// Like `waitUntilAllOperationsAreFinished()`, but cancelling the task does not end the wait.
     package func waitToTheEnd() async throws(TaskOperationError) {
         _ = try await scheduler.waitUntilEmpty(WaitUntilEmpty(endsWhenCancelled: false))
     }
@@ -104,7 +105,7 @@ extension TaskOperationQueue {
 
     /// Shuts the queue down. An operation that is added later fails at once with `TaskOperationError.queueShutDown`.
     ///
-    /// A suspended queue remains suspended. Cancelling its operations empties it.
+    /// A suspended queue remains suspended. To empty it, cancel its operations.
     public func shutDown(_ manner: Shutdown = .drain) {
         switch manner {
         case .drain: scheduler.shutDown()
@@ -115,7 +116,7 @@ extension TaskOperationQueue {
     /// Shuts the queue down and waits, without blocking a thread, until it is empty. Operations that have not finished in
     /// time are cancelled. The wait includes bodies that ignore their cancellation.
     ///
-    /// Cancelling the calling task ends the time limit. A suspended queue remains suspended.
+    /// If the calling task is cancelled, the time limit ends at once. A suspended queue remains suspended.
     ///
     /// ```swift
     /// try await queue.shutDown(cancellingAfter: .seconds(10))
@@ -124,8 +125,9 @@ extension TaskOperationQueue {
     /// - Parameters:
     ///   - limit: The time that operations have to finish.
     ///   - clock: The clock that measures the limit.
-    /// - Throws: `TaskOperationError.waitCycle` in the body of an operation of this queue, or of one that such an
-    ///   operation waits for. The queue is shut down all the same, and nothing is cancelled.
+    /// - Throws: `TaskOperationError.waitCycle` if the caller is the body of an operation of this queue, or of an
+    ///   operation for which an operation of this queue waits. In this case the queue is shut down, but no operation is
+    ///   cancelled.
     public func shutDown(
         cancellingAfter limit: Duration, clock: any Clock<Duration> = ContinuousClock()
     ) async throws(TaskOperationError) {
@@ -137,11 +139,13 @@ extension TaskOperationQueue {
 // MARK: - Limits of a priority
 
 extension TaskOperationQueue {
-    /// Limits the number of permits that operations of a priority take at once, so that other priorities find room.
+    /// Limits the number of permits that operations of a priority take at once, so that permits remain for other
+    /// priorities.
     ///
-    /// The limit applies to the priority that orders operations: an operation that an urgent one depends on is urgent.
-    /// While a priority is at its limit, operations of lower priorities start. A higher limit takes effect at once; a lower
-    /// limit stops no operation. An operation heavier than the limit runs alone within its priority.
+    /// The limit applies to the priority that orders operations, which includes the priority inherited from dependents.
+    /// While a priority is at its limit, operations of lower priorities start. Raising the limit starts operations at
+    /// once; lowering it stops no operation. An operation whose weight exceeds the limit runs alone within its
+    /// priority.
     ///
     /// ```swift
     /// let queue = TaskOperationQueue(maxConcurrentOperationCount: 4)
@@ -149,8 +153,8 @@ extension TaskOperationQueue {
     /// ```
     ///
     /// - Parameters:
-    ///   - count: The number of permits; not negative. With 0, no operation of the priority starts. Once the queue's owner
-    ///     is released, 0 counts as 1. `unlimitedConcurrentOperationCount` sets no limit.
+    ///   - count: The number of permits; not negative. With 0, no operation of the priority starts. After the queue's
+    ///     owner was released, 0 counts as 1. `unlimitedConcurrentOperationCount` removes the limit.
     ///   - priority: The priority. A value between two named ones counts as the lower one.
     public func setMaxConcurrentOperationCount(_ count: Int, for priority: TaskPriority) {
         require(
@@ -170,6 +174,6 @@ extension TaskOperationQueue {
 }
 
 extension TaskOperationQueue {
-    /// The number of sets of limits for which the queue waits.
+    /// The number of waiting claims: sets of limits that the queue needs for an operation.
     package var claimCount: Int { scheduler.claimCount }
 }

@@ -1,13 +1,13 @@
-// Bounded queues: a producer that is faster than its consumer uses bounded memory.
+// Bounded queues, in which a producer that is faster than its consumer uses bounded memory.
 
 extension TaskOperationQueue {
-    /// The number of operations that may be queued, that is, added and not started, beyond those for which a permit is
-    /// free; at least 1. Operations with unfinished dependencies count, and so do barriers.
+    /// The number of operations that may wait to start, beyond those for which a permit is free; at least 1. Operations
+    /// with unfinished dependencies count, and so do barriers.
     ///
-    /// A queue that is not suspended has room for `maxConcurrentOperationCount + maxQueuedOperationCount` operations, and
-    /// for more if some of them have lent their permits. Raising the number admits operations that wait for room; lowering
-    /// it drops none. `QueueOverflow` is the rule for an operation that is added to a full queue without waiting.
-    /// `addOperationWaitingForRoom` waits.
+    /// A queue that is not suspended has room for `maxConcurrentOperationCount + maxQueuedOperationCount` operations,
+    /// and for more if some of them have lent their permits. Raising the number admits operations that wait for room;
+    /// lowering it drops no operation. `QueueOverflow` is the rule for an operation that is added to a full queue
+    /// without waiting. `addOperationWaitingForRoom` waits for room.
     public var maxQueuedOperationCount: Int {
         get { scheduler.queuedLimit }
         set {
@@ -18,8 +18,8 @@ extension TaskOperationQueue {
 
     /// Creates an operation from a closure and adds it as soon as there is room.
     ///
-    /// If the queue is full, the call waits, without blocking a thread, until an operation starts or ends. Waiting calls get
-    /// room in their order, regardless of priorities, and before operations that are added without waiting.
+    /// If the queue is full, the call waits, without blocking a thread, until an operation starts or ends. Waiting
+    /// calls are served in their order, regardless of priorities, and before operations that are added without waiting.
     ///
     /// ```swift
     /// for try await line in file.lines {
@@ -27,14 +27,15 @@ extension TaskOperationQueue {
     /// }
     /// ```
     ///
-    /// In a body of the same queue, the wait lends the body's permit if nothing could start otherwise. Queued operations must
-    /// not wait for an operation that waits for room, or for a body that does, neither by a dependency nor behind a barrier:
-    /// both would wait forever.
+    /// In a body of the same queue, the wait lends the body's permit if no operation could start without it. Queued
+    /// operations must not wait for an operation that waits for room, or for a body that waits for room, neither
+    /// through a dependency nor behind a barrier: both would wait forever.
     ///
-    /// - Returns: The operation, which is queued now, or has started.
-    /// - Throws: `CancellationError` if the task is cancelled before there is room, and `TaskOperationError.queueShutDown`
-    ///   if the queue is shut down before; the body never runs then. `TaskOperationError.waitCycle` in a body without
-    ///   whose permit there will be no room, if the queue does not lend permits.
+    /// - Returns: The operation, which is queued or has started.
+    /// - Throws: `CancellationError` if the task is cancelled before there is room, and
+    ///   `TaskOperationError.queueShutDown` if the queue is shut down before there is room; in both cases the body
+    ///   never runs. `TaskOperationError.waitCycle` in a body whose permit is needed to make room, if the queue does
+    ///   not lend permits.
     @discardableResult
     public func addOperationWaitingForRoom<Success>(
         _ options: OperationOptions = OperationOptions(), body: @escaping TaskOperation<Success>.Body
@@ -46,9 +47,10 @@ extension TaskOperationQueue {
 
     /// Adds an operation as soon as there is room for it.
     ///
-    /// - Throws: The errors of `addOperation(_:)`; `CancellationError` if the task is cancelled before there is room: the
-    ///   operation can be added later; `TaskOperationError.queueShutDown` if the queue is shut down before: the operation
-    ///   has failed with this error. `TaskOperationError.waitCycle` as for a closure.
+    /// - Throws: The errors of `addOperation(_:)`. `CancellationError` if the task is cancelled before there is room;
+    ///   you can add the operation later. `TaskOperationError.queueShutDown` if the queue is shut down before there is
+    ///   room; the operation has failed with this error. `TaskOperationError.waitCycle` in a body whose permit is
+    ///   needed to make room, if the queue does not lend permits.
     public func addOperationWaitingForRoom(_ operation: AnyTaskOperation) async throws {
         try await scheduler.submitWaitingForRoom(operation)
     }
@@ -56,7 +58,7 @@ extension TaskOperationQueue {
     /// Whether one more operation of weight 1 and without limits would certainly start at once.
     package var couldStartAnother: Bool { scheduler.withCore { $0.state.couldStartAnother } }
 
-    /// Gives back the token of the rate that a body of this queue has used, so that another operation can use it.
+    /// Returns the token that a body of this queue took from the rate, so that another operation can use it.
     package func giveBackStart() {
         if scheduler.hasRate { scheduler.withCore { $0.state.giveBackStart() } }
     }

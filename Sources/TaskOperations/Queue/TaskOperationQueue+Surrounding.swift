@@ -1,5 +1,5 @@
 extension TaskOperationQueue {
-    /// Adds a function that is called around each body: for a span of a trace, a transaction, or a task local.
+    /// Adds an interceptor: a function that calls each body. Use it for a trace span, a transaction or a task local.
     ///
     /// ```swift
     /// queue.addBodyInterceptor { operation, body in
@@ -7,10 +7,10 @@ extension TaskOperationQueue {
     /// }
     /// ```
     ///
-    /// Call this before operations are added: an operation that starts at the same time may run without the function. A
-    /// function that is added later surrounds the earlier ones. It runs on the executor of the body, with the permit of the
-    /// operation, in its task, and with the task locals that the queue inherits. Within `body` only, `current` is the
-    /// operation. The function is not called for an operation whose body does not run.
+    /// Call this before you add operations: an operation that starts at the same time may run without the interceptor.
+    /// An interceptor that is added later wraps the earlier ones. It runs in the task of the body, on the body's
+    /// executor, with the permit of the operation and the task locals that the queue inherits. Only within `body`,
+    /// `current` is the operation. The interceptor is not called for an operation whose body does not run.
     ///
     /// - Parameter surround: Calls `body` once. `body` throws the error of the operation's body, and the outcome of that
     ///   body is the outcome of the operation, even if `surround` throws another error. If `surround` throws without calling

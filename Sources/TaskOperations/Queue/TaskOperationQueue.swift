@@ -1,4 +1,5 @@
-/// A queue that runs operations in tasks: a limited number at once, by priority, after their dependencies.
+/// A queue that runs operations in tasks. It limits the number of bodies that execute at once, and orders operations by
+/// priority and dependencies.
 ///
 /// All members except waits can be called from synchronous code, on any thread, and take effect before they return. A
 /// queue that is released finishes its operations.
@@ -10,21 +11,21 @@
 /// show(try await image.value)
 /// ```
 ///
-/// The object that `init` returns owns the queue. Once it is released, the queue drains: it is resumed, its width is
-/// at least 1, and it can no longer be suspended or get a width of 0. Bodies can still get the queue with `current` and
-/// add operations. They get a view, whose lifetime has no effect on the queue.
+/// The object that `init` returns owns the queue. When this object is released, the queue drains: it resumes, its width
+/// is at least 1, and it can no longer be suspended or get a width of 0. Bodies can still get the queue from `current`
+/// and add operations to it. `current` is then a view of the queue, whose lifetime has no effect on the queue.
 public final class TaskOperationQueue: Sendable {
     package let scheduler: Scheduler
     /// Whether this object does not own the queue.
     private let isView: Bool
 
-    /// The width of a queue for which none is given: the number of processors.
+    /// The default width: the number of processors.
     public static var defaultMaxConcurrentOperationCount: Int { processorCount }
 
-    /// The width that limits nothing.
+    /// The width of a queue without a limit.
     public static var unlimitedConcurrentOperationCount: Int { .max }
 
-    /// The limit of queued operations that limits nothing.
+    /// The value of `maxQueuedOperationCount` for a queue without that limit.
     public static var unlimitedQueuedOperationCount: Int { .max }
 
     /// Creates an empty queue.
@@ -40,8 +41,8 @@ public final class TaskOperationQueue: Sendable {
 
     /// Creates an empty queue with a configuration.
     ///
-    /// Bodies run in unstructured tasks, because the queue may outlive the task that created it. They inherit nothing from
-    /// that task except the task locals of the configuration. For child tasks, see `withTaskOperationQueue`.
+    /// Bodies run in unstructured tasks, because the queue may outlive the task that creates it. They inherit only the
+    /// task locals that the configuration names. For child tasks, see `withTaskOperationQueue`.
     public convenience init(_ configuration: Configuration) {
         self.init(configuration, scopeWorkers: nil, failures: nil)
     }
@@ -86,7 +87,7 @@ public final class TaskOperationQueue: Sendable {
         set { scheduler.identity.name = newValue }
     }
 
-    /// A number that no other queue of the process has or had.
+    /// A number that is unique among all queues of the process, including freed ones.
     package var number: Int { scheduler.queueNumber }
 
     /// The queue of the main actor: its bodies run there, one at a time.
@@ -94,10 +95,10 @@ public final class TaskOperationQueue: Sendable {
         main: Scheduler(
             queueName: "main", width: 1, place: .mainActor, isSuspended: false, taskLocals: []))
 
-    /// The queue of the current operation, in its body and in child tasks of the body; nil elsewhere, and in an operation
-    /// that was started without a queue.
+    /// The queue of the operation whose body is running in the current task or in one of its parent tasks; otherwise
+    /// nil. Also nil in an operation that was started without a queue.
     ///
-    /// This is the object that the user created, or a view of the queue if that object was released.
+    /// This is the object that was created by `init`, or a view of the queue if that object was released.
     public static var current: TaskOperationQueue? {
         AnyTaskOperation.executing.flatMap { $0.record.withLock { $0.host }?.queue }
     }
@@ -115,7 +116,7 @@ public final class TaskOperationQueue: Sendable {
 // MARK: - Identity
 
 extension TaskOperationQueue: Hashable {
-    /// Whether both are the same queue: the same object, or views of one queue.
+    /// Whether both values are the same queue: the same object, or views of the same queue.
     public static func == (left: TaskOperationQueue, right: TaskOperationQueue) -> Bool {
         left.scheduler === right.scheduler
     }
@@ -137,6 +138,6 @@ extension Scheduler {
         return owningQueue ?? TaskOperationQueue(viewOf: self)
     }
 
-    /// The object that the user created; nil if it was released.
+    /// The object that was created by `init`; nil if it was released.
     package nonisolated var owningQueue: TaskOperationQueue? { owner.map { $0 as! TaskOperationQueue } }
 }

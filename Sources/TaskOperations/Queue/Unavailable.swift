@@ -1,5 +1,5 @@
-// Names and forms that users of Operation and Dispatch, and of options, try first. Each message names the right form. The
-// file Tests/Diagnostics/WrongCalls.swift has a call of each, with the message of the compiler.
+// Names and forms that users of Operation and Dispatch might try first. Each message names the right form. The file
+// Tests/Diagnostics/WrongCalls.swift calls each of them, and states the message of the compiler.
 
 extension AnyTaskOperation {
     @available(*, unavailable, message: "call addCompletionHandler(_:), or whenFinished(_:) to stay on your actor")

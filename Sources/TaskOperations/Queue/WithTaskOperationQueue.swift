@@ -1,8 +1,8 @@
 /// Creates a queue for a scope. When the call returns, all operations of the queue have finished.
 ///
-/// At the end of the scope, a suspended queue is resumed, and the call waits for the remaining operations. An error of
-/// `body`, or a cancellation of the calling task, cancels these and all operations that are added later. Afterwards the
-/// queue is shut down.
+/// When `body` returns, the queue is resumed if it is suspended, and the call waits for the remaining operations. If
+/// `body` throws, or the calling task is cancelled, the remaining operations and all operations that are added later
+/// are cancelled. Afterwards the queue is shut down.
 ///
 /// ```swift
 /// try await withTaskOperationQueue(maxConcurrentOperationCount: 8) { queue in
@@ -14,10 +14,10 @@
 /// inherit its task locals, its cancellation and its priority.
 ///
 /// - Parameters:
-///   - configuration: The configuration of the queue. Without an executor, bodies run on the executor that the task
-///     prefers, or on the cooperative pool, as child tasks do.
+///   - configuration: The configuration of the queue. Without an executor, bodies run where child tasks run: on the
+///     preferred executor of the task, or on the cooperative pool.
 ///   - failures: The effect of an operation's failure on the scope.
-///   - body: Adds operations to the queue, and may await them.
+///   - body: A closure that adds operations to the queue, and may await them.
 /// - Returns: The result of `body`.
 /// - Throws: The error that `body` throws, unless it is a `CancellationError` that follows from the failure of an
 ///   operation; otherwise the error that `failures` selects.
@@ -43,7 +43,7 @@ public func withTaskOperationQueue<Value>(
     throw error
 }
 
-/// Creates a queue for a scope, as the function with a configuration does.
+/// Creates a queue for a scope, with a name and a width. See the function with a configuration.
 ///
 /// - Parameters:
 ///   - name: The name in messages and descriptions.

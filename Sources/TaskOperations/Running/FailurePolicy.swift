@@ -1,15 +1,16 @@
 /// The effect of an operation's failure on its scope or group.
 ///
-/// An operation that was cancelled, before or after its start, is not a failure. An operation whose time limit has passed is
-/// one.
+/// An operation that was cancelled, before or after its start, does not count as a failure. An operation that exceeded
+/// its time limit does.
 public enum FailurePolicy: Sendable {
-    /// The first failure cancels the rest, and is thrown at the end.
+    /// The first failure cancels the remaining operations, and is thrown at the end.
     case cancelRest
 
     /// All operations run. If any failed, `OperationFailures` is thrown at the end.
     case collect
 
-    /// Failures have no effect on the scope or group. Only a task that awaits the value of the operation gets its error.
+    /// Failures have no effect on the scope or group. Only a task that awaits the value of the operation receives its
+    /// error.
     case ignore
 }
 
@@ -50,7 +51,8 @@ package final class FailureLog: Sendable {
         self.policy = policy
     }
 
-    /// Notes that an operation has failed or was cancelled. Returns whether the rest must be cancelled.
+    /// Records that an operation has failed or was cancelled. Returns whether the remaining operations must be
+    /// cancelled.
     func note(_ operation: AnyTaskOperation) -> Bool {
         guard let error = operation.failure else { return false }
         let failure = OperationFailures.Failure(operation: OperationLabel(operation), error: error)

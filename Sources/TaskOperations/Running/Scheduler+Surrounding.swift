@@ -37,7 +37,7 @@ extension Scheduler {
         do {
             try await surrounding(operation) {
                 require(
-                    outcome == nil, "The body of \(OperationLabel(operation)) was called twice by what surrounds it.")
+                    outcome == nil, "A body interceptor called the body of \(OperationLabel(operation)) twice.")
                 let result = await runUnsurrounded(operation, on: runner)
                 outcome = .some(result)
                 if case .failure(let error)? = result?.result { throw error }
@@ -61,7 +61,7 @@ public enum BodySurroundingError: Error, Sendable, CustomStringConvertible {
 
     public var description: String {
         switch self {
-        case .bodyNotCalled(let operation): "What surrounds the body of \(operation) did not call it."
+        case .bodyNotCalled(let operation): "A body interceptor did not call the body of \(operation)."
         }
     }
 }

@@ -1,5 +1,5 @@
-/// Releases values that may be the heads of long chains: the last reference to one operation may be in the body of another,
-/// and so on. Without this, their deinitialisers would call each other until the stack overflows.
+/// Releases values that may be the heads of long chains: the body of one operation may hold the last reference to
+/// another, and so on. Without this, their deinitialisers would call each other until the stack overflows.
 enum ChainRelease {
     /// The values that the outermost call of `release` on a thread releases.
     private static let pending = ThreadVariable<[Any]>()

@@ -39,7 +39,7 @@ struct DeadlineHeap: Sendable {
     private var nodes: [Node] = []
     private var lastNumber: UInt32 = 0
 
-    /// - Parameter clock: The number of the clock, which places say.
+    /// - Parameter clock: The number of the clock, which the places of its deadlines contain.
     init(clock: UInt8) {
         self.clock = clock
     }

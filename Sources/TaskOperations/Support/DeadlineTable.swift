@@ -1,4 +1,5 @@
-/// Every decision about deadlines, as a pure value: which clock has which, and until when its task sleeps.
+/// All decisions about deadlines, as a pure value: the deadlines of each clock, and the time until which its task
+/// sleeps.
 struct DeadlineTable: Sendable {
     /// A task that is to be started for a clock.
     struct NewSleeper: Sendable {
@@ -27,7 +28,8 @@ struct DeadlineTable: Sendable {
         let face: ClockFace
         let key: ClockKey
         var heap: DeadlineHeap
-        /// The task that sleeps for the clock; earlier ones end when they ask next. 0 as long as there is none.
+        /// The number of the task that sleeps for the clock; 0 if there is none. Tasks with earlier numbers end at
+        /// their next step.
         var sleeper: UInt64 = 0
         /// Its handle; nil until that is known.
         var task: Task<Void, Never>?
@@ -39,13 +41,13 @@ struct DeadlineTable: Sendable {
     private var clocks: [Clock?] = []
     private var numbers: [ClockKey: UInt8] = [:]
     private var lastSleeper: UInt64 = 0
-    /// The clock that was used last: mostly it is used again.
+    /// The clock that was used last, which is usually used again.
     private var recent = 0
 
-    /// How many deadlines a sleeper is told of at once, so that the lock is not held for long.
+    /// The maximum number of deadlines that a sleeper gets at once, so that the lock is not held for long.
     private static var batchCount: Int { 64 }
 
-    /// How many deadlines are pending.
+    /// The number of pending deadlines.
     var count: Int { clocks.reduce(0) { $0 + ($1?.heap.count ?? 0) } }
 
     /// A clock that has deadlines.
@@ -66,8 +68,8 @@ struct DeadlineTable: Sendable {
         return .added(newSleeper(for: number))
     }
 
-    /// Removes a target's deadline. If it was the last one of its clock, returns the task to cancel, and the face to release
-    /// after the lock.
+    /// Removes a target's deadline. If it was the last one of its clock, returns the task to cancel, and the clock
+    /// face, which the caller releases after unlocking.
     mutating func remove(_ target: any DeadlineTarget) -> (task: Task<Void, Never>?, face: ClockFace?) {
         guard let index = target.deadlinePlace.map({ Int($0.clock) }) else { return (nil, nil) }
         _ = clocks[index]!.heap.remove(target)
@@ -76,7 +78,7 @@ struct DeadlineTable: Sendable {
         return (clock.task, clock.face)
     }
 
-    /// The handle of a sleeper is known. Returns false if the sleeper is not wanted any more.
+    /// Stores the handle of a sleeper. Returns false if the sleeper is no longer needed.
     mutating func setTask(_ task: Task<Void, Never>, of sleeper: NewSleeper) -> Bool {
         guard isCurrent(sleeper) else { return false }
         clocks[Int(sleeper.clock)]!.task = task

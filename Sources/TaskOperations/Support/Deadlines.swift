@@ -1,5 +1,5 @@
-/// The deadlines of the process: for each clock on which any is pending one heap, and one task that sleeps until the
-/// earliest. When none is pending, no task sleeps.
+/// The deadlines of the process. Each clock with pending deadlines has one heap, and one task that sleeps until the
+/// earliest deadline. If no deadline is pending, no task sleeps.
 enum Deadlines {
     private static let table = Lock(DeadlineTable())
 
@@ -36,7 +36,7 @@ enum Deadlines {
         }
     }
 
-    /// Has a task of its own sleep for a deadline that cannot be added.
+    /// Creates a task that sleeps for a deadline that cannot be added.
     static func sleep<C: Clock>(
         for target: any DeadlineTarget, _ delay: C.Duration, after start: C.Instant? = nil, on clock: C
     ) -> Task<Void, Never> {
@@ -47,7 +47,7 @@ enum Deadlines {
         }
     }
 
-    /// How many are pending.
+    /// The number of pending deadlines.
     static var count: Int { table.withLock { $0.count } }
 
     /// Removes a target's deadline, if it has not passed.
@@ -66,7 +66,7 @@ enum Deadlines {
         if !table.withLock({ $0.setTask(task, of: sleeper) }) { task.cancel() }
     }
 
-    /// Tells of deadlines as they pass, until none is left or another sleeper takes over.
+    /// Reports deadlines as they pass, until none is left or another sleeper replaces this one.
     private static func sleep(_ sleeper: DeadlineTable.NewSleeper) async {
         let face = sleeper.face
         var now = face.now
@@ -74,7 +74,8 @@ enum Deadlines {
             switch table.withLock({ $0.next(for: sleeper, at: now) }) {
             case .tell(let targets):
                 for target in targets { target.deadlinePassed() }
-                // A target may add a deadline by the clock, which may show less than the moment that counted as passed.
+                // A target may add a deadline on the clock, and the clock may show an earlier time than the deadline
+                // that counted as passed.
                 now = face.now
             case .sleep(let moment):
                 await DeadlineSleep.$isCurrent.withValue(true) { await face.sleep(until: moment) }
@@ -86,7 +87,8 @@ enum Deadlines {
     }
 }
 
-/// Which clock it is. Two values of one type with the same bytes are the same clock: nothing could tell them apart.
+/// The identity of the clock. Two values of the same type with the same bytes are the same clock, because no code could
+/// distinguish them.
 struct ClockKey: Hashable, Sendable {
     private let type: ObjectIdentifier
     private let bytes: [UInt8]
@@ -130,8 +132,8 @@ package final class ClockFace: Sendable {
 
     /// Sleeps until a moment, or until the task is cancelled.
     ///
-    /// If the clock returns early, or fails, it is asked once more. If it does so again, the time counts as passed: a
-    /// task that waits for it would never continue.
+    /// If the clock returns early or fails, the sleep is tried once more. If that also returns early, the time counts
+    /// as passed, because a waiting task might otherwise never continue.
     package func sleep(until moment: Duration) async {
         var wasEarly = false
         repeat {
@@ -146,8 +148,8 @@ package final class ClockFace: Sendable {
 }
 
 extension Clock {
-    /// Sleeps until `delay` after `start`. The first half is slept alone: the clock might not be able to express the end
-    /// of a delay that means "forever".
+    /// Sleeps until `delay` after `start`. It sleeps for the first half separately, because the clock might not be able
+    /// to express the end of a delay that means "forever".
     func sleep(for delay: Duration, from start: Instant) async throws {
         try await sleep(until: start.advanced(by: delay / 2), tolerance: nil)
         try await sleep(until: start.advanced(by: delay), tolerance: nil)

@@ -6,9 +6,10 @@ package protocol HandlerExecutor: TaskExecutor {
     var handlerExecutor: any TaskExecutor { get }
 }
 
-/// An executor that says itself when a worker lets others run: one whose runs can be repeated cannot go by a clock.
+/// An executor that decides when a worker yields to other tasks. An executor whose runs are repeatable cannot use a
+/// clock for that.
 package protocol SliceDecidingExecutor: TaskExecutor {
-    /// Whether the worker that ran a body lets others run now.
+    /// Whether the worker that has run a body must yield now.
     func isSliceOver() -> Bool
 }
 

@@ -1,6 +1,5 @@
-// A controlled build, in which every step that threads could notice is taken in an order that a schedule chooses. All of
-// the library's locks, atomic variables, threads and looks at the clock go through these names. See
-// the article Exploration.
+// A controlled build, in which a schedule chooses the order of all steps that other threads could observe. The library
+// uses locks, atomic variables, threads and clocks only through these names. See the article Exploration.
 #if TASK_OPERATIONS_EXPLORED
     public import Exploration
     package import Synchronization

@@ -1,8 +1,9 @@
 /// Keeps executors that run jobs inline, in the call of `enqueue`, from overflowing the stack.
 ///
-/// Starting a worker or resuming a task runs it right there on such an executor, and at its end more is started and
-/// resumed, and so on. Up to a depth that does no harm that is left as it is, as a body may count on it: one that blocks
-/// its thread until another one has run. Beyond, it is put off until the innermost of these calls has returned.
+/// On such an executor, starting a worker or resuming a task runs it within the call. At its end it starts and resumes
+/// others, and so on. Up to a harmless depth this is allowed, because a body may rely on it: a body that blocks its
+/// thread until another one has run. Beyond that depth, the step is deferred until the innermost of these calls has
+/// returned.
 enum InlineJobs {
     /// The calls that are on the stack of one thread, in a variable of the outermost.
     struct Calls {
@@ -14,7 +15,7 @@ enum InlineJobs {
 
     fileprivate enum Step {
         case resume(WaitContinuation<Void>)
-        /// A task awaited the end of an operation, which has come.
+        /// Resumes a task that awaited the end of an operation.
         case end(WaitContinuation<Bool>)
         case start(ObjectIdentifier, () -> Void)
     }
@@ -36,7 +37,7 @@ enum InlineJobs {
         take(.start(worker, start))
     }
 
-    /// Takes a step now, or puts it off.
+    /// Performs a step now, or defers it.
     @inline(__always)
     private static func take(_ step: Step) {
         withCalls { calls in
@@ -57,7 +58,7 @@ enum InlineJobs {
         }
     }
 
-    /// Starts a worker right here, whose task does not grow the stack of others.
+    /// Starts a worker within the call. Its task does not grow the stack of other calls.
     static func startHere(_ worker: ObjectIdentifier, _ start: () -> Void) {
         withCalls { calls in call(calls) { self.start(worker, calls, start) } }
     }

@@ -1,4 +1,4 @@
-/// A value that only one thread at a time can reach, and on whose changes threads wait.
+/// A value that only one thread at a time can access. Threads can wait for its changes.
 package final class Monitor<Value: Sendable>: @unchecked Sendable {
     // Every access to `value` holds `lock`.
     private let lock = SystemLock()
@@ -14,10 +14,10 @@ package final class Monitor<Value: Sendable>: @unchecked Sendable {
         return body(&value)
     }
 
-    /// Wakes a thread that waits, if one does. To be called without the lock.
+    /// Wakes one waiting thread, if there is one. Call it without the lock.
     package func wakeOne() { lock.wakeOne() }
 
-    /// Wakes all threads that wait. To be called without the lock.
+    /// Wakes all waiting threads. Call it without the lock.
     package func wakeAll() { lock.wakeAll() }
 
     /// Blocks the thread until `attempt` returns something.

@@ -1,7 +1,7 @@
 // Escalation of tasks needs a runtime newer than the platforms that this package supports. If it is missing,
 // operations are still raised in their queues; only a task that executes already keeps its priority.
 
-/// Does something, and learns of it when the task that does it is escalated meanwhile.
+/// Performs an operation, and calls a handler if its task is escalated meanwhile.
 @inline(__always)
 package func withEscalationHandler<Failure>(
     _ operation: () async throws(Failure) -> Void, onEscalated: @escaping @Sendable (TaskPriority) -> Void

@@ -1,4 +1,4 @@
-// Values that each thread has for itself. The functions of the system itself are in `Platform`.
+// Thread-local values. The functions of the operating system are in `Platform`.
 
 /// A mark that each thread carries: the identity of an object, or none.
 package struct ThreadMark: Sendable {
@@ -27,7 +27,7 @@ struct ThreadVariable<Value>: Sendable {
     }
 }
 
-/// Which worker was the last to begin a slice on the calling thread.
+/// The worker that last began a slice on the calling thread.
 enum LastSlice {
     private static let mark = ThreadMark()
 

@@ -20,14 +20,14 @@ package func withTimeLimit<C: Clock, Result, Failure>(
     return try await operation()
 }
 
-/// A deadline that has something done when it passes.
+/// A deadline that calls a function when it passes.
 package final class TimeLimit: DeadlineTarget, @unchecked Sendable {
     // Reached under the lock of `Deadlines` only.
     var deadlinePlace: DeadlinePlace?
 
     private struct State: Sendable {
         var handler: (@Sendable () -> Void)?
-        /// Sleeps, if the deadline is none that `Deadlines` could keep.
+        /// Sleeps, if `Deadlines` cannot store the deadline.
         var task: Task<Void, Never>?
     }
 

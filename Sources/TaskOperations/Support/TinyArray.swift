@@ -1,4 +1,4 @@
-/// Elements in the order of adding, of which there is mostly one: that one needs no memory of its own.
+/// An array that usually has one element, which needs no allocation.
 struct TinyArray<Element> {
     /// Nil if there are no elements at all.
     private var first: Element?

@@ -1,6 +1,6 @@
-// A continuation of a suspended task is kept in one place, behind a lock. The thread that resumes it takes it out of there
-// under the lock: so it is resumed once. Debug builds check that. In release builds the checks would be a twentieth of an
-// operation that is awaited on an idle queue.
+// The continuation of a suspended task is stored in one place, behind a lock. The thread that resumes it removes it
+// from there under the lock, so it is resumed once. Debug builds check this. In release builds, the check would take a
+// twentieth of the time of an operation that is awaited on an idle queue.
 
 #if DEBUG
     package typealias WaitContinuation<Value> = CheckedContinuation<Value, Never>

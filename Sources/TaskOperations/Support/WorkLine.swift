@@ -1,4 +1,5 @@
-/// Elements in the order of arrival. Both ends are constant time, amortized. After a burst it gives its memory back.
+/// Elements in the order of arrival. Adding and removing take amortized constant time. After a burst, the memory is
+/// released.
 package struct WorkLine<Element> {
     private var leaving: [Element] = []
     private var arriving: [Element] = []
@@ -25,7 +26,7 @@ package struct WorkLine<Element> {
         return leaving.popLast()
     }
 
-    /// For how many elements memory is kept that nothing needs.
+    /// The number of elements for which unused memory is kept.
     private static var keptCapacity: Int { 1024 }
 
     package mutating func removeAll(where isUnwanted: (Element) -> Bool) {

@@ -1,7 +1,7 @@
 /// A counting semaphore for tasks: it limits the number of tasks in a section without blocking threads.
 ///
-/// Waiting tasks get permits by priority, then by arrival. Escalating a waiting task changes its place. Each call takes at
-/// most O(log n) time in the number of waiting tasks, and usually O(1).
+/// Waiting tasks get permits by priority, then by arrival. Escalating a waiting task changes its position. Each call
+/// takes at most O(log *n*) time with *n* waiting tasks, and usually O(1).
 ///
 /// ```swift
 /// let connections = AsyncSemaphore(capacity: 6)
@@ -12,14 +12,14 @@ public final class AsyncSemaphore: Sendable {
 
     struct Storage: Sendable {
         var state: State
-        /// The largest capacity that there was so far.
+        /// The largest capacity so far.
         var peakCapacity: Int
     }
 
     /// Semaphores that are limits of one operation are locked in the order of their numbers.
     let number = Rank.next()
     let storage: Lock<Storage>
-    /// The node of the wait graph for which operations with this limit wait.
+    /// The node of the wait graph that represents this semaphore as a limit of operations.
     let permit = PermitNode(.limit)
 
     /// The name in messages.
@@ -36,8 +36,8 @@ public final class AsyncSemaphore: Sendable {
         storage = Lock(Storage(state: State(capacity: capacity), peakCapacity: capacity))
     }
 
-    /// The number of permits, taken or not. Raising it resumes waiting tasks at once. Lowering it takes no permit back. A task
-    /// that needs more permits than a lowered capacity waits until it is raised again.
+    /// The number of permits, both taken and free. Raising it resumes waiting tasks at once. Lowering it revokes no
+    /// permit. A task that needs more permits than a lowered capacity waits until it is raised again.
     public var capacity: Int {
         get { storage.withLock { $0.state.permits.capacity } }
         set {
@@ -52,7 +52,7 @@ public final class AsyncSemaphore: Sendable {
     /// The number of free permits.
     public var available: Int { storage.withLock { $0.state.permits.available } }
 
-    /// How many tasks wait.
+    /// The number of waiting tasks.
     public var waitingCount: Int { storage.withLock { $0.state.waitingCount } }
 
     private static func checkCapacity(_ capacity: Int) {
@@ -63,7 +63,7 @@ public final class AsyncSemaphore: Sendable {
 // MARK: - Acquiring
 
 extension AsyncSemaphore {
-    /// Waits for permits and takes them. Tasks that wait before this one get theirs first.
+    /// Waits for permits and takes them. Tasks that are ahead in the line get their permits first.
     ///
     /// - Parameters:
     ///   - weight: The number of permits; at least 1, and at most the largest `capacity` that there was.
@@ -76,7 +76,7 @@ extension AsyncSemaphore {
         if !isAcquired { throw CancellationError() }
     }
 
-    /// Waits for permits, at most for a limited time, and takes them.
+    /// Waits for permits for a limited time, and takes them.
     ///
     /// - Parameters:
     ///   - weight: The number of permits; at least 1, and at most the largest `capacity` that there was.
@@ -122,7 +122,7 @@ extension AsyncSemaphore {
         apply { $0.state.release(weight) }
     }
 
-    /// Runs a body with permits, and releases them at its end, also if it throws.
+    /// Runs a body with permits, and releases them when it returns or throws.
     ///
     /// - Parameters:
     ///   - weight: The number of permits; at least 1, and at most the largest `capacity` that there was.
@@ -137,7 +137,7 @@ extension AsyncSemaphore {
         return try await body()
     }
 
-    /// Waits for permits, at most for a limited time, and runs a body with them.
+    /// Waits for permits for a limited time, and runs a body with them.
     ///
     /// - Parameters:
     ///   - weight: The number of permits; at least 1, and at most the largest `capacity` that there was.
@@ -145,7 +145,7 @@ extension AsyncSemaphore {
     ///   - timeout: The longest duration of the wait for the permits.
     ///   - clock: The clock that measures it.
     ///   - body: The work.
-    /// - Throws: The error that `body` throws, or those of `acquire` with a timeout.
+    /// - Throws: The error that `body` throws, or the errors of `acquire` with a timeout.
     public func withPermit<Value>(
         weight: Int = 1, priority: TaskPriority? = nil, timeout: Duration,
         clock: any Clock<Duration> = ContinuousClock(),
@@ -175,10 +175,11 @@ extension AsyncSemaphore: AwaitedSubject {
 private final class SemaphoreWait: Sendable {
     let weight: Int
     let level: PriorityLevel
-    /// The priority of the task when the wait began. A rise above it raises the wait.
+    /// The priority of the task when the wait began. If the task is escalated above it, the wait is raised.
     let taskPriority = Task.currentPriority
     let isTimeUp = Latch()
-    /// The place in line, once there is one. Written under the lock of the semaphore, in the step that takes the place.
+    /// The position in the line; nil before the wait has one. Written under the lock of the semaphore, in the step that
+    /// inserts the wait.
     let ticket = Lock<AsyncSemaphore.State.Ticket?>(nil)
 
     init(weight: Int, priority: TaskPriority?) {

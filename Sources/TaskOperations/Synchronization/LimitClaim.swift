@@ -1,6 +1,6 @@
 /// A queue that claims limits for its operations.
 protocol LimitClaimant: AnyObject, Sendable {
-    /// The claim has come to the head of a line. Called with no lock held.
+    /// The claim is now first in a line. Called with no lock held.
     func limitsWereOffered(to claim: LimitClaim)
 
     /// Changes a claim under the lock of the queue. Called with no lock held.
@@ -46,12 +46,12 @@ struct SemaphoreEffects: Sendable {
     }
 }
 
-/// The claim of a queue for the limits of operations that have the same ones; see `LimitPlaces`.
+/// The claim of a queue for a set of limits, made for all its operations with exactly these limits; see `LimitPlaces`.
 ///
-/// A limit that is kept free has other operations wait for the limit that the claim lacks. That is an edge of the wait
-/// graph, between two permits. If it closes a cycle, the limit is not kept free.
+/// If a limit is kept free for a claim, other operations wait for the limit that the claim still lacks. This is an edge
+/// of the wait graph between two permits. If it would close a cycle, the limit is not kept free.
 final class LimitClaim: @unchecked Sendable {
-    // `places` is reached under the lock of `owner`; all else is constant.
+    // `places` is accessed under the lock of `owner`. Everything else is constant.
 
     let owner: any LimitClaimant
     /// The number of the set of limits in the queue.
@@ -68,7 +68,8 @@ final class LimitClaim: @unchecked Sendable {
         places = LimitPlaces(count: limits.count)
     }
 
-    /// Takes a permit of each limit, or gets in line. Called under the lock of the owner, as all that follows.
+    /// Takes a permit of each limit, or enters their lines. Like all following functions, it is called under the lock
+    /// of the owner.
     func take(at level: PriorityLevel, _ effects: inout SemaphoreEffects) -> Bool {
         let attempt = places.take(at: level, arrival: LineArrival(Rank.next()), .claim(self), access: access)
         serve(attempt.unserved, &effects)
@@ -88,7 +89,7 @@ final class LimitClaim: @unchecked Sendable {
         serve(Array(limits.indices), &effects)
     }
 
-    /// Serves the lines of limits, and keeps none of them free any more.
+    /// Serves the lines of limits, and stops keeping them free.
     private func serve(_ indices: [Int], _ effects: inout SemaphoreEffects) {
         for index in indices {
             if !places.isInLine(at: index) { limits[index].permit.removeEdge(of: self) }

@@ -13,7 +13,7 @@ extension DispatchQueue {
     /// - Parameters:
     ///   - qos: The quality of service of the block.
     ///   - flags: `.barrier` runs the block alone on a concurrent queue: after earlier blocks and before later ones.
-    ///   - work: The block. It does not run in a task: it cannot ask for task locals or whether it is cancelled.
+    ///   - work: The block. It does not run in a task, so it can read neither task locals nor a cancellation.
     /// - Throws: The error that the block throws, or `CancellationError` if the task is cancelled before the block
     ///   starts. In that case, the block is not run.
     public func run<Value: Sendable>(

@@ -1,17 +1,17 @@
 public import Dispatch
 public import TaskOperations
 
-/// A Dispatch queue as the place where tasks run: each piece of a task between two suspensions is one block on the
+/// An executor that runs tasks on a Dispatch queue. Each part of a task between two suspensions is one block on the
 /// queue.
 ///
-/// On a serial queue these pieces run one at a time, but pieces of other tasks, and other blocks, come in between;
-/// give a `TaskOperationQueue` the width 1 to have bodies run one after the other. On a concurrent queue nothing
-/// but that queue bounds how many run.
+/// On a serial queue these parts run one at a time, but parts of other tasks, and other blocks, can run between them.
+/// To run bodies one after the other, use a `TaskOperationQueue` of width 1. On a concurrent queue, only the Dispatch
+/// queue limits the number of parts that run at once.
 public final class DispatchQueueExecutor: TaskExecutor {
-    /// The queue that it all runs on.
+    /// The Dispatch queue.
     public let queue: DispatchQueue
 
-    /// Makes an executor for a queue, which may be used otherwise too.
+    /// Creates an executor for a queue. Other code may use the queue, too.
     public init(_ queue: DispatchQueue) {
         self.queue = queue
     }

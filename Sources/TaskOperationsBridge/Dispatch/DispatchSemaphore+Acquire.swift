@@ -1,21 +1,21 @@
 public import Dispatch
 
 extension DispatchSemaphore {
-    /// Takes a permit as soon as there is one, without blocking the calling thread: the async form of `wait()`.
+    /// Takes a permit when one is free, without blocking the calling thread. This is the async form of `wait()`.
     ///
-    /// Dispatch can wait for a semaphore only by blocking, so one thread does that for all tasks that wait for the
-    /// same semaphore; it ends within a second after the last of them went on. Tasks are served in the order of
-    /// arrival; among them and threads that block in `wait()`, Dispatch decides. Where the semaphore belongs to new
-    /// code alone, use `AsyncSemaphore`, which needs no thread.
+    /// Dispatch can wait for a semaphore only by blocking. So one thread blocks for all tasks that wait for the same
+    /// semaphore; it ends within a second after the last wait. Tasks are served in the order of arrival. Between these
+    /// tasks and threads that block in `wait()`, Dispatch decides. If only new code uses the semaphore, use
+    /// `AsyncSemaphore` instead, which needs no thread.
     ///
     /// - Throws: `CancellationError` if the task is cancelled before it has the permit. It has none then.
     public func acquire() async throws(CancellationError) {
         _ = try await SemaphoreLine.acquire(self, timeout: nil)
     }
 
-    /// Takes a permit, unless there is none until the time is up.
+    /// Takes a permit, if one becomes free before the time is up.
     ///
-    /// - Parameter timeout: When to stop waiting.
+    /// - Parameter timeout: The time at which the wait ends.
     /// - Returns: Whether the permit was taken.
     /// - Throws: `CancellationError` if the task is cancelled before it has the permit. It has none then.
     public func acquire(timeout: DispatchTime) async throws(CancellationError) -> DispatchTimeoutResult {

@@ -2,17 +2,17 @@ public import Dispatch
 public import TaskOperations
 
 extension DispatchWorkItem {
-    /// Waits until the item has run, or was skipped because it was cancelled, without blocking a thread. An item
-    /// that is not submitted anywhere is waited for until it is.
+    /// Waits until the item has run, or was skipped because it was cancelled, without blocking a thread. If the item
+    /// has not been submitted, the wait continues until it is submitted and has run.
     ///
-    /// Cancelling the task ends neither the wait nor the item; `cancel()` is for that.
+    /// Cancelling the task ends neither the wait nor the item. To cancel the item, call `cancel()`.
     public func finished() async {
         _ = await waitForNotification(timeout: nil) { notify(queue: bridgeQueue, execute: $0) }
     }
 
     /// Waits until the item has run, or was skipped, or the time is up, without blocking a thread.
     ///
-    /// - Parameter timeout: When to stop waiting.
+    /// - Parameter timeout: The time at which the wait ends.
     /// - Returns: Whether the item was done in time.
     public func finished(timeout: DispatchTime) async -> DispatchTimeoutResult {
         await waitForNotification(timeout: timeout) { notify(queue: bridgeQueue, execute: $0) }
@@ -20,9 +20,9 @@ extension DispatchWorkItem {
 }
 
 extension TaskOperation where Success == Void {
-    /// Makes an operation that submits a work item to a Dispatch queue when it starts, and is finished when the item
-    /// is. Cancelling the operation while it executes cancels the item; an item that is cancelled, from either side,
-    /// makes the operation fail with `CancellationError`.
+    /// Creates an operation that submits a work item to a Dispatch queue when it starts, and finishes when the item has
+    /// run. Cancelling the executing operation cancels the item. If the item is cancelled, by any code, the operation
+    /// fails with `CancellationError`.
     ///
     /// - Parameters:
     ///   - workItem: The item. Old code can still cancel, await and observe it; only this operation may submit it.

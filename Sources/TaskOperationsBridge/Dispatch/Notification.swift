@@ -2,21 +2,21 @@ internal import Dispatch
 internal import TaskOperations
 internal import TaskOperationsExtras
 
-/// Where the bridge's own handlers run. They are short, and of a user's code they call only the properties that tell the
-/// state of an operation of Foundation. The queue is serial, so it gets a thread even if blocked work holds all threads of
+/// The queue of the bridge's own handlers. They are short. The only user code that they call are the properties for the
+/// state of a Foundation operation. The queue is serial, so it gets a thread even if blocked work holds all threads of
 /// the global queues.
 let bridgeQueue = DispatchQueue(label: "TaskOperationsBridge", qos: .userInitiated)
 
 #if !TASK_OPERATIONS_EXPLORED
-    /// Runs the bridge's own tasks there, which do nothing but wait.
+    /// Runs the bridge's own tasks on this queue. They only wait.
     let bridgeExecutor = DispatchQueueExecutor(bridgeQueue)
 #endif
 
-/// Waits until something of Dispatch notifies, without blocking a thread.
+/// Waits for a notification of a Dispatch object, without blocking a thread.
 ///
 /// - Parameters:
-///   - timeout: When to stop waiting; nil for never.
-///   - subscribe: Has the handler that it gets called on `bridgeQueue`.
+///   - timeout: The time at which the wait ends; nil for no limit.
+///   - subscribe: Registers the handler that it gets, to be called on `bridgeQueue`.
 func waitForNotification(
     timeout: DispatchTime?, subscribe: (_ handler: @escaping @Sendable () -> Void) -> Void
 ) async -> DispatchTimeoutResult {
@@ -28,7 +28,7 @@ func waitForNotification(
     return await result.value
 }
 
-/// Has a handler called at a deadline, unless the timer is cancelled before.
+/// Calls a handler at a deadline, unless the timer is cancelled first.
 func startTimer(deadline: DispatchTime, handler: @escaping @Sendable () -> Void) -> any DispatchSourceTimer {
     let timer = DispatchSource.makeTimerSource(queue: bridgeQueue)
     timer.schedule(deadline: deadline)

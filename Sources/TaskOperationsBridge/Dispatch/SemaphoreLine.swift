@@ -11,21 +11,21 @@ final class SemaphoreLine: Sendable {
     /// The outcome of a wait; nil if the task was cancelled.
     private typealias Waiter = OneShot<DispatchTimeoutResult?>
 
-    /// The lines that have a thread. A line is in here exactly as long as its thread looks after it.
+    /// The lines that have a thread. A line is in this table exactly as long as its thread serves it.
     private static let lines = Lock<[ObjectIdentifier: SemaphoreLine]>([:])
 
     /// One for each semaphore that tasks wait for.
     private static let threads = WorkerThreads(name: "semaphore", maxCount: .max, idleTime: 1)
 
     private let semaphore: DispatchSemaphore
-    /// In the order of arrival. One that was cancelled or came late may still be in here.
+    /// The waiters in the order of arrival. Waiters that were cancelled or timed out may still be in the list.
     private let waiters = Lock(WorkLine<Waiter>())
 
     private init(_ semaphore: DispatchSemaphore) {
         self.semaphore = semaphore
     }
 
-    /// Whether a thread looks after tasks that wait for a semaphore.
+    /// Whether a thread serves tasks that wait for a semaphore.
     static func hasThread(for semaphore: DispatchSemaphore) -> Bool {
         lines.withLock { $0[ObjectIdentifier(semaphore)] != nil }
     }

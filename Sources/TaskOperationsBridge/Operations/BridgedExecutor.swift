@@ -1,8 +1,8 @@
 internal import Dispatch
 @_spi(Lock) internal import TaskOperations
 
-/// Runs the jobs of a `BridgedOperationQueue`: on a Dispatch queue where one was set, and otherwise on threads where
-/// they may block.
+/// Runs the jobs of a `BridgedOperationQueue`: on its Dispatch queue if one was set, otherwise on threads that may
+/// block.
 final class BridgedExecutor: HandlerExecutor {
     private enum Target: Sendable {
         case threads(LegacyThreads)
@@ -14,8 +14,8 @@ final class BridgedExecutor: HandlerExecutor {
     let threads = LegacyThreads()
     private let target: Lock<Target>
 
-    /// Handlers may be a user's, and wait for nothing that runs here. Dispatch has a thread for a serial queue also where
-    /// blocks that wait hold all those of the global queues.
+    /// Runs handlers, which may be user code. They do not wait for work on this executor. Dispatch has a thread for a
+    /// serial queue even if blocked work occupies all threads of the global queues.
     let handlerExecutor: any TaskExecutor = DispatchQueueExecutor(
         DispatchQueue(label: "BridgedOperationQueue handlers"))
 
@@ -26,7 +26,7 @@ final class BridgedExecutor: HandlerExecutor {
         set { setTarget(newValue.map { .queue($0) } ?? .threads(threads)) }
     }
 
-    /// Has all jobs run on an executor, if none may block.
+    /// Runs all jobs on an executor, if no job may block.
     func run(on executor: any TaskExecutor) { setTarget(.executor(executor)) }
 
     private func setTarget(_ new: Target) {

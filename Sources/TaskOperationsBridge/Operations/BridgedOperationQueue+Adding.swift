@@ -9,18 +9,18 @@ extension BridgedOperationQueue {
         taskQueue.addNew(operation)
     }
 
-    /// Adds an operation of ours.
+    /// Adds an operation of this library.
     ///
-    /// - Throws: As `TaskOperationQueue.addOperation`.
+    /// - Throws: The errors of `TaskOperationQueue.addOperation`.
     func add(_ operation: AnyTaskOperation) throws(TaskOperationError) {
         try taskQueue.addOperation(operation)
         list(operation)
     }
 
-    /// Adds operations of Foundation in one step. If that closes a circle, it is reported, and the operations wait until
-    /// one of the circle is cancelled.
+    /// Adds operations of Foundation in one step. If this closes a cycle, the cycle is reported, and its operations
+    /// wait until one of them is cancelled.
     ///
-    /// - Throws: As `TaskOperationQueue.addOperations`, apart from `TaskOperationError.dependencyCycle`.
+    /// - Throws: The errors of `TaskOperationQueue.addOperations`, except `TaskOperationError.dependencyCycle`.
     func add(_ legacies: [Foundation.Operation]) throws {
         let claims = try LegacyNode.claim(legacies, threads: executor.threads, reportsCycles: true)
         do {
@@ -36,8 +36,9 @@ extension BridgedOperationQueue {
         for claim in claims { list(claim.operation, original: claim.node?.legacy) }
     }
 
-    /// Adds operations that close a circle with barriers of the queue, or with bodies that wait until it is empty. Those
-    /// that close one by themselves are added without their dependencies, and the others when the queue is empty.
+    /// Adds operations that close a cycle with barriers of the queue, or with bodies that wait until it is empty.
+    /// Operations that close a cycle by themselves are added without their dependencies; the others are added when the
+    /// queue is empty.
     private func addLater(_ claims: [LegacyNode.Claim]) {
         for claim in claims {
             claim.dropDependencies()
@@ -52,7 +53,8 @@ extension BridgedOperationQueue {
 }
 
 extension TaskOperationQueue {
-    /// Adds an operation, or returns true if it would close a circle. One that was cancelled meanwhile has ended.
+    /// Adds an operation, or returns true if it would close a cycle. An operation that was cancelled meanwhile has
+    /// ended.
     fileprivate func isCycleClosed(by operation: AnyTaskOperation) -> Bool {
         do {
             try addOperation(operation)

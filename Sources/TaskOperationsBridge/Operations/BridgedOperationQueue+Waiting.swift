@@ -3,16 +3,16 @@ internal import Foundation
 internal import TaskOperationsExtras
 
 extension BridgedOperationQueue {
-    /// Waits until the queue is empty, or until an operation of it that calls this is the only one.
+    /// Waits until the queue is empty. If an operation of the queue makes the call, waits until it is the only one.
     func allFinished() async { await allFinished(except: own) }
 
-    /// Blocks until the queue is empty, or until an operation of it that calls this is the only one.
+    /// Blocks until the queue is empty. If an operation of the queue makes the call, blocks until it is the only one.
     func blockUntilEmpty() {
         let own = own
         block { await self.allFinished(except: own) }
     }
 
-    /// The operation of the queue that calls this, if one does.
+    /// The operation of the queue that makes the call; nil if none does.
     private var own: AnyTaskOperation? { TaskOperationQueue.current === taskQueue ? .current : nil }
 
     private func allFinished(except own: AnyTaskOperation?) async {
@@ -27,7 +27,7 @@ extension BridgedOperationQueue {
         }
     }
 
-    /// Waits for the other operations, apart from those that wait for this one.
+    /// Waits for all other operations, except those that wait for this one.
     private func othersFinished(than own: AnyTaskOperation) async {
         var mayBeMore = true
         while mayBeMore {
@@ -43,7 +43,7 @@ extension BridgedOperationQueue {
         }
     }
 
-    /// Blocks the thread while a task waits. The operation that calls this lends its permit.
+    /// Blocks the thread while a task waits. If an operation makes the call, it lends its permit.
     private func block(_ wait: @escaping @Sendable () async -> Void) {
         // `wait` throws no error.
         _ = try? BlockingWait(isUnlimited: true, wait).block()
@@ -55,13 +55,13 @@ extension BridgedOperationQueue {
 extension BridgedOperationQueue {
     private static let known = Lock<[ObjectIdentifier: WeakReference<BridgedOperationQueue>]>([:])
 
-    /// The bridged queue whose operation asks.
+    /// The bridged queue of the operation whose body is running; otherwise nil.
     static var bridged: BridgedOperationQueue? {
         guard let taskQueue = TaskOperationQueue.current else { return nil }
         return known.withLock { $0[ObjectIdentifier(taskQueue)]?.object }
     }
 
-    /// From now on `bridged` finds the queue.
+    /// Registers the queue, so that `bridged` finds it.
     func makeKnown() {
         Self.known.withLock { $0[ObjectIdentifier(taskQueue)] = WeakReference(self) }
     }

@@ -4,18 +4,18 @@ internal import Synchronization
 @_spi(Lock) public import TaskOperations
 internal import TaskOperationsExtras
 
-/// An `OperationQueue` for code that wants one, driven by a `TaskOperationQueue`.
+/// An `OperationQueue` that is driven by a `TaskOperationQueue`, for code that requires an `OperationQueue`.
 ///
-/// Hand it to `URLSession(configuration:delegate:delegateQueue:)`, `NotificationCenter.addObserver`, or an old library.
+/// Pass it to `URLSession(configuration:delegate:delegateQueue:)`, `NotificationCenter.addObserver`, or an old library.
 /// New code adds to this queue or to `taskQueue`, and shares its width, order, suspension and barriers.
 ///
 /// Blocks and operations of Foundation run on threads that may block, or on `underlyingQueue`. The queue differs from
 /// its base class as follows:
 ///
-/// - An operation that is cancelled before its start is finished at once, even on a suspended queue.
-/// - A barrier is never overtaken, and waits for the queue include it like any operation.
-/// - An operation of the queue that blocks until the queue is empty waits for the others and lends its place, instead
-///   of waiting for itself.
+/// - An operation that is cancelled before its start finishes at once, even on a suspended queue.
+/// - No operation overtakes a barrier. Waits for the queue include barriers.
+/// - An operation of the queue that blocks until the queue is empty waits for the other operations and lends its
+///   permit. It does not wait for itself.
 ///
 /// Operations that depend on each other in a cycle wait until one of them is cancelled, as in the base class, and are
 /// reported to `MisuseReport`.
@@ -23,8 +23,9 @@ internal import TaskOperationsExtras
 /// Without the Objective-C runtime, a subclass cannot override `operations` and `operationCount`, or set
 /// `OperationQueue.current`. There, `operations` lists a proxy for each operation, with its state, name and `cancel()`.
 /// The proxy is equal to the operation but not identical. `BridgedOperationQueue.current` returns this queue. The
-/// operations that the base class lists keep this queue. So a suspended queue with operations exists until it is
-/// resumed or they are cancelled, like an `OperationQueue`. Its `taskQueue` alone would be resumed on release.
+/// operations that the base class lists retain this queue. So, like an `OperationQueue`, a suspended queue with
+/// operations exists until it is resumed or its operations are cancelled. A `TaskOperationQueue` would resume when it
+/// is released.
 open class BridgedOperationQueue: OperationQueue, @unchecked Sendable {  // All that changes is behind locks.
     /// The queue that runs the operations. Operations that are added to it directly are not listed in `operations`.
     public let taskQueue: TaskOperationQueue
@@ -40,7 +41,7 @@ open class BridgedOperationQueue: OperationQueue, @unchecked Sendable {  // All 
         var service: QualityOfService?
     }
 
-    /// Makes an empty queue of unlimited width.
+    /// Creates an empty queue of unlimited width.
     public override convenience init() {
         self.init(name: nil)
     }
@@ -61,8 +62,9 @@ open class BridgedOperationQueue: OperationQueue, @unchecked Sendable {  // All 
         makeKnown()
     }
 
-    /// Creates an empty queue with the configuration of a `TaskOperationQueue`. Its executor runs all jobs of the queue, so
-    /// that blocks and operations of Foundation must not block there; without one they run on threads of the queue.
+    /// Creates an empty queue with the configuration of a `TaskOperationQueue`. If the configuration has an executor,
+    /// it runs all jobs of the queue, so blocks and operations of Foundation must not block. Without an executor, they
+    /// run on threads of the queue.
     public init(_ configuration: TaskOperationQueue.Configuration) {
         (taskQueue, executor) = Self.parts(configuration)
         settings = Lock(
@@ -92,19 +94,19 @@ open class BridgedOperationQueue: OperationQueue, @unchecked Sendable {  // All 
         add(TaskOperation<Void>(priority: TaskPriority(qualityOfService)) { block() })
     }
 
-    /// Adds an operation of Foundation. If it was added to a queue before, executes or is finished, the program stops
-    /// with a message that says so, as with the base class; `taskQueue.addOperation` throws instead.
+    /// Adds an operation of Foundation. If it was already added to a queue, is executing or has finished, the program
+    /// stops with a message, as in the base class. `taskQueue.addOperation` throws an error instead.
     open override func addOperation(_ operation: Foundation.Operation) {
         addOrStop([operation])
     }
 
-    /// Adds operations of Foundation in one step, and can wait for their ends, which blocks the thread.
+    /// Adds operations of Foundation in one step. With `waitUntilFinished`, blocks the thread until they have finished.
     open override func addOperations(_ operations: [Foundation.Operation], waitUntilFinished wait: Bool) {
         addOrStop(operations)
         if wait { blockUntilFinished(operations) }
     }
 
-    // Subclasses override `addOperations` to call `addOperation`, and the other way round.
+    // Some subclasses override `addOperations` to call `addOperation`, and others the reverse.
     private func addOrStop(_ operations: [Foundation.Operation]) {
         do {
             try add(operations)
@@ -130,7 +132,7 @@ open class BridgedOperationQueue: OperationQueue, @unchecked Sendable {  // All 
         }
     }
 
-    /// Whether the queue starts nothing.
+    /// Whether the queue is suspended and starts no operation.
     open override var isSuspended: Bool {
         get { taskQueue.isSuspended }
         set { taskQueue.isSuspended = newValue }
@@ -169,7 +171,7 @@ open class BridgedOperationQueue: OperationQueue, @unchecked Sendable {  // All 
         set { settings.withLock { $0.service = newValue } }
     }
 
-    /// Where blocks and operations of Foundation run, instead of on threads of this queue's own.
+    /// The Dispatch queue on which blocks and operations of Foundation run, instead of on threads of this queue.
     open override unowned(unsafe) var underlyingQueue: DispatchQueue? {
         get { executor.underlyingQueue }
         set {
@@ -180,7 +182,8 @@ open class BridgedOperationQueue: OperationQueue, @unchecked Sendable {  // All 
         }
     }
 
-    /// How many operations were added, and how many of these have ended. Cancelling it cancels them all.
+    /// The number of operations that were added, and the number of these that have ended. Cancelling the progress
+    /// cancels all operations.
     open override var progress: Progress { taskQueue.progress }
 
     #if canImport(ObjectiveC)

@@ -1,4 +1,5 @@
-/// The threads that run tasks by default, one for each processor: blocking them delays all other tasks.
+/// The threads that run tasks by default, one for each processor. A task that blocks one of them delays all other
+/// tasks.
 ///
 /// The pool is made of Dispatch queues, which `isCurrent` recognizes by their label.
 enum CooperativePool {}

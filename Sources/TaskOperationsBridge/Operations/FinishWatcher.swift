@@ -1,13 +1,14 @@
 internal import Foundation
 @_spi(Lock) internal import TaskOperations
 
-/// Tells once that an operation is finished.
+/// Calls a handler once when an operation has finished.
 ///
-/// It depends on the operation, in an `OperationQueue` for itself, and Foundation starts a dependent operation after its
-/// dependencies on every platform. Key-value observation is no substitute on Apple platforms: an observer that is
-/// registered while another thread changes the value is not notified of that change (swiftlang/swift#59363).
+/// It is an operation that depends on the watched one, in its own `OperationQueue`. On every platform, Foundation
+/// starts a dependent operation after its dependencies. Key-value observation is no substitute on Apple platforms: an
+/// observer that is registered while another thread changes the value is not notified of that change
+/// (swiftlang/swift#59363).
 ///
-/// One queue for all would need time in proportion to its length for each operation that finishes.
+/// One queue for all watchers would take time linear in its length for each operation that finishes.
 final class FinishWatcher: Foundation.Operation, @unchecked Sendable {  // `handler` is a lock.
     private let handler: Lock<(@Sendable () -> Void)?>
 
@@ -25,7 +26,7 @@ final class FinishWatcher: Foundation.Operation, @unchecked Sendable {  // `hand
         if operation.isFinished { fire() }
     }
 
-    /// A queue starts a cancelled operation at once, so nothing keeps this one.
+    /// A queue starts a cancelled operation at once, and so releases this one.
     func stop(watching operation: Foundation.Operation) {
         _ = handler.withLock { $0.take() }
         cancel()

@@ -11,7 +11,7 @@ extension Foundation.Operation {
         return operation
     }
 
-    /// The counterpart, if anything asked for it before.
+    /// The counterpart, if it was already requested.
     var knownCounterpart: AnyTaskOperation? {
         if let standIn = self as? OperationStandIn { return standIn.operation }
         return LegacyTable.knownNode(of: self)?.knownOperation
@@ -19,8 +19,8 @@ extension Foundation.Operation {
 }
 
 extension LegacyNode {
-    /// The node of an operation of Foundation, with its operation. If there was none, there is one now for all that the
-    /// operation depends on, too: a cycle through it is seen, and urgency reaches all of it.
+    /// The node of an operation of Foundation, with its operation. If it is created, nodes are also created for all
+    /// operations on which this one depends. So cycles through them are found, and they inherit priorities.
     static func pair(for legacy: Foundation.Operation) -> (node: LegacyNode, operation: AnyTaskOperation) {
         var made: [(node: LegacyNode, operation: AnyTaskOperation)] = []
         var unexplored = [legacy]
@@ -40,7 +40,7 @@ extension LegacyNode {
         return made[0]
     }
 
-    /// The node of an operation, made if there is none.
+    /// The node of an operation, which is created if there is none.
     static func node(of legacy: Foundation.Operation) -> LegacyNode {
         LegacyTable.knownNode(of: legacy) ?? LegacyTable.node(of: legacy, orInsert: LegacyNode(of: legacy))
     }
@@ -72,8 +72,8 @@ extension Foundation.Operation {
     /// Foundation keeps finished dependencies, with all that they depended on.
     var unfinishedDependencies: [Foundation.Operation] { dependencies.filter { !$0.isFinished } }
 
-    /// `isReady`, also if a dependency was removed before its end. Foundation without the Objective-C runtime counts
-    /// that one for ever, so that the operation would never be ready.
+    /// Like `isReady`, but also correct if a dependency was removed before its end. Foundation without the Objective-C
+    /// runtime counts such a dependency forever, so the operation would never be ready.
     ///
     /// Not for an operation that an `OperationQueue` has: `dependencies` does not list the queue's barriers.
     var isReadyNow: Bool {
@@ -94,14 +94,15 @@ extension Foundation.Operation {
 // MARK: - Claims
 
 extension LegacyNode {
-    /// Claims operations of Foundation for a queue of ours. Each claim is followed by `wasSubmitted` or `refuse`.
+    /// Claims operations of Foundation for a queue of this library. Each claim is followed by `wasSubmitted` or
+    /// `refuse`.
     ///
     /// - Parameters:
     ///   - threads: The threads on which the operations may block, unless the queue has its own executor.
-    ///   - reportsCycles: Whether to report a circle instead of throwing an error. The operation then waits for its
-    ///     `isReady` alone.
-    /// - Throws: `BridgeError` if one of them cannot be run, and `TaskOperationError.dependencyCycle`. None is claimed
-    ///   then.
+    ///   - reportsCycles: Whether to report a cycle instead of throwing an error. The operation then waits only for its
+    ///     `isReady`.
+    /// - Throws: `BridgeError` if one of them cannot be run, and `TaskOperationError.dependencyCycle`. If the call
+    ///   throws, no operation is claimed.
     static func claim(
         _ legacies: [Foundation.Operation], threads: LegacyThreads, reportsCycles: Bool = false
     ) throws -> [Claim] {
@@ -112,7 +113,7 @@ extension LegacyNode {
             for claim in claims where claim.node?.legacy.isCancelled == false {
                 try claim.mirrorDependencies(reportsCycles: reportsCycles)
             }
-            // Last, as it means something to some subclasses that they are asked.
+            // This is read last, because in some subclasses the read has side effects.
             for claim in claims { claim.node?.willBeSubmitted() }
         } catch {
             for claim in claims { claim.refuse() }
@@ -169,10 +170,10 @@ extension LegacyNode {
         watch()
     }
 
-    /// An operation that a queue of ours is to take.
+    /// An operation that a queue of this library is about to accept.
     struct Claim: Sendable {
         let operation: AnyTaskOperation
-        /// Nil if the operation of Foundation represents one of this library.
+        /// Nil if the operation of Foundation represents an operation of this library.
         let node: LegacyNode?
 
         func refuse() { node?.refuse() }
@@ -186,7 +187,8 @@ extension LegacyNode {
             }
         }
 
-        /// Has only `isReady` hold the operation of Foundation back, and no dependency of the node's operation.
+        /// Makes the operation of Foundation wait only for its `isReady`, and not for dependencies of the node's
+        /// operation.
         func dropDependencies() {
             guard let node else { return }
             for dependency in node.legacy.unfinishedDependencies {

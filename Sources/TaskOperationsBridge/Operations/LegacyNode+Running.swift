@@ -2,16 +2,16 @@ internal import Foundation
 internal import TaskOperations
 internal import TaskOperationsExtras
 
-// A node whose operation of Foundation was given to a queue of ours.
+// Nodes whose operation of Foundation was added to a queue of this library.
 
 extension LegacyNode {
-    /// The body of the node's operation. It is done when the operation of Foundation is finished, however long after its
-    /// start that is.
+    /// The body of the node's operation. It ends when the operation of Foundation has finished, which may be long after
+    /// its start.
     ///
-    /// - Parameter isolation: Where bodies of the queue run.
-    /// - Throws: `CancellationError` if the operation was cancelled, `BridgeError.inOperationQueue` if an
-    ///   `OperationQueue` has it too, and `TaskOperationError.waitCycle` if it waits for an operation that waits for
-    ///   it, unless that is to be reported.
+    /// - Parameter isolation: The actor on which bodies of the queue run.
+    /// - Throws: `CancellationError` if the operation was cancelled, `BridgeError.inOperationQueue` if it is also in an
+    ///   `OperationQueue`, and `TaskOperationError.waitCycle` if it waits for an operation that waits for it, unless
+    ///   cycles are reported.
     func run(isolation: isolated (any Actor)? = #isolation) async throws {
         await begin()
         try await withTaskCancellationHandler {
@@ -46,8 +46,8 @@ extension LegacyNode {
         }
     }
 
-    /// Waits until an operation is ready that is not although its turn has come: its class says so, or it got a
-    /// dependency late. The permit of the body that waits is lent out.
+    /// Waits for an operation that is not ready although the queue has started it: its class overrides `isReady`, or it
+    /// got a dependency late. The body lends its permit during the wait.
     private func waitUntilReady() async throws {
         let readiness = TaskOperation.standIn(name: "isReady of \(legacy.title)")
         for dependency in legacy.unfinishedDependencies {
@@ -79,7 +79,8 @@ extension LegacyNode {
 
     /// Starts the operation on this thread. Returns false if it turns out not to be ready.
     ///
-    /// Its observation starts it: it may get a dependency at any moment, and one that is started by hand must be ready.
+    /// The observation starts it, because it may get a dependency at any moment, and an operation must be ready when
+    /// `start()` is called.
     private func startHere() throws -> Bool {
         observe(byBody: apply { $0.life.phase == .begun })
         let (previous, observation) = apply { ($0.life.start(), $0.observation) }
@@ -109,24 +110,25 @@ extension LegacyNode {
         }
     }
 
-    /// Starts a cancelled operation. Not on its queue's threads: these may all be blocked until it is finished.
+    /// Starts a cancelled operation. This does not use its queue's threads, because all of them may be blocked until
+    /// the operation has finished.
     func startAbandoned() {
-        // If an `OperationQueue` has it too, that one finishes it.
+        // If the operation is also in an `OperationQueue`, that queue finishes it.
         LegacyThreads.shared.run { [self] in _ = try? startHere() }
     }
 
-    /// Cancels the operation of Foundation, unless it is already: a subclass may count how often.
+    /// Cancels the operation of Foundation, unless it is already cancelled: a subclass may count the calls.
     private func cancelLegacy() {
         if !legacy.isCancelled { legacy.cancel() }
     }
 
     // MARK: Observation
 
-    /// A queue is about to get the operation. If that of Foundation says that it is not ready, the node's waits for it
-    /// as a waiting one.
+    /// Called before a queue gets the operation. If the Foundation operation is not ready, the operation of the node
+    /// waits until it is.
     func willBeSubmitted() {
         if legacy.isReadyNow { return }
-        // Foundation would not tell of the end of the other dependencies.
+        // Foundation would not report the ends of the other dependencies.
         if legacy.countsRemovedDependencies { return }
         guard let operation = knownOperation else { return }
         let readiness = TaskOperation.standIn(name: "isReady of \(legacy.title)")
@@ -134,7 +136,7 @@ extension LegacyNode {
         try? operation.addDependency(readiness)
     }
 
-    /// A queue has the operation. From now on it is seen when it is cancelled, or becomes ready later.
+    /// A queue has accepted the operation. From now on, cancellation and readiness are observed.
     func wasSubmitted() {
         observe()
         look()

@@ -13,23 +13,23 @@ final class LegacyNode: Sendable {
 
     struct State: Sendable {
         var life = LegacyState()
-        /// The operation. Its dependents and waiters keep it. Once a queue has it, this node keeps it too, since its
-        /// body keeps the node.
+        /// The operation. Its dependents and waiters retain it. While a queue has it, this node retains it, too,
+        /// because its body retains the node.
         var operation: WeakReference<AnyTaskOperation>?
         var kept: AnyTaskOperation?
         var watcher: FinishWatcher?
         var observation: LegacyObservation?
-        /// Ends when the operation of Foundation is ready, if something waits for that.
+        /// An operation that ends when the operation of Foundation is ready; nil if nothing waits for that.
         var readiness: AnyTaskOperation?
         var waitsForObservation: CheckedContinuation<Void, Never>?
         var waitsForFinish: [CheckedContinuation<Void, Never>] = []
-        /// The dependencies of the operation of Foundation that the node's operation has got. They are not kept: a chain
-        /// of nodes would be freed recursively.
+        /// The dependencies of the operation of Foundation that the node's operation also has. They are not retained,
+        /// because a chain of nodes would be freed recursively.
         var mirrored: Set<ObjectIdentifier> = []
         var hasHandler = false
         /// The threads on which the operation of Foundation may block.
         var threads = LegacyThreads.shared
-        /// True if a circle is reported instead of thrown, because Foundation's own function added the operation.
+        /// True if a cycle is reported instead of thrown, because Foundation's own function added the operation.
         var reportsCycles = false
     }
 
@@ -45,7 +45,7 @@ final class LegacyNode: Sendable {
 
     func apply<Result: Sendable>(_ event: (inout State) -> Result) -> Result { state.withLock { event(&$0) } }
 
-    /// The node's operation, and whether it was made now, as there was none (any more). Then it has no dependencies yet.
+    /// The node's operation, and whether this call has created it. A new operation has no dependencies yet.
     func operation() -> (AnyTaskOperation, isNew: Bool) {
         if let operation = knownOperation { return (operation, false) }
         let made = TaskOperation<Void>(name: legacy.name, priority: TaskPriority(legacy)) { try await self.run() }
@@ -64,7 +64,7 @@ final class LegacyNode: Sendable {
 
     var knownOperation: AnyTaskOperation? { apply { $0.operation?.object } }
 
-    /// Whether no queue of ours has the operation.
+    /// Whether the operation is on no queue of this library.
     var isForeign: Bool { apply { $0.life.phase == .foreign } }
 
     var readiness: AnyTaskOperation? { apply { $0.readiness } }
@@ -73,7 +73,7 @@ final class LegacyNode: Sendable {
 // MARK: - The end
 
 extension LegacyNode {
-    /// Has the node learn of the end of an operation that no queue of ours runs.
+    /// Reports the end of an operation that no queue of this library runs to its node.
     func watch() {
         let watcher = FinishWatcher { [weak self] in self?.look() }
         let isNew = apply { state in

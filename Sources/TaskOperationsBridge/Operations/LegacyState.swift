@@ -2,19 +2,19 @@
 /// value: `LegacyNode` performs the returned commands with no lock held.
 struct LegacyState {
     enum Phase: Comparable, Sendable {
-        /// No queue of ours has it. Only its end matters.
+        /// The operation is on no queue of this library. Only its end matters.
         case foreign
-        /// A queue of ours is to run it.
+        /// A queue of this library will run it.
         case submitted
         /// The node's body runs, and has not started it.
         case begun
-        /// The node ended without starting it. It is started as a cancelled operation, which finishes it.
+        /// The node has ended without starting it. It is now started as a cancelled operation, which finishes it.
         case abandoned
         /// It was started.
         case started
         case finished
 
-        /// Whether anything follows from the operation being ready.
+        /// Whether the readiness of the operation has an effect in this phase.
         var isReadinessWanted: Bool { self == .submitted || self == .begun || self == .abandoned }
     }
 
@@ -41,13 +41,13 @@ struct LegacyState {
 
     private(set) var phase = Phase.foreign
     private var observation = Observation.none
-    /// A look at the operation is being taken, and whether another one is to follow.
+    /// Whether a thread is examining the operation, and whether it must examine it again.
     private var isLooking = false
     private var mustLookAgain = false
 
     // MARK: The life
 
-    /// A queue of ours is to have the operation. Returns false if one has it already.
+    /// Records that a queue of this library will have the operation. Returns false if a queue already has it.
     mutating func claim() -> Bool {
         if phase != .foreign { return false }
         phase = .submitted
@@ -65,10 +65,10 @@ struct LegacyState {
         return observation != .beginning
     }
 
-    /// Whether the operation is left to be finished if its node has ended.
+    /// Whether the operation must still be finished after its node has ended.
     var isLeftUnstarted: Bool { phase == .submitted || phase == .begun }
 
-    /// The node has ended, and the operation is cancelled: from now on it may be started. Returns whether it is left to be
+    /// The node has ended, and the operation is cancelled, so it may now be started. Returns whether it must still be
     /// finished.
     mutating func nodeEnded() -> Bool {
         guard isLeftUnstarted else { return false }
@@ -78,22 +78,22 @@ struct LegacyState {
 
     // MARK: The start
 
-    /// Returns the phase from which the caller is to start the operation; nil if it is not to.
+    /// Returns the phase from which the caller must start the operation; nil if it must not.
     mutating func start() -> Phase? {
         guard phase == .begun || phase == .abandoned, observation != .beginning else { return nil }
         defer { phase = .started }
         return phase
     }
 
-    /// Foundation took the operation for one that was not ready, so it was not started.
+    /// Foundation considered the operation not ready, so it was not started.
     mutating func undoStart(from previous: Phase) {
         if phase == .started { phase = previous }
     }
 
     // MARK: Observation
 
-    /// Returns whether the caller is to establish the observation. Once the body has begun only the body does, which is
-    /// about to start the operation through it.
+    /// Returns whether the caller must establish the observation. After the body has begun, only the body establishes
+    /// it, because it starts the operation through it.
     mutating func beginObservation(byBody: Bool = false) -> Bool {
         let isInPhase = byBody ? phase == .begun : phase == .submitted || phase == .abandoned
         guard observation == .none, isInPhase else { return false }
@@ -105,8 +105,8 @@ struct LegacyState {
 
     // MARK: Looking
 
-    /// Notes that something may have changed. Returns true if the caller is to look, for as long as `beginLook` returns
-    /// true.
+    /// Records a possible change. Returns true if the caller must examine the operation, and repeat this until
+    /// `beginLook` returns false.
     mutating func look() -> Bool {
         if phase == .finished { return false }
         mustLookAgain = true
@@ -114,7 +114,7 @@ struct LegacyState {
         return !isLooking
     }
 
-    /// Returns false if nothing has changed since the last look began.
+    /// Returns false if there was no change since the last examination began.
     mutating func beginLook() -> Bool {
         isLooking = mustLookAgain && phase != .finished
         mustLookAgain = false

@@ -19,10 +19,10 @@ enum LegacyTable {
     }
 
     private struct State: Sendable {
-        /// By the operation of Foundation. The identity tells a node that is being released from the one that has
-        /// taken its place.
+        /// The nodes, by the operation of Foundation. The identity distinguishes a node that is being released from its
+        /// replacement.
         var nodes: [ObjectIdentifier: (reference: WeakReference<LegacyNode>, identity: ObjectIdentifier)] = [:]
-        /// By the operation of ours.
+        /// The entries by the operation of this library.
         var appearances: [ObjectIdentifier: Appearance] = [:]
     }
 
@@ -36,7 +36,7 @@ extension LegacyTable {
         state.withLock { $0.nodes[ObjectIdentifier(legacy)]?.reference.object }
     }
 
-    /// Returns the existing node of an operation, or inserts and returns the one that was made.
+    /// Returns the existing node of an operation, or inserts and returns the new one.
     static func node(of legacy: Foundation.Operation, orInsert made: LegacyNode) -> LegacyNode {
         state.withLock { state in
             if let node = state.nodes[ObjectIdentifier(legacy)]?.reference.object { return node }
@@ -49,7 +49,7 @@ extension LegacyTable {
         state.withLock { $0.appearances[ObjectIdentifier(operation)] = .node(WeakReference(node)) }
     }
 
-    /// The node is being released. Another may have taken its place.
+    /// Removes a node that is being released, unless another node has replaced it.
     static func remove(_ node: LegacyNode, for operation: ObjectIdentifier?) {
         state.withLock { state in
             let key = ObjectIdentifier(node.legacy)
@@ -69,7 +69,7 @@ extension LegacyTable {
 // MARK: - Faces
 
 extension LegacyTable {
-    /// Returns the existing face of an operation, or inserts and returns the one that was made.
+    /// Returns the existing face of an operation, or inserts and returns the new one.
     static func face(of operation: AnyTaskOperation, orInsert made: OperationProxy?) -> OperationProxy? {
         state.withLock { state in
             let appearance = state.appearances[ObjectIdentifier(operation)]
@@ -81,7 +81,7 @@ extension LegacyTable {
         }
     }
 
-    /// The face is being released. Another may have taken its place already.
+    /// Removes a face that is being released, unless another face has replaced it.
     static func removeFace(_ face: OperationProxy, of operation: ObjectIdentifier) {
         state.withLock { state in
             guard case .face(let reference)? = state.appearances[operation] else { return }

@@ -3,11 +3,13 @@ public import Foundation
 internal import TaskOperationsExtras
 
 extension AnyTaskOperation {
-    /// This operation as one of Foundation, to depend on or to add to an `OperationQueue`. Always the same one as long
-    /// as anything has it; where this operation runs one of Foundation, that one.
+    /// A Foundation operation that represents this operation. Other operations can depend on it, and you can add it to
+    /// an `OperationQueue`. The property returns the same object while that object is retained. If this operation runs
+    /// an operation of Foundation, the property returns that operation.
     ///
-    /// It is in the state that this operation is in, and cancelling either cancels both. An `OperationQueue` that it is
-    /// added to starts this operation, unless a queue has it already, and counts it in its width until it is finished.
+    /// It has the state of this operation, and cancelling either cancels both. If you add it to an `OperationQueue`,
+    /// that queue starts this operation, unless it is already on a queue, and counts it in its width until it has
+    /// finished.
     public var asOperation: Foundation.Operation {
         LegacyTable.node(of: self)?.legacy ?? face
     }
@@ -22,7 +24,7 @@ extension AnyTaskOperation {
     }
 }
 
-/// An operation of Foundation that represents one of this library.
+/// An operation of Foundation that represents an operation of this library.
 class OperationStandIn: Foundation.Operation, @unchecked Sendable {  // All it has is constant.
     let operation: AnyTaskOperation
 
@@ -33,8 +35,8 @@ class OperationStandIn: Foundation.Operation, @unchecked Sendable {  // All it h
 
 /// The face of an operation of this library: its representation for Foundation.
 ///
-/// Its states follow those of the operation, with one exception: in an `OperationQueue`, one that ended before its
-/// start is finished only once the queue starts it, as Foundation demands.
+/// Its state follows that of the operation, with one exception: in an `OperationQueue`, an operation that ended before
+/// its start finishes only when the queue starts it, as Foundation requires.
 final class OperationProxy: OperationStandIn, @unchecked Sendable {  // All that changes is in `state`, a lock.
     private enum Phase: Comparable, Sendable {
         case waiting
@@ -46,17 +48,17 @@ final class OperationProxy: OperationStandIn, @unchecked Sendable {  // All that
         var phase = Phase.waiting
         /// Whether the face was started, by an `OperationQueue` or by hand.
         var isStarted = false
-        /// The step to executing, and that to finished, are being taken or were.
+        /// Whether the changes to executing and to finished have begun.
         var hasBegun = false
         var isEnding = false
-        /// Some dependency will tell when it is finished.
+        /// Whether a dependency will report its end.
         var isWatching = false
         /// The executor that holds the operation back until an `OperationQueue` starts the face.
         var slot: SlotExecutor?
         var dependencies: [Foundation.Operation] = []
 
-        /// Whether an `OperationQueue` has the face and has not started it: until then it must neither seem to execute
-        /// nor to be finished.
+        /// Whether the face is in an `OperationQueue` that has not started it. Until the start, it must seem neither
+        /// executing nor finished.
         func isHeldBack(isQueued: Bool) -> Bool { !isStarted && (slot != nil || isQueued) }
     }
 
@@ -85,7 +87,7 @@ final class OperationProxy: OperationStandIn, @unchecked Sendable {  // All that
     override var isCancelled: Bool { operation.isCancelled }
 
     override var isReady: Bool {
-        // Foundation itself adds dependencies behind the back of `addDependency`, on its barriers.
+        // Foundation itself adds dependencies on its barriers without calling `addDependency`.
         guard super.isReady else { return false }
         if operation.isFinished { return true }
         if let slot = state.withLock({ $0.slot }) { return slot.isWanted }
@@ -104,7 +106,7 @@ final class OperationProxy: OperationStandIn, @unchecked Sendable {  // All that
         didChangeValue(forKey: "isReady")
     }
 
-    /// Has Foundation ask again whether this is ready once a dependency is finished. One is enough at a time.
+    /// Makes Foundation read `isReady` again when a dependency has finished. One such dependency at a time is enough.
     private func tellReadiness(after dependency: AnyTaskOperation) {
         let isNew = state.withLock { state in
             defer { state.isWatching = true }
@@ -121,7 +123,7 @@ final class OperationProxy: OperationStandIn, @unchecked Sendable {  // All that
 
     // MARK: Dependencies and priority
 
-    /// Those of the operation, and those that were added here.
+    /// The dependencies of the operation, and those that were added here.
     override var dependencies: [Foundation.Operation] {
         let added = state.withLock { $0.dependencies }
         let others = operation.dependencies.map(\.asOperation)
@@ -137,7 +139,7 @@ final class OperationProxy: OperationStandIn, @unchecked Sendable {  // All that
         } catch TaskOperationError.alreadyStarted {
             // As in Foundation, the dependency is too late to have an effect.
         } catch {
-            // Foundation's function cannot throw it. Nothing has changed.
+            // Foundation's function cannot throw the error. No state has changed.
             MisuseReport.report("\(error)")
         }
         tellReadiness()
@@ -166,8 +168,8 @@ final class OperationProxy: OperationStandIn, @unchecked Sendable {  // All that
 // MARK: - Running
 
 extension OperationProxy {
-    /// Has the operation wait until an `OperationQueue` starts the face. Returns false if it has ended already, so
-    /// that there is nothing to start.
+    /// Makes the operation wait until an `OperationQueue` starts the proxy. Returns false if the operation has already
+    /// ended, so no start is needed.
     ///
     /// - Throws: `TaskOperationError.alreadyAdded`.
     func reserve(for queue: OperationQueue) throws(TaskOperationError) -> Bool {
@@ -187,7 +189,7 @@ extension OperationProxy {
         return !hasEnded
     }
 
-    /// Starts the operation, on behalf of a queue that starts the face.
+    /// Starts the operation for a queue that starts the face.
     fileprivate func run() {
         let isFirst = state.withLock { state in
             defer { state.isStarted = true }
@@ -199,7 +201,7 @@ extension OperationProxy {
         if let slot = state.withLock({ $0.slot }) {
             slot.open()
         } else {
-            // Where a queue of ours has it, that one runs it, and this one only waits.
+            // If the operation is on a queue of this library, that queue runs it, and the face only waits.
             try? TaskOperationQueue(name: name, maxConcurrentOperationCount: 1).addOperation(operation)
         }
     }

@@ -11,7 +11,7 @@ extension OperationQueue {
         if let bridged = self as? BridgedOperationQueue { return await bridged.allFinished() }
         repeat {
             for operation in operations { await operation.finished() }
-            // Only a barrier waits for barriers, which `operations` does not list.
+            // `operations` does not list barriers, so only another barrier can wait for them.
             if operations.isEmpty {
                 let isReached = OneShot<Void>()
                 addBarrierBlock { isReached.provide(()) }
@@ -22,8 +22,8 @@ extension OperationQueue {
 
     /// Runs a closure as an operation of the queue, on its thread, and waits for the value without blocking one.
     ///
-    /// Cancelling the task that calls this cancels the operation. If it has not started by then, the closure never
-    /// runs, and this throws at once, also on a suspended queue.
+    /// Cancelling the calling task cancels the operation. If it has not started, the closure never runs, and the call
+    /// throws at once, even on a suspended queue.
     ///
     /// - Throws: The error that the closure throws; `CancellationError` if the operation was cancelled before its
     ///   start.
@@ -40,8 +40,9 @@ extension OperationQueue {
         }
     }
 
-    /// Runs an asynchronous closure as an operation of the queue, which counts it in its width until it is done, and
-    /// waits for the value. The closure runs on the cooperative pool, or on the actor that it is isolated to.
+    /// Runs an asynchronous closure as an operation of the queue, and waits for the value. The queue counts the
+    /// operation in its width until the closure has ended. The closure runs on the cooperative pool, or on the actor
+    /// that it is isolated to.
     ///
     /// Cancelling the task that calls this cancels the operation.
     ///

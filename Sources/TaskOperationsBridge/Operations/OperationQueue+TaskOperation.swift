@@ -2,11 +2,11 @@ public import Foundation
 public import TaskOperations
 
 extension OperationQueue {
-    /// Runs an operation of ours: the queue starts it in its turn, once its dependencies are finished, and counts it in
-    /// its width until it is finished. The body runs on the cooperative pool.
+    /// Adds an operation of this library. The queue starts it in its order, after its dependencies, and counts it in
+    /// its width until it has finished. The body runs on the cooperative pool.
     ///
-    /// Other than a `TaskOperationQueue`, this one cannot lend the place of an operation out while its body awaits
-    /// another one.
+    /// Unlike a `TaskOperationQueue`, this queue cannot lend the permit of an operation while its body awaits another
+    /// operation.
     ///
     /// - Throws: `TaskOperationError.alreadyAdded` if it was added to a queue before or started by hand.
     public func addOperation(_ operation: AnyTaskOperation) throws(TaskOperationError) {

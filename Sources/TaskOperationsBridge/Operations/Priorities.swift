@@ -8,9 +8,9 @@
 // | `.low` (17)             | `.low`                    | `.utility`          | `.utility`                     |
 // | `.background` (9)       | `.veryLow`                | `.background`       | `.background`                  |
 //
-// It is read in both directions. A `TaskPriority` between two rows counts as the lower one, as it does in a queue; one
-// above the first row as the first, one below the last as the last. The relative priority of a `DispatchQoS` is
-// dropped: nothing corresponds to it.
+// It is read in both directions. A `TaskPriority` between two rows counts as the lower one, as in a queue. A value
+// above the first row counts as the first, and a value below the last row as the last. The relative priority of a
+// `DispatchQoS` has no counterpart and is dropped.
 
 public import Dispatch
 public import Foundation
@@ -60,7 +60,7 @@ extension TaskPriority {
     }
 
     /// The priority of an operation of Foundation: that of its `queuePriority` if one was set, and of its
-    /// `qualityOfService` otherwise. On Linux Foundation orders a queue by the former alone.
+    /// `qualityOfService` otherwise. On Linux, Foundation orders a queue only by `queuePriority`.
     public init(_ operation: Foundation.Operation) {
         let priority = operation.queuePriority
         self = priority == .normal ? TaskPriority(operation.qualityOfService) : TaskPriority(priority)

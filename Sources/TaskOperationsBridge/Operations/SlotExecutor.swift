@@ -18,7 +18,7 @@ final class SlotExecutor: TaskExecutor {
         self.onWanted = onWanted
     }
 
-    /// Whether the operation is ready, so that the slot is of use.
+    /// Whether the operation is ready, so it can use the slot.
     var isWanted: Bool { state.withLock { $0.isWanted } }
 
     func open() {

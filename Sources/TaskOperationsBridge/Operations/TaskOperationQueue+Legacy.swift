@@ -5,24 +5,24 @@ extension TaskOperationQueue {
     /// Runs an operation of Foundation, of any subclass, unchanged.
     ///
     /// The operation starts when its own dependencies are finished and the queue has a permit for it. It holds the
-    /// permit until `isFinished`. A synchronous `main()` may block: it runs on a thread for such work, or on the
-    /// queue's executor if it has one, or on the main thread for `TaskOperationQueue.main`. The priority is read at the
-    /// time of this call.
+    /// permit until `isFinished`. A synchronous `main()` may block, because it runs on a thread for such work. If the
+    /// queue has an executor, it runs there instead; on `TaskOperationQueue.main` it runs on the main thread. The
+    /// priority is read at the time of this call.
     ///
     /// - Returns: The operation that runs it. It can be awaited, depended on and cancelled; cancelling it cancels the
     ///   operation of Foundation. It fails with `CancellationError` if either of the two was cancelled.
-    /// - Throws: `BridgeError` if the operation was added to a queue before, executes or is finished. For an operation
-    ///   that represents one of this library, the errors of `addOperation` for the latter.
+    /// - Throws: `BridgeError` if the operation was already added to a queue, is executing or has finished. If it
+    ///   represents an operation of this library, the errors of `addOperation` for that operation.
     @discardableResult
     public func addOperation(_ legacy: Foundation.Operation) throws -> AnyTaskOperation {
         try addOperations([legacy])[0]
     }
 
-    /// Runs operations of Foundation, which may depend on each other. They are added in one step: priorities are
-    /// weighed over all of them before any starts.
+    /// Runs operations of Foundation, which may depend on each other. They are added in one step: no operation starts
+    /// before the priorities of all are compared.
     ///
-    /// - Throws: As for one operation, and `TaskOperationError.dependencyCycle` if they depend on each other in a
-    ///   circle. None is added then.
+    /// - Throws: The errors for one operation, and `TaskOperationError.dependencyCycle` if they depend on each other in
+    ///   a cycle. If the call throws, no operation is added.
     @discardableResult
     public func addOperations(_ legacies: [Foundation.Operation]) throws -> [AnyTaskOperation] {
         let claims = try LegacyNode.claim(legacies, threads: LegacyThreads.threads(of: self))
@@ -46,7 +46,7 @@ extension OperationOptions {
 extension TaskOperationQueue {
     /// Adds claimed operations in one step.
     ///
-    /// - Throws: As `addOperations`. The claims are then still to be refused.
+    /// - Throws: The errors of `addOperations`. The caller must then refuse the claims.
     func add(_ claims: [LegacyNode.Claim]) throws(TaskOperationError) {
         // Adding one operation need not take the queue's lock.
         if claims.count == 1 {

@@ -1,8 +1,8 @@
 public import TaskOperations
 
 extension AnyTaskOperation {
-    /// Blocks the calling thread until the operation is finished: for callers that are synchronous and cannot change
-    /// yet. Asynchronous ones await `waitUntilFinished()`.
+    /// Blocks the calling thread until the operation has finished. Use it in synchronous callers that cannot change
+    /// yet. Asynchronous callers await `waitUntilFinished()`.
     ///
     /// On the main thread it blocks all code that is isolated to the main actor, including the operation's body. In a
     /// body that runs on a thread that may block, the permit is lent meanwhile, unless a timeout is given.
@@ -20,8 +20,8 @@ extension AnyTaskOperation {
 }
 
 extension TaskOperationQueue {
-    /// Blocks the calling thread until the queue is empty: for callers that are synchronous and cannot change yet.
-    /// Asynchronous ones await `waitUntilAllOperationsAreFinished()`.
+    /// Blocks the calling thread until the queue is empty. Use it in synchronous callers that cannot change yet.
+    /// Asynchronous callers await `waitUntilAllOperationsAreFinished()`.
     ///
     /// - Parameter timeout: The maximum time to block; nil for no limit. The operations continue afterwards.
     /// - Throws: `BridgeError.blockingCooperativePool`, at once, on a thread of the cooperative pool;
@@ -36,7 +36,7 @@ extension TaskOperationQueue {
     }
 }
 
-/// Blocks the calling thread, which may not be one of the cooperative pool, until a wait is over.
+/// Blocks the calling thread until a wait is over. It must not be a thread of the cooperative pool.
 ///
 /// - Throws: `BridgeError`, or the error that the wait throws.
 private func block(

@@ -1,10 +1,10 @@
-/// A reference that does not keep its object.
+/// A weak reference to an object.
 ///
-/// A class, though a structure would do: reading a weak property of a structure through an optional chain is
-/// miscompiled without optimisation (Swift 6.3).
+/// It is a class because without optimisation Swift 6.3 miscompiles the read of a weak property of a structure through
+/// an optional chain.
 final class WeakReference<Object: AnyObject & Sendable>: Sendable {
     private weak let reference: Object?
-    /// Tells the object from others for as long as the reference is in use, also while the object is being released.
+    /// The identity of the object. It is unique while the reference is in use, even while the object is being released.
     let identity: ObjectIdentifier
 
     init(_ object: Object) {

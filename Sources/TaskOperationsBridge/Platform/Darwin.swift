@@ -2,7 +2,7 @@
     internal import Dispatch
     internal import Foundation
 
-    /// A process whose exit a Dispatch source tells.
+    /// A process whose exit a Dispatch source reports.
     final class WatchedProcess: Sendable {
         let identifier: pid_t
         private let events: DispatchSourceEvents<pid_t>

@@ -1,5 +1,5 @@
-// The names that have another meaning in a controlled build. Foundation notifies by means of Dispatch, whose threads are
-// not controlled; here an operation notifies on the thread that changes it. See the article Exploration.
+// Types that replace others in a controlled build. Foundation notifies through Dispatch, whose threads are not
+// controlled. In a controlled build, an operation notifies on the thread that changes it. See the article Exploration.
 #if TASK_OPERATIONS_EXPLORED
     public import Foundation
     @_spi(Lock) internal import TaskOperations

@@ -26,9 +26,9 @@
         }
     }
 
-    /// The C library's `syscall`, which Swift does not import because it is variadic. The C library has a function of its
-    /// own for the call only since 2.36, and a static program cannot look one up. On Linux, integer arguments are passed
-    /// to a variadic function as to any other, in C as in Swift.
+    /// The C library's `syscall`, which Swift does not import because it is variadic. Glibc has a wrapper for the call
+    /// only since version 2.36, and a static program cannot look it up. On Linux, integer arguments are passed to a
+    /// variadic function as to any other, in C as in Swift.
     @_silgen_name("syscall")
     private func systemCall(_ number: Int, _ identifier: Int, _ flags: Int) -> Int
 #endif

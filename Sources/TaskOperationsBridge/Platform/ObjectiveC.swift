@@ -7,7 +7,7 @@
     // The parts that are specific to Foundation on Apple platforms. `Corelibs` has the same names for all other
     // platforms.
 
-    /// Tells when an operation may have become ready or cancelled, and starts it.
+    /// Observes when an operation may have become ready or cancelled, and starts it.
     ///
     /// These two properties have no notification except key-value observation. If an observer is registered while
     /// another thread is between the two notifications of a change, the observer misses that change. So the state is
@@ -58,7 +58,7 @@
         /// Foundation of Apple platforms does not need it.
         func forgetDependencies() {}
 
-        /// A subclass that changes `isFinished` has to notify observers itself.
+        /// A subclass that changes `isFinished` must notify observers itself.
         func tellFinish() {}
     }
 
@@ -78,12 +78,13 @@
     }
 
     extension Progress {
-        /// Reports how far the progress has come, with its children.
+        /// Returns the fraction of the progress, including its children.
         func report(to operation: AnyTaskOperation) { operation.reportProgress(fractionCompleted) }
     }
 
     extension HandOverLine {
-        /// The line for one progress: Foundation calls observers, so a common line could delay other progresses.
+        /// The queue of changes for one progress. Foundation calls observers, so a shared queue could delay other
+        /// progresses.
         static func forProgress() -> HandOverLine { HandOverLine() }
     }
 #endif

@@ -5,8 +5,8 @@ internal import TaskOperationsExtras
 // MARK: - From an operation to Foundation
 
 extension AnyTaskOperation {
-    /// Makes a `Progress` that follows the operation's `progress`: in the operation's own units if it reports such and is
-    /// alone, and in thousandths otherwise. Cancelling it cancels the operation.
+    /// Creates a `Progress` that follows the operation's `progress`. It counts the operation's own units if `progress`
+    /// has them, and thousandths otherwise. Cancelling it cancels the operation.
     ///
     /// It can be the child of another progress. It can be read from other threads under the same rules as the
     /// `progress` of a queue.

@@ -2,9 +2,9 @@ internal import Foundation
 @_spi(Lock) internal import TaskOperations
 internal import TaskOperationsExtras
 
-/// A progress whose counts come from any thread.
+/// A progress whose counts any thread can set.
 ///
-/// One thread at a time hands them to Foundation, with no lock held, because that calls observers.
+/// One thread at a time passes the counts to Foundation, with no lock held, because Foundation calls observers.
 class CountedProgress: Progress, @unchecked Sendable {  // `counts` is a lock.
     private struct Counts: Sendable {
         var total: Int64 = 0
@@ -42,9 +42,9 @@ class CountedProgress: Progress, @unchecked Sendable {  // `counts` is a lock.
 
     override var isIndeterminate: Bool { counts.withLock { $0.total <= 0 } }
 
-    /// Changes the counts. A total that was set stays.
+    /// Changes the counts. A total that was set by the user does not change.
     ///
-    /// - Parameter canOvertake: Whether calls come from several threads, so that the largest numbers count.
+    /// - Parameter canOvertake: Whether calls may arrive out of order, so that the largest numbers count.
     func setCounts(total: Int64, completed: Int64, canOvertake: Bool) {
         change { counts in
             if !counts.isTotalSet { counts.total = canOvertake ? max(counts.total, total) : total }
@@ -61,7 +61,7 @@ class CountedProgress: Progress, @unchecked Sendable {  // `counts` is a lock.
         if isNew { line.handOver(self) }
     }
 
-    /// Hands the counts to Foundation. One thread at a time may do that.
+    /// Passes the counts to Foundation. Only one thread at a time may call this.
     fileprivate func handOver() {
         let (total, completed) = counts.withLock { counts in
             counts.hasNews = false
@@ -72,11 +72,11 @@ class CountedProgress: Progress, @unchecked Sendable {  // `counts` is a lock.
     }
 }
 
-/// Progresses whose counts are to be handed over by one thread at a time, in the order of the changes.
+/// A queue of progresses. One thread at a time passes their counts to Foundation, in the order of the changes.
 final class HandOverLine: Sendable {
     private struct State: Sendable {
         var waiting = WorkLine<CountedProgress>()
-        /// True while a thread hands counts over. It looks for more before it leaves.
+        /// True while a thread passes counts to Foundation. Before it ends, it checks for more.
         var isBusy = false
     }
 

@@ -6,9 +6,9 @@ extension TaskOperationQueue {
     /// The number of operations ever added to the queue, and the number of these that have ended, with any outcome.
     /// Always the same object.
     ///
-    /// Cancelling it cancels all operations of the queue that are not finished. It can be the child of another progress.
-    /// As the total grows with each operation that is added, it may seem finished before the last one is added: where
-    /// the number is known, set `totalUnitCount`, which then no longer changes by itself.
+    /// Cancelling it cancels all operations of the queue that are not finished. It can be the child of another
+    /// progress. The total grows with each operation that is added, so the progress may seem finished before the last
+    /// operation is added. If you know the number, set `totalUnitCount`, which then no longer changes automatically.
     ///
     /// The progress may lag behind the queue: waiters for an operation or for all may continue before it is counted.
     ///

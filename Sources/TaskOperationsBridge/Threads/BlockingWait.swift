@@ -1,10 +1,10 @@
 internal import Dispatch
 @_spi(Lock) internal import TaskOperations
 
-/// A wait that is carried out by a task, and ended by a thread that blocks meanwhile.
+/// A wait of a task, on whose result a thread blocks.
 ///
-/// The task runs on the bridge's own queue: all threads of the cooperative pool may block like this, and where blocking
-/// is allowed, all threads for that.
+/// The task runs on the bridge's own queue, because all threads of the cooperative pool, and all threads on which
+/// blocking is allowed, may block in such waits.
 final class BlockingWait: Sendable {
     private let isOver = DispatchSemaphore(value: 0)
     private let error = Lock<TaskOperationError?>(nil)

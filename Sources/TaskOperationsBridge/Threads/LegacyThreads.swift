@@ -1,8 +1,8 @@
 @_spi(Lock) internal import TaskOperations
 internal import TaskOperationsExtras
 
-/// Threads on which old code may block: at most 64 at once, which are started as they are needed and end after some
-/// seconds without work. Further work waits in line, so nothing on these threads may wait for it.
+/// Threads on which old code may block. There are at most 64 at once; they are started when they are needed, and end
+/// after some seconds without work. Further work waits in line, so work on these threads must not wait for it.
 ///
 /// Each queue has its own 64, so that a queue whose operations block does not delay another queue.
 final class LegacyThreads: TaskExecutor {
@@ -40,7 +40,7 @@ final class LegacyThreads: TaskExecutor {
         }
     }
 
-    /// Has work done on one of the threads.
+    /// Performs work on one of the threads.
     func run(_ work: @escaping WorkerThreads.Work) {
         let isTaken = lane.submit(work)
         precondition(isTaken, "the pool is never closed")
@@ -51,7 +51,7 @@ final class LegacyThreads: TaskExecutor {
         run { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
     }
 
-    /// Has a function called on one of the threads, and waits until it returns.
+    /// Calls a function on one of the threads, and waits until it returns.
     func call<Value: Sendable>(_ function: @escaping @Sendable () -> Value) async -> Value {
         await withCheckedContinuation { continuation in
             run { continuation.resume(returning: function()) }

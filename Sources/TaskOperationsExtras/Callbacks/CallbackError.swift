@@ -1,6 +1,6 @@
 import TaskOperations
 
-/// Why work failed that waited for a completion handler and learned of no outcome. The text names the work.
+/// The error of work whose completion handler provided no outcome. The associated value names the work.
 public enum CallbackError: Error, Sendable {
     /// The completion was released without a call.
     case completionReleased(String)

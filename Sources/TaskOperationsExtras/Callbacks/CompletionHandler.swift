@@ -1,7 +1,7 @@
 import TaskOperations
 
-/// A completion to pass to an API with completion handlers. Calling it ends its operation, or its call of
-/// `withCompletionHandler`.
+/// A completion handler for an API that takes one. Calling it ends the operation, or the call of
+/// `withCompletionHandler`, that created it.
 ///
 /// The first call counts. A second one is ignored, and reported once to `MisuseReport` by name. If the completion is
 /// released without a call, the outcome is a failure with `CallbackError.completionReleased`.
@@ -20,7 +20,7 @@ public final class CompletionHandler<Success: Sendable>: Sendable {
         call.complete(outcome)
     }
 
-    /// Ends the work with an outcome whose error has a type of its own.
+    /// Ends the work with an outcome whose error has a specific type.
     public func callAsFunction(_ outcome: Result<Success, some Error>) {
         call.complete(outcome.mapError { $0 })
     }
@@ -35,16 +35,17 @@ public final class CompletionHandler<Success: Sendable>: Sendable {
         call.complete(.failure(error))
     }
 
-    /// Ends the work in the manner of handlers that get a value or an error. If both are there, the error counts; if
-    /// neither is, the outcome is a failure with `CallbackError.noOutcome`.
+    /// Ends the work with an optional value and an optional error, as many APIs pass them. If both are non-nil, the
+    /// error counts. If both are nil, the outcome is a failure with `CallbackError.noOutcome`.
     public func callAsFunction(_ value: Success?, _ error: (any Error)?) {
         call.complete(value: value, error: error)
     }
 
-    /// Sets a handler that is called once if the work is cancelled before it is completed; at once, within this call, if it
-    /// is cancelled already. A later handler replaces an earlier one.
+    /// Sets a handler that is called once if the work is cancelled before it is completed. If the work is already
+    /// cancelled, the handler is called within this call. A later handler replaces an earlier one.
     ///
-    /// The handler stops the work, which then calls the completion. If stopped work does not call it, the handler must.
+    /// The handler stops the work, which then calls the completion. If stopped work does not call the completion, the
+    /// handler must call it.
     ///
     /// ```swift
     /// completion.onCancel { completion in

@@ -1,7 +1,7 @@
 @_spi(Lock) import TaskOperations
 
-/// A completion that was not called yet. The waiting side keeps this object. Only the calling side keeps the
-/// `CompletionHandler`, whose release shows that it will never be called.
+/// A completion that has not been called yet. The waiting side retains this object. Only the calling side retains the
+/// `CompletionHandler`: if that is released, the completion can never be called.
 final class PendingCallback<Success: Sendable>: Sendable {
     typealias CancellationHandler = @Sendable (CompletionHandler<Success>) -> Void
 
@@ -38,7 +38,7 @@ final class PendingCallback<Success: Sendable>: Sendable {
         state.withLock { $0.completion = completion }
     }
 
-    /// Waits for the completion, and hands cancellation on meanwhile.
+    /// Waits for the completion. Passes on a cancellation during the wait.
     var value: Success {
         get async throws {
             try await AnyTaskOperation.noting(.completionHandler, self) {
@@ -74,7 +74,7 @@ final class PendingCallback<Success: Sendable>: Sendable {
     /// Returns false if there is an outcome already.
     @discardableResult
     func settle(_ result: Result<Success, any Error>) -> Bool {
-        // The handler is freed after the lock is left: it may hold anything.
+        // The handler is freed after the lock is released, because freeing it may run any code.
         let (isFirst, handler) = state.withLock { state in
             defer { state.isCompleted = true }
             return (!state.isCompleted, state.cancellationHandler.take())
@@ -84,7 +84,7 @@ final class PendingCallback<Success: Sendable>: Sendable {
         return isFirst
     }
 
-    /// Returns whether the handler is to be called now instead.
+    /// Returns true if the caller must call the handler now.
     func setCancellationHandler(_ handler: @escaping CancellationHandler) -> Bool {
         let (mustCall, replaced) = state.withLock { state -> (Bool, CancellationHandler?) in
             if state.isCompleted || state.isCancelled { return (!state.isCompleted, nil) }

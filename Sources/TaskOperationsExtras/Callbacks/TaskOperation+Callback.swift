@@ -4,7 +4,7 @@ extension TaskOperation {
     /// Starts work that reports with a completion handler. It must not block.
     public typealias CallbackBody = @Sendable (_ completion: CompletionHandler<Success>) throws -> Void
 
-    /// Makes an operation for an API with a completion handler. The operation executes, and holds its permit, from
+    /// Creates an operation for an API with a completion handler. The operation executes, and holds its permit, from
     /// the start of the work until the completion is called.
     ///
     /// ```swift
@@ -14,12 +14,12 @@ extension TaskOperation {
     /// }
     /// ```
     ///
-    /// Cancelling the operation while it executes calls the handler given to `onCancel`; the operation ends when
-    /// the completion is called even so, since the work is not over before that.
+    /// Cancelling the executing operation calls the handler of `onCancel`. The operation still ends only when the
+    /// completion is called, because only then is the work over.
     ///
     /// - Parameters:
     ///   - options: The options.
-    ///   - start: Starts the work. The operation fails with an error that it throws.
+    ///   - start: Starts the work. If it throws, the operation fails with that error.
     public convenience init(_ options: OperationOptions = OperationOptions(), callback start: @escaping CallbackBody) {
         self.init(options) { () async throws -> Success in
             let call = PendingCallback<Success>("\(OperationLabel(AnyTaskOperation.current!))")
@@ -34,7 +34,7 @@ extension TaskOperationQueue {
     ///
     /// - Parameters:
     ///   - options: The options.
-    ///   - start: Starts the work. The operation fails with an error that it throws.
+    ///   - start: Starts the work. If it throws, the operation fails with that error.
     @discardableResult
     public func addOperation<Success>(
         _ options: OperationOptions = OperationOptions(), callback start: @escaping TaskOperation<Success>.CallbackBody

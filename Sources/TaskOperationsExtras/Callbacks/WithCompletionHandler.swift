@@ -10,15 +10,14 @@ import TaskOperations
 /// }
 /// ```
 ///
-/// In the body of an operation, it replaces another operation that is created only to be awaited. Cancelling the task calls
-/// the handler of `onCancel`. The call still returns only when the completion is called, because the work is not over
-/// before.
+/// Cancelling the task calls the handler of `onCancel`. The call still returns only when the completion is called,
+/// because only then is the work over.
 ///
 /// - Parameters:
-///   - name: The name of the work in messages; the place of the call if it is nil.
+///   - name: The name of the work in messages; by default, the file and line of the call.
 ///   - file: The file of the call.
 ///   - line: The line of the call.
-///   - start: Starts the work. It is called at once, in place, and must not block.
+///   - start: Starts the work. It is called synchronously, and must not block.
 /// - Returns: The value that the completion is called with.
 /// - Throws: The error that the completion is called with, the error that `start` throws, or a `CallbackError` if the
 ///   completion is dropped, or called with neither a value nor an error.

@@ -1,7 +1,7 @@
 import TaskOperations
 
-/// Threads for work that blocks: reading files, `Data(contentsOf:)`, old synchronous clients. Such work would otherwise hold
-/// one of the few threads that all tasks of the process share, and delay other tasks.
+/// Threads for work that blocks: reading files, `Data(contentsOf:)`, old synchronous clients. Otherwise, such work
+/// would occupy one of the few threads that all tasks of the process share, and delay other tasks.
 ///
 /// As the executor of a queue or of a task, it runs code that is not isolated to an actor on these threads. `run(_:)` calls
 /// one function there.
@@ -21,7 +21,7 @@ import TaskOperations
 public final class BlockingExecutor: TaskExecutor {
     private let threads: WorkerThreads
 
-    /// How many threads there are at most.
+    /// The maximum number of threads.
     public let maxThreadCount: Int
 
     /// Creates an executor without threads. They are started when they are needed.
@@ -37,7 +37,7 @@ public final class BlockingExecutor: TaskExecutor {
 
     deinit { threads.close() }
 
-    /// How many threads there are now, at work or idle.
+    /// The current number of threads, working or idle.
     public var threadCount: Int { threads.count }
 
     /// Runs a job on one of the threads. The runtime calls this.

@@ -1,7 +1,6 @@
 @_spi(Lock) import TaskOperations
 
-/// A synchronous function that another thread calls for a task, which may give up as long as the call has not
-/// begun.
+/// A synchronous function that another thread calls for a task. The task can cancel the call before it has begun.
 package final class HandedCall<Value: Sendable>: Sendable {
     private let function: @Sendable () throws -> Value
     private let hasBegun = Lock(false)
@@ -11,7 +10,7 @@ package final class HandedCall<Value: Sendable>: Sendable {
         self.function = function
     }
 
-    /// Calls a function elsewhere, and waits for its result.
+    /// Calls a function on another thread, and waits for its result.
     ///
     /// - Parameter submit: Receives the call and submits it to its thread.
     /// - Throws: The error that the function throws, or `CancellationError` if the task is cancelled before the call has
@@ -33,7 +32,7 @@ package final class HandedCall<Value: Sendable>: Sendable {
         if begin() { outcome.provide(Result { try function() }) }
     }
 
-    /// Returns true to the first of the call and its cancellation.
+    /// Returns true to the first caller: the call itself or its cancellation.
     private func begin() -> Bool {
         hasBegun.withLock { hasBegun in
             defer { hasBegun = true }

@@ -1,6 +1,6 @@
 import TaskOperations
 
-/// A thread for code that must always run on the same one: a thread-bound C library, or code that used
+/// A thread for code that must always run on the same thread, such as a thread-bound C library, or code that used
 /// `performSelector(onThread:)`.
 ///
 /// It runs one job at a time, in the order of submission. It can be the executor of an actor, a task or a queue, and
@@ -22,7 +22,7 @@ public final class ThreadExecutor: SerialExecutor, TaskExecutor {
     /// The name of the thread.
     public let name: String
 
-    /// Creates an executor without a thread. It is started when it is needed.
+    /// Creates an executor. Its thread is started when it is first needed.
     ///
     /// - Parameters:
     ///   - name: The name of the thread; Linux keeps the first 15 bytes.
@@ -50,8 +50,8 @@ public final class ThreadExecutor: SerialExecutor, TaskExecutor {
         require(
             isTaken,
             """
-            A task or an actor used the ThreadExecutor "\(name)" after its shutdown. Await all that runs on it before \
-            you shut it down.
+            A task or an actor used the ThreadExecutor "\(name)" after its shutdown. Wait for all tasks on it to end \
+            before you shut it down.
             """)
     }
 
@@ -70,12 +70,13 @@ public final class ThreadExecutor: SerialExecutor, TaskExecutor {
 
     /// Ends the thread after all submitted work is done, and waits for the end without blocking the calling thread.
     ///
-    /// Afterwards `run(_:)` throws. A task or an actor that needs the thread after its end stops the process with a message,
-    /// because there is no other thread for it: await these first. A call on the thread itself also stops the process.
+    /// Afterwards `run(_:)` throws. If a task or an actor needs the thread after its end, the process stops with a
+    /// message, because no other thread can run it. Wait for such tasks first. A call on the thread itself also stops
+    /// the process.
     public func shutdown() async {
         require(
             !threads.containsCurrent,
-            "The ThreadExecutor \"\(name)\" cannot wait for its own end. Call shutdown() from elsewhere.")
+            "The ThreadExecutor \"\(name)\" cannot wait for its own end. Call shutdown() from another thread.")
         await withCheckedContinuation { continuation in
             threads.close { continuation.resume() }
         }
@@ -94,7 +95,7 @@ extension ThreadExecutor {
 
 /// An error of a `ThreadExecutor`.
 public enum ThreadExecutorError: Error, Sendable {
-    /// A function was to run on an executor after its shutdown.
+    /// A function was submitted to an executor after its shutdown.
     case shutDown(name: String)
 }
 
@@ -102,7 +103,7 @@ extension ThreadExecutorError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .shutDown(let name):
-            "The ThreadExecutor \"\(name)\" was shut down, and runs nothing more. Make a new one."
+            "The ThreadExecutor \"\(name)\" was shut down and runs no more work. Create a new one."
         }
     }
 }

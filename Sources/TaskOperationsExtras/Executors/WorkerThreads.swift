@@ -1,10 +1,10 @@
 @_spi(Lock) import TaskOperations
 
-/// A bounded set of threads that take work from one line or several.
+/// A bounded set of threads that perform work from one or more lanes.
 ///
-/// A thread is started when there is work and no idle one, and ends when it was idle for a while, or when the set is
-/// closed and all is done. If the system has no thread to give, the existing ones do the work, and another attempt is
-/// made after a while.
+/// A thread is started if there is work and no idle thread. It ends after some idle time, or when the set is closed and
+/// all work is done. If the system refuses to start a thread, the existing threads do the work, and the start is tried
+/// again later.
 package final class WorkerThreads: Sendable {
     /// The work of a thread. It may block.
     package typealias Work = @Sendable () -> Void
@@ -42,20 +42,20 @@ package final class WorkerThreads: Sendable {
         self.state = Monitor(state)
     }
 
-    /// How many threads there are, including those that are about to be started.
+    /// The number of threads, including those that are about to be started.
     package var count: Int { state.withLock { $0.existing } }
 
-    /// Whether the calling thread is one of these.
+    /// Whether the calling thread belongs to this set.
     package var containsCurrent: Bool { Self.mark.isSet(to: ObjectIdentifier(self)) }
 
     /// Whether `close` was called.
     package var isClosing: Bool { state.withLock { $0.isClosed } }
 
-    /// Puts work at the end of the line. Returns false if the set is closed and its threads have ended.
+    /// Appends work to the default lane. Returns false if the set is closed and its threads have ended.
     package func submit(_ work: @escaping Work) -> Bool { submit(work, to: mainLane) }
 
-    /// Submits work for an owner that the work itself may be the last to hold, as the runtime does not hold an
-    /// executor while it calls `enqueue`. The caller must not use the owner afterwards.
+    /// Submits work that may hold the last reference to its owner: the runtime does not retain an executor while it
+    /// calls `enqueue`. The caller must not use the owner afterwards.
     package func submitOutlivingOwner(_ work: @escaping Work) -> Bool {
         // Retained before the work can run and released afterwards, so that the object exists during the whole call.
         let threads = Unmanaged.passRetained(self)
@@ -63,9 +63,9 @@ package final class WorkerThreads: Sendable {
         return submit(work)
     }
 
-    /// Has the threads end once all work is done.
+    /// Makes the threads end when all work is done.
     ///
-    /// - Parameter ended: Called once when the last one has ended, on its thread, or within this call.
+    /// - Parameter ended: Called once when the last thread has ended, on that thread or within this call.
     package func close(ended: Work? = nil) {
         let handlers = state.withLock { $0.close(ended: ended) }
         state.wakeAll()
@@ -89,13 +89,13 @@ extension WorkerThreads {
 
         deinit { threads.state.withLock { $0.releaseLane(number) } }
 
-        /// Puts work at the end of the lane. Returns false if the set is closed and its threads have ended.
+        /// Appends work to the lane. Returns false if the set is closed and its threads have ended.
         package func submit(_ work: @escaping Work) -> Bool { threads.submit(work, to: number) }
     }
 
-    /// Makes a lane.
+    /// Creates a lane.
     ///
-    /// - Parameter maxCount: How many threads its work occupies at most; at least 1.
+    /// - Parameter maxCount: The maximum number of threads that its work occupies; at least 1.
     package func makeLane(maxCount: Int) -> Lane {
         Lane(self, state.withLock { $0.makeLane(maxCount: maxCount) })
     }
@@ -114,7 +114,7 @@ extension WorkerThreads {
 // MARK: - Threads
 
 extension WorkerThreads {
-    /// Starts a thread that counts as existing already.
+    /// Starts a thread that is already counted.
     private func start() {
         let error = startThread { [self] in serve() }
         if error == 0 { return }
@@ -124,11 +124,12 @@ extension WorkerThreads {
             return !isRetrying
         }
         guard isFirst else { return }
-        MisuseReport.report("No thread for \"\(name)\" could be started (error \(error)). Its work waits for one.")
+        MisuseReport.report(
+            "Could not start a thread for \"\(name)\" (error \(error)). Its work waits for a free thread.")
         Task.detached { await self.retry() }
     }
 
-    /// Tries again to start a thread, for as long as one is missing.
+    /// Tries again to start a thread, until no thread is missing.
     private func retry() async {
         var pause = Duration.milliseconds(1)
         while state.withLock({ $0.beginThread() }) {

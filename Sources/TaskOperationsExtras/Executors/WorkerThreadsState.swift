@@ -8,7 +8,7 @@ struct WorkerThreadsState<Work: Sendable>: Sendable {
     /// The next step of a thread.
     enum Next: Sendable {
         case work(Work, lane: Int)
-        /// It ends, and calls these.
+        /// The thread ends, and calls these functions.
         case end([Work])
     }
 
@@ -18,10 +18,10 @@ struct WorkerThreadsState<Work: Sendable>: Sendable {
         var running = 0
         /// Whether `turns` contains the lane.
         var hasTurn = false
-        /// Whether no work can be submitted to it any more.
+        /// Whether the lane no longer accepts work.
         var isReleased = false
 
-        /// How many pieces of its work may begin.
+        /// The number of work items of the lane that may begin.
         var startable: Int { min(line.count, maxCount - running) }
     }
 
@@ -32,7 +32,7 @@ struct WorkerThreadsState<Work: Sendable>: Sendable {
     private var turns = WorkLine<Int>()
     /// The sum over all lanes.
     private(set) var startable = 0
-    /// Threads that exist, or are about to.
+    /// The number of threads that exist or are about to be started.
     private(set) var existing = 0
     private(set) var idle = 0
     private(set) var isClosed = false
@@ -45,7 +45,7 @@ struct WorkerThreadsState<Work: Sendable>: Sendable {
     /// Whether the set is closed, and all work is done.
     var hasEnded: Bool { isClosed && existing == 0 && startable == 0 }
 
-    /// Whether a thread is missing: there is work that may begin, and no idle thread for it.
+    /// Whether a thread must be started: there is work that may begin, and no idle thread for it.
     var needsThread: Bool { startable > idle && existing < maxCount }
 
     mutating func makeLane(maxCount: Int) -> Int {
@@ -54,18 +54,18 @@ struct WorkerThreadsState<Work: Sendable>: Sendable {
         return lastLane
     }
 
-    /// No work is submitted to the lane any more. It is removed once its work is done.
+    /// Closes a lane. It is removed when its work is done.
     mutating func releaseLane(_ lane: Int) {
         lanes[lane]!.isReleased = true
         removeIfDone(lane)
     }
 
-    /// Puts work at the end of a lane. To be asked only if the set has not ended.
+    /// Appends work to a lane. Call it only if the set has not ended.
     mutating func submit(_ work: Work, to lane: Int) {
         change(lane) { $0.line.append(work) }
     }
 
-    /// A thread is about to be started, if one is missing.
+    /// Counts a new thread if one is missing. Returns whether the caller must start it.
     mutating func beginThread() -> Bool {
         guard needsThread else { return false }
         existing += 1
@@ -87,7 +87,7 @@ struct WorkerThreadsState<Work: Sendable>: Sendable {
     ///
     /// - Parameters:
     ///   - wasIdle: Whether it has waited.
-    ///   - isLate: Whether it has waited for as long as it may.
+    ///   - isLate: Whether it has waited for the whole idle time.
     mutating func next(wasIdle: Bool, isLate: Bool) -> Next? {
         if wasIdle { idle -= 1 }
         if let lane = turns.popFirst() {
@@ -106,7 +106,7 @@ struct WorkerThreadsState<Work: Sendable>: Sendable {
         return nil
     }
 
-    /// No work is submitted any more. Returns functions to call now, because all work has ended.
+    /// Closes the set. If all work has ended, returns functions to call now.
     mutating func close(ended: Work?) -> [Work] {
         isClosed = true
         if let ended { whenEnded.append(ended) }

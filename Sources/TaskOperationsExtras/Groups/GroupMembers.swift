@@ -3,9 +3,9 @@ import TaskOperations
 /// The operations of a group, whose progress is that of the group.
 final class GroupMembers: Sendable {
     private let queue: TaskOperationQueue
-    /// The operation that the group is.
+    /// The operation that represents the group.
     private let operation: AnyTaskOperation
-    /// Entered by each operation until it is counted. That can come after it has left the queue.
+    /// Each operation is in this `AsyncGroup` until it has been counted, which may happen after it has left the queue.
     private let uncounted = AsyncGroup()
     private let progress: ProgressSum
 

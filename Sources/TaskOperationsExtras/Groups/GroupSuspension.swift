@@ -1,6 +1,6 @@
 @_spi(Lock) import TaskOperations
 
-/// Has the queue within a group suspended while the group or the queue that this is on is.
+/// Suspends the queue within a group while the group, or the queue of the group, is suspended.
 final class GroupSuspension: Sendable {
     private let outer: Scheduler
     private let inner: Scheduler
@@ -18,7 +18,7 @@ final class GroupSuspension: Sendable {
 
     private var mustBeSuspended: Bool { isSuspendedItself.withLock { $0 } || outer.isSuspended }
 
-    /// Other threads may do so at the same time with other results: after the last change, the state is read again.
+    /// Other threads may do so at the same time with other results, so the state is read again after the last change.
     private func update() {
         var isSuspended: Bool
         repeat {
@@ -31,7 +31,7 @@ final class GroupSuspension: Sendable {
 // MARK: - Following the outer queue
 
 extension GroupSuspension: SuspensionFollower {
-    /// Has the inner queue follow the outer one until `end`.
+    /// Makes the inner queue follow the suspension of the outer one until `end`.
     func begin() {
         outer.addFollower(self)
         update()

@@ -21,9 +21,9 @@ public import TaskOperations
 /// - Cancelling the group cancels all its operations, and all that are added later.
 /// - The priority of a task that waits for the group raises all its operations. Operations without a priority have the
 ///   priority of the group.
-/// - A cancelled operation is not a failure of the group, with any error. An operation whose time limit has passed is
-///   one.
-/// - An operation of the group cannot wait for the group: this is refused with the names of the operations.
+/// - A cancelled operation does not count as a failure of the group, with any error. An operation that exceeded its
+///   time limit does.
+/// - An operation of the group cannot wait for the group: such a wait throws an error that names the operations.
 public final class TaskOperationGroup: Sendable {
     private let queue: TaskOperationQueue
     private let members: GroupMembers
@@ -35,22 +35,22 @@ public final class TaskOperationGroup: Sendable {
         self.suspension = suspension
     }
 
-    /// How many bodies of the group may execute at once; not negative.
+    /// The number of bodies of the group that may execute at once; not negative.
     public var maxConcurrentOperationCount: Int {
         get { queue.maxConcurrentOperationCount }
         set { queue.maxConcurrentOperationCount = newValue }
     }
 
-    /// Whether the group starts nothing more, because of itself or of its queue.
+    /// Whether the group starts no operation, because it or its queue is suspended.
     public var isSuspended: Bool {
         get { queue.isSuspended }
         set { suspension.setSuspended(newValue) }
     }
 
-    /// The operations of the group that are not finished, in the order in which they were added. Sorts them.
+    /// The operations of the group that have not finished, in the order in which they were added. Sorts the operations.
     public var operations: [AnyTaskOperation] { queue.operations }
 
-    /// How many operations of the group are not finished.
+    /// The number of operations of the group that have not finished.
     public var operationCount: Int { queue.operationCount }
 
     /// Cancels all unfinished operations of the group, but neither the group nor operations that are added later.
@@ -60,7 +60,7 @@ public final class TaskOperationGroup: Sendable {
 
     /// Adds an operation. After the end of the group it fails at once with `TaskOperationError.queueShutDown`.
     ///
-    /// - Throws: As `addOperation` of a queue.
+    /// - Throws: The errors of `addOperation` of a queue.
     public func addOperation(_ operation: AnyTaskOperation) throws(TaskOperationError) {
         members.willAdd()
         do {
@@ -76,7 +76,7 @@ public final class TaskOperationGroup: Sendable {
     ///
     /// - Parameters:
     ///   - name: The name in messages and descriptions.
-    ///   - priority: The priority; that of the group now if none is given.
+    ///   - priority: The priority; by default, the current priority of the group.
     ///   - dependencies: Operations that must finish first, with any outcome.
     ///   - body: The work.
     @discardableResult
@@ -89,7 +89,7 @@ public final class TaskOperationGroup: Sendable {
                 name: name, priority: priority ?? members.priority, dependencies: dependencies, body: body))
     }
 
-    /// Creates an operation with options and adds it. Without a priority it has that of the group now.
+    /// Creates an operation with options and adds it. Without a priority, it has the current priority of the group.
     @discardableResult
     public func addOperation<Success>(
         _ options: OperationOptions, body: @escaping TaskOperation<Success>.Body
@@ -97,7 +97,7 @@ public final class TaskOperationGroup: Sendable {
         addNew(TaskOperation(completed(options), body: body))
     }
 
-    /// Creates an operation that needs the value of another and adds it, as `addOperation` of a queue does.
+    /// Creates an operation that needs the value of another, and adds it. See `addOperation` of a queue.
     @discardableResult
     public func addOperation<Input, Success>(
         _ options: OperationOptions = OperationOptions(), after input: TaskOperation<Input>,
@@ -106,7 +106,7 @@ public final class TaskOperationGroup: Sendable {
         addNew(TaskOperation(completed(options), after: input, body: body))
     }
 
-    /// Adds a group within the group, as `addGroup` of a queue does.
+    /// Adds a group within the group. See `addGroup` of a queue.
     @discardableResult
     public func addGroup<Value>(
         _ options: OperationOptions = OperationOptions(),
@@ -118,7 +118,7 @@ public final class TaskOperationGroup: Sendable {
         return addNew(TaskOperation(completed(options), configuration, failures: failures, group: body))
     }
 
-    /// Options in which the priority is given: by them, or as that of the group.
+    /// The options, with the priority of the group if they set none.
     private func completed(_ options: OperationOptions) -> OperationOptions { [.priority(members.priority), options] }
 
     private func addNew<Success>(_ operation: TaskOperation<Success>) -> TaskOperation<Success> {

@@ -1,8 +1,8 @@
 public import TaskOperations
 
 extension TaskOperationQueue {
-    /// Creates an operation that consists of others, and adds it. It finishes after all of these, including operations that
-    /// are added while it runs. See `TaskOperationGroup`.
+    /// Creates an operation that consists of other operations, and adds it. It finishes after all of them, including
+    /// operations that are added while it runs. See `TaskOperationGroup`.
     ///
     /// ```swift
     /// let sync = queue.addGroup(.name("sync"), failures: .collect) { sync in
@@ -14,8 +14,8 @@ extension TaskOperationQueue {
     ///   - options: The options of the group. Operations without a priority have the priority of the group.
     ///   - maxConcurrentOperationCount: The number of its bodies that may execute at once; not negative.
     ///   - failures: The effect of a failure on the other operations of the group.
-    ///   - body: Adds operations. After its return, the group continues until all are finished. If it throws, the rest is
-    ///     cancelled, and the group fails with that error.
+    ///   - body: A closure that adds operations. After it returns, the group continues until all operations have
+    ///     finished. If it throws, the remaining operations are cancelled, and the group fails with that error.
     /// - Returns: The operation, with the value of `body`.
     @discardableResult
     public func addGroup<Value>(
@@ -28,7 +28,7 @@ extension TaskOperationQueue {
         return addGroup(options, configuration, failures: failures, body)
     }
 
-    /// Creates an operation that consists of others, with a configuration for these, and adds it.
+    /// Creates an operation that consists of other operations, with a configuration for their queue, and adds it.
     ///
     /// - Parameters:
     ///   - options: The options of the group.
@@ -51,7 +51,7 @@ extension TaskOperationQueue {
 }
 
 extension TaskOperation {
-    /// Creates an operation that consists of others, as `addGroup` of a queue does, which is added later.
+    /// Creates an operation that consists of other operations, to be added to a queue later. See `addGroup` of a queue.
     ///
     /// - Parameters:
     ///   - options: The options of the group.

@@ -8,8 +8,8 @@ public import TaskOperations
 /// show(try await request.value)
 /// ```
 ///
-/// Each caller gets a request with its own `value`, `cancel()` and priority. The operation has the highest priority of its
-/// requests, and is cancelled with the last of them, as the tasks of Nuke are.
+/// Each caller gets a request with its own `value`, `cancel()` and priority. The operation has the highest priority of
+/// its requests. It is cancelled when the last request is cancelled, as in Nuke.
 ///
 /// A key is removed when its operation has finished or is cancelled. A later request creates a new operation, even if a
 /// cancelled body has not ended yet. A request at the moment of the end gets the outcome or creates a new operation. Values
@@ -27,7 +27,7 @@ public final class KeyedOperations<Key: Hashable & Sendable, Value: Sendable>: S
         self.queue = queue
     }
 
-    /// How many keys have an operation that is not finished.
+    /// The number of keys whose operation has not finished.
     public var count: Int { table.count }
 
     /// The operation of a key that is shared now.
@@ -38,15 +38,16 @@ public final class KeyedOperations<Key: Hashable & Sendable, Value: Sendable>: S
         }
     }
 
-    /// Asks for a key: joins its operation, or creates one and adds it to the queue.
+    /// Requests a key. Joins the operation of the key, or creates one and adds it to the queue.
     ///
-    /// Leaving a request unused cancels nothing: the operation continues until it is finished, or every request is
+    /// A request that you do not use cancels nothing: the operation continues until it finishes or every request is
     /// cancelled.
     ///
     /// - Parameters:
     ///   - key: The key.
-    ///   - options: The options of a new operation. Their priority is that of the request, also if it joins an operation.
-    ///   - body: The body of a new operation; dropped if there is an operation to join.
+    ///   - options: The options of a new operation. Their priority is that of the request, even if it joins an
+    ///     operation.
+    ///   - body: The body of a new operation; not used if there is an operation to join.
     @discardableResult
     public func request(
         _ key: Key, _ options: OperationOptions = OperationOptions(), body: @escaping TaskOperation<Value>.Body
@@ -59,13 +60,14 @@ public final class KeyedOperations<Key: Hashable & Sendable, Value: Sendable>: S
         }
     }
 
-    /// Requests a key, and creates its operation with a closure: for an operation that needs values, or a group.
+    /// Requests a key, and creates its operation with a closure. Use this form for an operation that needs values, or
+    /// for a group.
     ///
     /// - Parameters:
     ///   - key: The key.
-    ///   - priority: The priority of the request; that of the queue's defaults, or `.medium`, if none is given.
-    ///   - make: Creates the operation, which this method adds. It is called at most once, within this call, and not
-    ///     if there is an operation to join. The operation is dropped if another thread was quicker.
+    ///   - priority: The priority of the request; by default, the priority of the queue's defaults, or `.medium`.
+    ///   - make: Creates the operation, which this method adds. It is called at most once, within this call, and not if
+    ///     there is an operation to join. The operation is discarded if another thread has created one meanwhile.
     /// - Throws: The errors of `addOperation` for the operation, such as `TaskOperationError.alreadyAdded`.
     @discardableResult
     public func request(
@@ -106,9 +108,9 @@ public final class KeyedOperations<Key: Hashable & Sendable, Value: Sendable>: S
         }
     }
 
-    /// Asks for a key, and waits for the value. Cancelling the task that calls this cancels its request.
+    /// Requests a key, and waits for the value. Cancelling the calling task cancels its request.
     ///
-    /// - Throws: As `value` of a request.
+    /// - Throws: The errors of `value` of a request.
     public func value(
         for key: Key, _ options: OperationOptions = OperationOptions(), body: @escaping TaskOperation<Value>.Body
     ) async throws -> Value {

@@ -12,17 +12,17 @@ public final class KeyedRequest<Value: Sendable>: Sendable {
         state = Lock(KeyedRequestState(level: level))
     }
 
-    /// The operation, for those that depend on it. Cancelling it cancels it for all.
+    /// The shared operation, for use as a dependency. Cancelling it cancels all requests.
     public var operation: TaskOperation<Value> {
-        // It was made for this request, or for one of the same key and type.
+        // It was created for this request, or for another request of the same key and type.
         unsafeDowncast(shared.operation, to: TaskOperation<Value>.self)
     }
 
     /// Whether `cancel()` was called before the operation was finished.
     public var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
-    /// Ends the request. Tasks that await its value get a `CancellationError` at once. Other requests of the key continue;
-    /// if there is none, the operation is cancelled. Calling it again, or after the end, has no effect.
+    /// Ends the request. Tasks that await its value get a `CancellationError` at once. Other requests of the key
+    /// continue. If there are none, the operation is cancelled. A second call, or a call after the end, has no effect.
     public func cancel() {
         if shared.operation.isFinished { return }
         let (waits, listeners, effect) = state.withLock { state in
@@ -35,7 +35,7 @@ public final class KeyedRequest<Value: Sendable>: Sendable {
         shared.carryOut(effect)
     }
 
-    /// How urgent it is for this requester. The operation has the highest of the priorities of all that still want it.
+    /// The priority of this request. The operation has the highest priority of its requests that are not cancelled.
     public var priority: TaskPriority {
         get { state.withLock { $0.level }.taskPriority }
         set {
@@ -53,7 +53,8 @@ public final class KeyedRequest<Value: Sendable>: Sendable {
 // MARK: - Waiting
 
 extension KeyedRequest {
-    /// Waits for the value, as `value` of an operation does. Cancelling the task ends the wait, and not the request.
+    /// Waits for the value, like `value` of an operation. Cancelling the task ends the wait, but does not cancel the
+    /// request.
     ///
     /// - Throws: The error that the body threw; `CancellationError` if the request, the operation or the task was cancelled
     ///   before; `TaskOperationError.queueShutDown` if the queue was shut down; `TaskOperationError.waitCycle` if a body
@@ -89,7 +90,7 @@ extension KeyedRequest {
         if !isOver { throw CancellationError() }
     }
 
-    /// The value of the finished operation. A request that was cancelled gets none.
+    /// The value of the finished operation. A cancelled request has no value.
     private func finishedValue() throws -> Value {
         if isCancelled { throw CancellationError() }
         return try operation.finishedValue()
@@ -108,7 +109,7 @@ private struct KeyedRequestState: Sendable {
 // MARK: - Progress
 
 extension KeyedRequest {
-    /// How far the shared operation has come. The sequence ends when the operation is finished or the request cancelled.
+    /// The progress of the shared operation. The sequence ends when the operation is finished or the request cancelled.
     public var progress: ProgressUpdates {
         ProgressUpdates(sources: operation.progressSources + [self]) { [self] sources in
             isCancelled ? nil : ProgressUnit.sum(of: sources)

@@ -1,19 +1,19 @@
 @_spi(Lock) import TaskOperations
 
-/// Which operation is shared for each key.
+/// The shared operation of each key.
 ///
-/// It knows keys by their hash values, and leaves it to others to compare them: no code of a user is called under the
-/// lock, and nothing here has to be looked up for a type of key.
+/// The table contains hash values, and its callers compare the keys. So no user code is called under the lock, and the
+/// table does not depend on the type of the keys.
 final class KeyedTable: Sendable {
     private struct State: Sendable {
-        /// By hash value, the entries of all keys that have it.
+        /// The chains of entries, by hash value. A chain contains the entries of all keys with that hash value.
         var chains: [Int: KeyedEntry] = [:]
         var count = 0
     }
 
     private let state = Lock(State())
 
-    /// How many entries there are.
+    /// The number of entries.
     var count: Int { state.withLock { $0.count } }
 
     /// The entries of all keys with a hash value.
@@ -25,7 +25,7 @@ final class KeyedTable: Sendable {
     /// - Returns: Whether the chain was replaced.
     func replace(_ former: KeyedEntry?, by new: KeyedEntry?, for hash: Int, growth: Int) -> Bool {
         state.withLock { state in
-            // The former one stays with the caller: nothing is freed here.
+            // The caller keeps the former chain, so nothing is freed under the lock.
             if state.chains[hash] !== former { return false }
             state.chains[hash] = new
             state.count += growth
@@ -38,7 +38,7 @@ final class KeyedTable: Sendable {
     }
 }
 
-/// An entry of a table, and others whose keys have the same hash value. It never changes.
+/// An entry of a table, and the other entries whose keys have the same hash value. It is immutable.
 class KeyedEntry: @unchecked Sendable {
     // All that it and its subclass have is constant, and sendable.
     let shared: SharedOperation
@@ -112,7 +112,7 @@ extension KeyedTable {
         return replace(chain, by: chain.setting(shared, for: key), for: hash, growth: growth)
     }
 
-    /// Removes an operation for a type of keys, unless another one has taken its place.
+    /// Removes an operation, unless another one has replaced it.
     func remove<Key: Hashable & Sendable>(_ shared: SharedOperation, of type: Key.Type, _ hash: Int) {
         while true {
             let chain = chain(hash)

@@ -1,9 +1,9 @@
 @_spi(Lock) import TaskOperations
 
-/// An operation that several requesters share, and how urgent it is for them.
+/// An operation that several requests share, and the priorities of these requests.
 ///
-/// Without the type of its value, as are all parts of keyed operations that each request goes through: looking types up
-/// cost more than all the rest.
+/// It does not depend on the type of the value, like all code that each request executes: the lookup of generic types
+/// cost more than everything else.
 final class SharedOperation: Sendable {
     /// The effect of a change, to perform with no lock held.
     enum Effect: Sendable {
@@ -13,7 +13,7 @@ final class SharedOperation: Sendable {
     }
 
     private struct Requesters: Sendable {
-        /// How many there are of each level.
+        /// The number of requests of each level.
         private var counts = SIMD8<Int32>()
         /// The highest level of the requests; nil after the last one was cancelled, when no request can join any more.
         private(set) var highest: PriorityLevel?
@@ -53,7 +53,7 @@ final class SharedOperation: Sendable {
 
     func remove() { removeFromTable(self) }
 
-    /// Adds a request. Returns false if it is too late.
+    /// Adds a request. Returns false if the last request was cancelled before.
     func join(at level: PriorityLevel) -> Bool {
         if operation.isFinishedOrCancelled { return false }
         let (hasJoined, hasRisen) = requesters.withLock { requesters in
@@ -65,12 +65,12 @@ final class SharedOperation: Sendable {
         return hasJoined
     }
 
-    /// A requester leaves.
+    /// Removes a request.
     func leave(from level: PriorityLevel) -> Effect {
         change { $0.remove(at: level) }
     }
 
-    /// It is of another urgency for a requester.
+    /// Changes the priority of a request.
     func move(from former: PriorityLevel, to level: PriorityLevel) -> Effect {
         change { requesters in
             requesters.add(at: level)
@@ -92,13 +92,13 @@ final class SharedOperation: Sendable {
         case .none: break
         case .setPriority: setPriority()
         case .cancel:
-            // First, so that a request from now on creates a new operation.
+            // This is done first, so that a later request creates a new operation.
             remove()
             operation.cancel()
         }
     }
 
-    /// Other threads may do so at the same time: after the last change, the state is read again.
+    /// Other threads may do so at the same time, so the state is read again after the last change.
     private func setPriority() {
         while let level = requesters.withLock({ $0.highest }) {
             operation.priority = level.taskPriority

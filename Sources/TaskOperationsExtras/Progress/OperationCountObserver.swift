@@ -2,13 +2,13 @@
 
 /// Receives the number of operations that a queue has accepted, and the number of those that have not ended.
 package protocol OperationCountObserver: AnyObject, Sendable {
-    /// The counts changed. Calls may overtake each other: use the largest `added` and the largest number of ended
-    /// operations.
+    /// The counts have changed. Calls may arrive out of order: use the largest `added`, and the largest difference
+    /// between `added` and `unfinished`.
     func countsChanged(added: Int, unfinished: Int)
 }
 
 extension TaskOperationQueue {
-    /// Returns the observer of a type, and creates it at the first call. The queue keeps it.
+    /// Returns the observer of a type. The first call creates it, and the queue retains it.
     package func observer<Observer: OperationCountObserver>(orMake make: () -> Observer) -> Observer {
         let fanOut = countFanOut
         let (observer, isNew) = fanOut.observer(orAdd: make())

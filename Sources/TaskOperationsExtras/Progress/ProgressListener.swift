@@ -6,7 +6,7 @@ protocol ProgressSource: AnyObject, Sendable {
     func remove(_ listener: ProgressListener)
 }
 
-/// Waits for changes on behalf of a task. Changes that come before the task looks are one.
+/// Waits for changes on behalf of a task. Changes before the task's next call count as one.
 package final class ProgressListener: Sendable {
     private struct State: Sendable {
         var hasChanged = true
@@ -18,7 +18,7 @@ package final class ProgressListener: Sendable {
 
     package init() {}
 
-    /// Something has changed. Called with no lock held.
+    /// The progress has changed. Called with no lock held.
     package func wake() {
         wake { $0.hasChanged = true }
     }
@@ -31,7 +31,7 @@ package final class ProgressListener: Sendable {
         waiter?.resume()
     }
 
-    /// Waits for a change since the last time; the first time there is one. Returns false if the task is cancelled.
+    /// Waits for a change since the last call. The first call returns at once. Returns false if the task is cancelled.
     package func nextChange() async -> Bool {
         await withCancellableWait { (continuation: WaitContinuation<Void>) in
             let mustWait = state.withLock { state in

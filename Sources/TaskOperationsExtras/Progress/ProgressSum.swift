@@ -12,9 +12,9 @@ final class ProgressSum: ProgressSource, OperationCountObserver {
         var reporting: [ObjectIdentifier: (number: Int, unit: ProgressUnit)] = [:]
         var lastNumber = 0
         var listeners = ProgressListeners()
-        /// The most that was told of so many operations.
+        /// The largest reported sum for this number of operations.
         var most = (added: 0, done: 0.0)
-        /// The number of the queue, under which operations find the sum.
+        /// The number of the queue, by which operations find the sum.
         var queueNumber: Int?
     }
 
@@ -68,7 +68,7 @@ final class ProgressSum: ProgressSource, OperationCountObserver {
 
     // MARK: Counts
 
-    /// Calls may overtake each other.
+    /// Calls may arrive out of order.
     func countsChanged(added: Int, unfinished: Int) {
         state.withLock { state in
             state.added = max(state.added, added)
@@ -95,17 +95,18 @@ final class ProgressSum: ProgressSource, OperationCountObserver {
 // MARK: - The sums that there are
 
 extension ProgressSum {
-    /// A sum as long as something else keeps it. Loaded with no lock held, as it may be freed then.
+    /// A weak reference to a sum. Access it with no lock held, because the result may become the last reference.
     private struct WeakSum: Sendable {
         weak let sum: ProgressSum?
     }
 
-    /// By the numbers of queues. An address would not do: the sum may outlive its queue, and another queue get the address.
+    /// The sums, by the numbers of queues. Addresses are not unique: a sum may outlive its queue, and a new queue may
+    /// have the same address.
     private static let sums = Lock<[Int: WeakSum]>([:])
     /// Lets operations skip the search if there are no sums.
     private static let count = Atomic(0)
 
-    /// Has operations that report find the sum of their queue. A second time nothing happens.
+    /// Registers the sum, so that operations that report progress find it. A second call has no effect.
     func register(for scheduler: Scheduler) {
         let isNew = state.withLock { state in
             if state.queueNumber != nil { return false }
@@ -123,7 +124,7 @@ extension ProgressSum {
         Self.count.subtract(1, ordering: .sequentiallyConsistent)
     }
 
-    /// The sum of the queue that an operation is on.
+    /// The sum of the operation's queue.
     static func ofQueue(of operation: AnyTaskOperation) -> ProgressSum? {
         if count.load(ordering: .sequentiallyConsistent) == 0 { return nil }
         guard let scheduler = operation.scheduler else { return nil }

@@ -31,14 +31,14 @@ final class ProgressUnit: ProgressSource {
         changed()
     }
 
-    /// Something has changed, of which listeners have to learn.
+    /// The progress has changed, and listeners must be notified.
     func changed() {
         let (listeners, sum) = state.withLock { ($0.listeners.all, $0.sum) }
         for listener in listeners { listener.wake() }
         sum?.changed()
     }
 
-    /// Has the sum of the operation's queue count the unit until it is finished.
+    /// Adds the unit to the sum of the operation's queue until the operation has finished.
     func join(_ sum: ProgressSum) {
         let isNew = state.withLock { state in
             if state.own.isFinished || state.sum != nil { return false }
@@ -53,7 +53,7 @@ final class ProgressUnit: ProgressSource {
         let last = current.finished
         state.withLock { $0.own = last }
         changed()
-        // Both are freed after the lock is left.
+        // Both are freed after the lock is released.
         let (sum, parts) = state.withLock { ($0.sum.take(), $0.parts.take()) }
         sum?.remove(self)
         extendLifetime(parts)

@@ -1,9 +1,9 @@
 import TaskOperations
 
-/// The changes of a progress, as a sequence: the present progress, each change, and at last the complete progress.
+/// A sequence of the changes of a progress: the current progress, each change, and finally the complete progress.
 ///
 /// Each element is the latest progress: changes between two calls of `next()` are skipped. Cancelling the task ends the
-/// sequence. It can be iterated any number of times, also after the end of the work.
+/// sequence. You can iterate it several times, even after the end of the work.
 public struct ProgressUpdates: AsyncSequence, Sendable {
     public typealias Element = OperationProgress
     public typealias Failure = Never
@@ -14,7 +14,7 @@ public struct ProgressUpdates: AsyncSequence, Sendable {
 
     public func makeAsyncIterator() -> Iterator { Iterator(self) }
 
-    /// Goes through the changes.
+    /// An iterator over the changes.
     public struct Iterator: AsyncIteratorProtocol {
         private let subscription: ProgressSubscription
         private var last: OperationProgress?
@@ -36,7 +36,7 @@ public struct ProgressUpdates: AsyncSequence, Sendable {
     }
 }
 
-/// Listens to sources as long as it lives.
+/// Listens to sources until it is released.
 private final class ProgressSubscription: Sendable {
     let listener = ProgressListener()
     private let updates: ProgressUpdates

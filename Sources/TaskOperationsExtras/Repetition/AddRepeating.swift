@@ -14,15 +14,15 @@ extension TaskOperationQueue {
     /// after the queue is released, at the time of the next round, which does not run. `withTaskOperationQueue` waits for
     /// all rounds, so a repetition in it must be cancelled.
     ///
-    /// A round that waits for its time is waiting, as an operation with a delay is. If the queue has no room for a round,
-    /// `missed` decides on the round at its time.
+    /// A round that is not due yet has the state `waiting`, like an operation with a delay. If the queue has no room
+    /// for a round when it is due, the rule `missed` applies.
     ///
     /// - Parameters:
     ///   - options: The options of each round. Their delay delays the first round, and replaces a default of the queue. Their
     ///     clock measures time: if it jumps ahead, rounds are missed. A round fails if one of its dependencies would wait for
     ///     it.
     ///   - interval: The time between the due times of two rounds; positive.
-    ///   - times: The largest number of rounds, at least 1; nil for no limit.
+    ///   - times: The maximum number of rounds, at least 1; nil for no limit.
     ///   - missed: The rule for rounds that are due before the previous one has ended, and for rounds for which the queue has
     ///     no room.
     ///   - body: The work of each round.

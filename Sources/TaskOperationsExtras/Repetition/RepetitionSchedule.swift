@@ -1,10 +1,10 @@
 import TaskOperations
 
-/// When the rounds of a repetition come, as durations since its first.
+/// The times of the rounds of a repetition, as durations since the first round.
 struct RepetitionSchedule: Sendable {
     private let interval: Duration
     let missed: MissedRounds
-    /// The number of the round, counted from 0 and with those that were left out.
+    /// The number of the round, from 0, including skipped rounds.
     private var number: Int128 = 0
 
     /// - Parameter interval: Positive.

@@ -10,11 +10,13 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     /// ```
     ///
     /// An element is taken from this sequence only if there is room: if fewer than `maxConcurrentOperationCount` calls
-    /// run or have a result that was not taken. Nothing begins before the first call of `next()`.
+    /// run or have a result that was not taken. No call begins before the first call of `next()`.
     ///
-    /// The first failure, of a call or of this sequence, cancels the rest. The iteration first returns results that were
-    /// ready before it, waits for the calls that still run, and then throws that error. If the iterating task is cancelled,
-    /// everything is cancelled in the same way, and the iteration throws `CancellationError` or the error of a cancelled call. If the iterator is released early, everything is cancelled, and ends in its own time.
+    /// The first failure, of a call or of this sequence, cancels the remaining calls. The iteration first returns the
+    /// results that were ready before the failure, waits for the running calls to end, and then throws the error. If
+    /// the iterating task is cancelled, everything is cancelled in the same way, and the iteration throws
+    /// `CancellationError` or the error of a cancelled call. If the iterator is released early, all calls are
+    /// cancelled; no code waits for their ends.
     ///
     /// - Parameters:
     ///   - queue: The queue that runs the calls, each as an operation. Its width, its limits and the priorities of its
@@ -37,8 +39,8 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
 
     /// Calls a function with every element, several at a time, and returns when all calls have ended.
     ///
-    /// The first failure, of a call or of this sequence, cancels the rest, and is thrown after the calls that still run
-    /// have ended. Cancelling the task cancels everything in the same way.
+    /// The first failure, of a call or of this sequence, cancels the remaining calls, and is thrown after the running
+    /// calls have ended. Cancelling the task cancels everything in the same way.
     ///
     /// - Parameters:
     ///   - queue: The queue that runs the calls, each as an operation. Its width, its limits and the priorities of its
@@ -116,6 +118,6 @@ where Base.Element: Sendable {
 }
 
 extension TaskOperationQueue {
-    /// The width, or 1 while nothing can start.
+    /// The width, or 1 while the queue cannot start any operation.
     var usableWidth: Int { max(1, maxConcurrentOperationCount) }
 }

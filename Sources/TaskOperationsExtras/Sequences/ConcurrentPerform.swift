@@ -1,7 +1,7 @@
 public import TaskOperations
 
-/// Calls a function with every element of a collection, several at a time, and returns after all calls: the async form of
-/// `DispatchQueue.concurrentPerform`.
+/// Calls a function with every element of a collection, several at a time, and returns when all calls have ended. This
+/// is the async form of `DispatchQueue.concurrentPerform`.
 ///
 /// ```swift
 /// await concurrentPerform(over: 0..<rows, stride: 16) { row in render(row) }
@@ -14,8 +14,8 @@ public import TaskOperations
 /// - Parameters:
 ///   - elements: The elements.
 ///   - width: The number of calls at once, at least 1; the number of processors if none is given.
-///   - stride: The number of consecutive elements that a task takes at a time, at least 1. Use more than one for work that
-///     takes less than some microseconds.
+///   - stride: The number of consecutive elements that a task takes at a time, at least 1. Use more than one if a call
+///     takes only a few microseconds.
 ///   - work: The function to call with an element.
 /// - Throws: The first error that the work throws.
 public func concurrentPerform<Elements: RandomAccessCollection & Sendable, Failure>(
@@ -49,7 +49,7 @@ public func concurrentPerform<Elements: RandomAccessCollection & Sendable, Failu
 }
 
 extension TaskGroup {
-    /// Waits for all tasks, and cancels those that are left when one fails.
+    /// Waits for all tasks, and cancels the remaining ones when one fails.
     fileprivate mutating func firstFailure<Failure: Error>() async -> Failure? where ChildTaskResult == Failure? {
         var first: Failure?
         for await failure in self {

@@ -1,6 +1,6 @@
 import TaskOperations
 
-/// The values of operations of which the first failure ends all.
+/// The values of operations. The first failure ends the sequence and cancels the remaining operations.
 final class FailFastResults<Value: Sendable>: Sendable {
     private let buffer: ResultBuffer<Value>
 

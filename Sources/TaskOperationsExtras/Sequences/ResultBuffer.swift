@@ -1,6 +1,6 @@
 @_spi(Lock) import TaskOperations
 
-/// The operations of one producer or several whose results are taken as they come.
+/// The operations of one or more producers, whose results one consumer takes.
 ///
 /// `whole` depends on every unfinished operation. A task that waits for the next result waits for `whole`, and stops
 /// waiting as soon as there is a result: in the wait graph it therefore waits for all of them. A body that iterates the
@@ -8,7 +8,8 @@
 /// task that waits.
 final class ResultBuffer<Success: Sendable>: Sendable {
     private struct State: Sendable {
-        /// In the order of input, all operations that were not taken. In the order of completion, the finished ones of them.
+        /// With the order of input, all operations that were not taken. With the order of completion, only the finished
+        /// ones.
         var line = WorkLine<TaskOperation<Success>>()
         /// Operations that were added and not taken.
         var count = 0
@@ -19,7 +20,7 @@ final class ResultBuffer<Success: Sendable>: Sendable {
         /// The error of the first operation that failed, or of the producer, until it is thrown.
         var failure: (any Error)?
         var hasFailed = false
-        /// Operations that are added are cancelled.
+        /// Whether operations that are added later are cancelled.
         var isCancelled = false
         /// The numbers of the waits for a result.
         var waits: [Int] = []
@@ -30,7 +31,7 @@ final class ResultBuffer<Success: Sendable>: Sendable {
     private let queue: TaskOperationQueue
     private let order: ResultOrder
     private let cancelsRestOnFailure: Bool
-    /// A permit for each operation that was not taken; nil if nothing limits their number.
+    /// Has a permit for each operation that was not taken; nil if their number is not limited.
     private let room: AsyncSemaphore?
     private let whole = TaskOperation<Void>.standIn(name: "results")
     private let state = Lock(State())
@@ -48,7 +49,7 @@ final class ResultBuffer<Success: Sendable>: Sendable {
     /// The number of operations that were added and not taken.
     var count: Int { state.withLock { $0.count } }
 
-    /// Whether anything has failed.
+    /// Whether an operation or the producer has failed.
     var hasFailed: Bool { state.withLock { $0.hasFailed } }
 
     /// Removes and returns the error of the first operation that failed, or of the producer.
@@ -58,7 +59,7 @@ final class ResultBuffer<Success: Sendable>: Sendable {
 // MARK: - Adding
 
 extension ResultBuffer {
-    /// Waits until fewer operations than the limit are not taken, and counts one more from now on.
+    /// Waits until the number of operations that were not taken is below the limit, and then counts one more.
     ///
     /// - Throws: `CancellationError` if the task is cancelled before.
     func waitForRoom() async throws(CancellationError) {
@@ -121,7 +122,7 @@ extension ResultBuffer {
         for wait in waits { whole.leaveWait(wait) }
     }
 
-    /// Keeps an error as the failure of the whole and cancels all operations, unless another failure came before.
+    /// Stores an error as the failure of the whole and cancels all operations, unless another failure came first.
     func fail(with error: any Error) {
         let isFirst = state.withLock { state in
             defer { if !state.hasFailed { (state.failure, state.hasFailed) = (error, true) } }

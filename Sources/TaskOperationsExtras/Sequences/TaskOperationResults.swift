@@ -1,6 +1,7 @@
 public import TaskOperations
 
-/// The results of operations that are added while others run, in the order in which they finish.
+/// A sequence of the results of operations, in the order in which they finish. Operations can be added while others
+/// run.
 ///
 /// ```swift
 /// let pages = TaskOperationResults<Page>(on: queue)
@@ -11,16 +12,16 @@ public import TaskOperations
 /// }
 /// ```
 ///
-/// The iteration ends when no operation is left. It can be begun again afterwards. Of several tasks that iterate, each
-/// gets other results.
+/// The iteration ends when no operation is left. You can begin another iteration afterwards. If several tasks iterate,
+/// each result goes to one of them.
 ///
 /// If the task that iterates is cancelled, all operations are cancelled, including those that are added later, and the
-/// iteration continues until they have finished. Leaving the iteration early cancels nothing: the rest can be taken later.
-/// When the object is released, unfinished operations are cancelled.
+/// iteration continues until they have finished. Leaving the iteration early cancels nothing: you can take the
+/// remaining results later. When the object is released, unfinished operations are cancelled.
 ///
-/// A body may iterate results of its own queue, and lends its permit while it waits if they need it. Such a wait is linear
-/// in the number of unfinished operations; any other is constant time. The operations inherit the priority of the task that
-/// waits for a result.
+/// A body may iterate the results of operations on its own queue. It lends its permit during the wait if the operations
+/// need it. Such a wait takes time linear in the number of unfinished operations; any other wait takes constant time.
+/// The operations inherit the priority of the task that waits for a result.
 public final class TaskOperationResults<Success: Sendable>: AsyncSequence, Sendable {
     /// A finished operation and its outcome.
     public typealias Element = (operation: TaskOperation<Success>, result: Result<Success, any Error>)
@@ -32,8 +33,8 @@ public final class TaskOperationResults<Success: Sendable>: AsyncSequence, Senda
     ///
     /// - Parameters:
     ///   - queue: The queue that runs the operations.
-    ///   - limit: The number of operations that may be unfinished or have a result that was not taken, beyond which
-    ///     `addOperationWaitingForRoom` waits; at least 1. `addOperation` exceeds it.
+    ///   - limit: The maximum number of operations that are unfinished or have a result that was not taken; at least 1.
+    ///     `addOperationWaitingForRoom` waits at this number; `addOperation` can exceed it.
     public init(on queue: TaskOperationQueue, maxUntakenOperationCount limit: Int = .max) {
         checkCount(limit, "maxUntakenOperationCount")
         buffer = ResultBuffer(
@@ -60,8 +61,8 @@ extension TaskOperationResults {
         return operation
     }
 
-    /// Makes an operation from a closure, and adds it to the queue as soon as fewer operations than
-    /// `maxUntakenOperationCount` are unfinished or not taken. Calls are served in order of priority, then arrival.
+    /// Creates an operation from a closure, and adds it to the queue when fewer than `maxUntakenOperationCount`
+    /// operations are unfinished or not taken. Waiting calls are served by priority, then by arrival.
     ///
     /// - Throws: `CancellationError` if the task is cancelled before there is room.
     @discardableResult

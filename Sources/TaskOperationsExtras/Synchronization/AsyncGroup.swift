@@ -1,6 +1,7 @@
 @_spi(Lock) public import TaskOperations
 
-/// Counts work that is under way, and tells when none is: a `DispatchGroup` for tasks, which blocks no thread.
+/// A `DispatchGroup` for tasks: counts work in progress, and resumes waiting tasks when the count is 0. It blocks no
+/// thread.
 ///
 /// ```swift
 /// let group = AsyncGroup()
@@ -11,7 +12,7 @@
 /// await group.wait()
 /// ```
 ///
-/// Each `enter()` is to be balanced by one `leave()`. A group can be used again after it was empty.
+/// Balance each `enter()` by one `leave()`. A group can be used again after it was empty.
 public final class AsyncGroup: Sendable {
     private struct State: Sendable {
         var count = 0
@@ -24,19 +25,19 @@ public final class AsyncGroup: Sendable {
 
     private let state = Lock(State())
 
-    /// Makes an empty group.
+    /// Creates an empty group.
     public init() {}
 
-    /// How often the group was entered and not left yet.
+    /// The number of calls of `enter()` that are not yet balanced by `leave()`.
     public var count: Int { state.withLock { $0.count } }
 
-    /// Counts a piece of work that begins.
+    /// Increments the count, for work that begins.
     public func enter() {
         state.withLock { $0.count += 1 }
     }
 
-    /// Counts the end of a piece of work. The last one resumes all waiting tasks. Leaving more often than entering stops the
-    /// process with a message.
+    /// Decrements the count, for work that has ended. At 0, all waiting tasks resume. A call without a matching
+    /// `enter()` stops the process with a message.
     public func leave() {
         let (count, handlers) = state.withLock { state in
             state.count -= 1
@@ -49,8 +50,8 @@ public final class AsyncGroup: Sendable {
         for handler in handlers { handler() }
     }
 
-    /// Enters the group for an operation, which leaves it when it has finished, with any outcome. It leaves before dependents
-    /// start and before tasks that await the operation continue.
+    /// Enters the group for an operation, and leaves it when the operation has finished, with any outcome. This happens
+    /// before dependents start and before tasks that await the operation continue.
     public func enter(for operation: AnyTaskOperation) {
         enter()
         if !operation.addHandlerUnlessFinished({ _ in self.leave() }) { leave() }
@@ -62,8 +63,8 @@ public final class AsyncGroup: Sendable {
 extension AsyncGroup {
     /// Waits until the group is empty.
     ///
-    /// Cancelling the task does not end the wait, because the code after it relies on an empty group. `waitUnlessCancelled()`
-    /// ends then.
+    /// Cancelling the task does not end the wait, because the code after it relies on an empty group. To end the wait
+    /// in this case, use `waitUnlessCancelled()`.
     public func wait() async {
         let end = OneShot<Result<Void, any Error>>()
         whenEmpty { end.provide(.success(())) }
@@ -112,7 +113,7 @@ extension AsyncGroup {
     }
 
     private func forgetHandler(_ number: Int) {
-        // Freed after the lock is left.
+        // They are freed after the lock is released.
         _ = state.withLock { state in
             let handler = state.handlers.removeValue(forKey: number)
             // Releases the memory that a burst of waits has left.
@@ -123,10 +124,10 @@ extension AsyncGroup {
         }
     }
 
-    /// Runs work in a task of its own when the group is empty; at once if it is empty now.
+    /// Runs work in a new task when the group is empty, or at once if it is already empty.
     ///
     /// - Parameters:
-    ///   - priority: The priority of the task; that of the caller's if none is given.
+    ///   - priority: The priority of the task; by default, that of the calling task.
     ///   - work: The work.
     public func notify(priority: TaskPriority? = nil, execute work: @escaping @Sendable () async -> Void) {
         let priority = priority ?? Task.currentPriority
@@ -135,7 +136,8 @@ extension AsyncGroup {
         }
     }
 
-    /// Calls a handler, which is short and not a user's, once the group is empty. Returns the handler's number.
+    /// Calls a handler when the group is empty. The handler must be short and must not call user code. Returns the
+    /// handler's number.
     @discardableResult
     private func whenEmpty(_ handler: @escaping Handler) -> Int {
         let (number, isEmpty) = state.withLock { state in

@@ -1,6 +1,7 @@
 @_spi(Lock) import TaskOperations
 
-/// A value that is computed once, at its first use: `dispatch_once` and lazy shared state for values that must be awaited.
+/// A value that is computed once, at its first use. It replaces `dispatch_once` and lazy shared state if the
+/// computation is `async`.
 ///
 /// ```swift
 /// static let schema = AsyncLazy(name: "schema") { try await Schema(contentsOf: url) }
@@ -10,18 +11,18 @@
 /// All tasks that use it during the computation await the same computation. It continues if they are cancelled, and is
 /// escalated if a more urgent task awaits it.
 ///
-/// The computation is the body of an operation that no queue runs: `AnyTaskOperation.current` is that operation, and a
-/// wait which could never end is refused by name, whether it leads through other lazy values, through operations or
-/// through both.
+/// The computation is the body of an operation without a queue, which is `AnyTaskOperation.current` in the computation.
+/// A wait that would never end throws an error that names the cycle, even if the cycle leads through other lazy values
+/// or operations.
 public final class AsyncLazy<Value: Sendable>: Sendable {
     /// Computes the value.
     public typealias Computation = @Sendable () async throws -> Value
 
     /// The rule for an error of the computation.
     public enum FailurePolicy: Sendable {
-        /// It goes to all that await the failed computation. The next call that asks starts another one.
+        /// All calls that await the failed computation throw the error. The next call starts another computation.
         case retry
-        /// It is kept like a value. The computation runs once only.
+        /// The error is kept like a value. The computation runs only once.
         case keep
     }
 
@@ -30,7 +31,7 @@ public final class AsyncLazy<Value: Sendable>: Sendable {
     private struct State: Sendable {
         /// The final result.
         var settled: Result<Value, any Error>?
-        /// The present computation.
+        /// The computation in progress.
         var computation: TaskOperation<Void>?
         /// The calls that await the computation, by their numbers. Calls get their outcome in the order of the numbers.
         var waiters: [Int: Outcome] = [:]
@@ -41,10 +42,10 @@ public final class AsyncLazy<Value: Sendable>: Sendable {
     private let compute: Computation
     private let state = Lock(State())
 
-    /// Creates a value that is not computed yet.
+    /// Creates a value without computing it.
     ///
     /// - Parameters:
-    ///   - name: The name of the computation in messages; the type if none is given.
+    ///   - name: The name of the computation in messages; by default, the type of the value.
     ///   - failurePolicy: The rule for an error that the computation throws.
     ///   - computation: Computes the value. It may await other lazy values, but not this one.
     public init(
@@ -62,8 +63,9 @@ public final class AsyncLazy<Value: Sendable>: Sendable {
 
     /// Waits for the value, and starts the computation at the first use.
     ///
-    /// - Throws: The error that the computation throws; `CancellationError` if the calling task is cancelled before the value
-    ///   is computed; `TaskOperationError.waitCycle` in a computation, or in a body, on which the value depends itself.
+    /// - Throws: The error that the computation throws; `CancellationError` if the calling task is cancelled before the
+    ///   value is computed; `TaskOperationError.waitCycle` in a computation or a body for which the computation of the
+    ///   value waits.
     public var value: Value {
         get async throws {
             if let settled = state.withLock({ $0.settled }) { return try settled.get() }
@@ -92,7 +94,8 @@ extension AsyncLazy {
         var result: Result<Value, any Error>?
         await withTaskCancellationHandler {
             await withEscalationHandler {
-                // Inside of the handler's scope, so that no escalation is missed between this call and the handler.
+                // This is inside the scope of the handler, so that no escalation is missed between this call and the
+                // handler.
                 escalate(for: number, to: Task.currentPriority)
                 result = await outcome.value
             } onEscalated: { [self] priority in

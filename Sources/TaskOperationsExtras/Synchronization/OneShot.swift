@@ -1,14 +1,14 @@
 @_spi(Lock) import TaskOperations
 
-/// A value for which one task waits, and which the first of several others provides.
+/// A value for which one task waits. The first of several providers provides it.
 ///
-/// A later value has no effect, which its provider can see. The value may be provided before the wait begins.
+/// Later values have no effect, and their providers are informed. The value may be provided before the wait begins.
 package final class OneShot<Value: Sendable>: Sendable {
     private enum State: Sendable {
         case empty
         case awaited(CheckedContinuation<Value, Never>)
         case provided(Value)
-        /// The value was there, and went to the waiting task.
+        /// The value was provided and passed to the waiting task.
         case taken
     }
 
@@ -45,7 +45,7 @@ package final class OneShot<Value: Sendable>: Sendable {
         }
     }
 
-    /// Waits for the value. To be asked for once.
+    /// Waits for the value. Call it only once.
     package var value: Value {
         get async {
             await withCheckedContinuation { continuation in

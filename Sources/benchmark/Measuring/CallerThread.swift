@@ -1,25 +1,25 @@
 import Dispatch
 @_spi(Lock) import TaskOperations
 
-/// The thread that every subject adds from which can be reached from synchronous code.
+/// The thread from which every subject with a synchronous interface adds its work.
 let mainThread = CallerThread()
 
 /// A thread that runs the jobs of tasks, one after the other.
 final class CallerThread: Sendable {
     private typealias Job = @Sendable () -> Void
 
-    /// In the order of asking; nil is the last.
+    /// The jobs in the order of their requests; nil is the end.
     private let jobs = Lock<[Job?]>([])
     private let arrivals = DispatchSemaphore(value: 0)
 
-    /// Lends the thread that calls this, until `stop` is called.
+    /// Runs jobs on the calling thread until `stop` is called.
     func serve() {
         while let job = next() { job() }
     }
 
     func stop() { ask(nil) }
 
-    /// Does something on the thread. It may block.
+    /// Runs a function on the thread. The function may block.
     func run<Result: Sendable>(_ work: @escaping @Sendable () -> Result) async -> Result {
         await withCheckedContinuation { continuation in
             ask { continuation.resume(returning: work()) }

@@ -8,7 +8,7 @@ struct Figure: Sendable {
     let nsPerOperation: Spread
     /// The median; nil if the case is not about memory.
     let bytesPerOperation: Double?
-    /// The most threads that the process had meanwhile; nil if the system does not tell.
+    /// The maximum number of threads of the process during the measurement; nil if it is unknown.
     let threads: Int?
 
     /// The cost that the case measures.

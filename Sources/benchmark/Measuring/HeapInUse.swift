@@ -1,7 +1,7 @@
 import CAllocator
 
-/// Bytes that the process has allocated and not freed, by the allocator's own count: unlike the resident size it
-/// knows nothing of memory that is kept for later. Nil where the allocator does not tell.
+/// The number of bytes that the process has allocated and not freed, as counted by the allocator. Unlike the resident
+/// size, it excludes freed memory that the allocator keeps. Nil if it is unknown.
 var heapInUse: Int? {
     #if canImport(Glibc)
         let statistics = mallinfo2()

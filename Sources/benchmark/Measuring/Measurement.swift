@@ -14,7 +14,7 @@ struct Measurement: Sendable {
     }
 }
 
-/// Times work on queues and the like.
+/// Measures the time of work on queues and similar subjects.
 ///
 /// The timed span is the same for every subject. It begins just before the first operation is made, and ends when the
 /// last body has ended and its waiter continues. Objects that exist before and after that span are passed as `held`:
@@ -29,7 +29,7 @@ func measure<Held>(
     return Measurement(elapsed, operations: operations)
 }
 
-/// Keeps something alive that is only made while the clock runs.
+/// Retains objects that are created during the timed span.
 final class Keeper<Value>: @unchecked Sendable {  // Written once, and never read.
     private var kept: Value?
 

@@ -1,7 +1,7 @@
 /// Measures cases, one after the other.
 ///
-/// The subjects of a case take turns: each is warmed up once, and then measured once a round. The order rotates
-/// from round to round, so that none always finds the memory as the same other one has left it.
+/// The subjects of a case take turns: each is warmed up once, and then measured once a round. The order rotates from
+/// round to round, so that no subject always runs after the same other one.
 struct Runner: Sendable {
     private let rounds: Int?
     private let secondsPerSubject: Double
@@ -16,7 +16,7 @@ struct Runner: Sendable {
         subjects = arguments.subjects
     }
 
-    /// - Parameter whenDone: Called with the figures that stand side by side as soon as they are there.
+    /// - Parameter whenDone: Called with the figures of a comparison as soon as they are complete.
     func run(_ cases: [Case], whenDone: ([Figure]) throws -> Void) async throws -> [Figure] {
         let comparisons = cases.flatMap { item in item.sizes.map { (item, scaled($0)) } }
         let progress = Progress(of: comparisons.count)
@@ -68,7 +68,7 @@ private struct Trial {
     let rounds: Int
     private var measurements: [Measurement] = []
     private var threads: Int?
-    /// How long it was measured.
+    /// The total time of its measurements.
     private(set) var seconds = 0.0
 
     init(subject: Subject, size: Int, rounds: Int) {

@@ -1,4 +1,4 @@
-/// The middle and the ends of several measurements.
+/// The median, the minimum and the maximum of several measurements.
 struct Spread: Hashable, Sendable {
     let median: Double
     let minimum: Double
@@ -14,7 +14,8 @@ struct Spread: Hashable, Sendable {
     }
 }
 
-/// The value that so large a part of the others does not exceed: 0.5 for the median, 0.99 for the 99th percentile.
+/// Returns the value that the given fraction of all values does not exceed: 0.5 for the median, 0.99 for the 99th
+/// percentile.
 func quantile(_ part: Double, of values: [Double]) -> Double {
     let rank = Int((part * Double(values.count)).rounded(.up))
     return values.sorted()[min(max(rank, 1), values.count) - 1]

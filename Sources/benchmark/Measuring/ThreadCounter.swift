@@ -21,7 +21,7 @@ final class ThreadCounter: Sendable {
 
     func reset() { most.store(0, ordering: .relaxed) }
 
-    /// The most threads since the last reset, the counter's own left out; nil if the system does not tell.
+    /// The maximum number of threads since the last reset, without the counter's own thread; nil if it is unknown.
     var mostSeen: Int? {
         look()
         let seen = most.load(ordering: .relaxed)
@@ -32,8 +32,8 @@ final class ThreadCounter: Sendable {
         if let count = Self.count { most.max(count, ordering: .relaxed) }
     }
 
-    /// The threads of the process, each of which is a folder in the system's list of them, and so one of its links.
-    /// Allocates nothing, as the memory in use is being measured meanwhile.
+    /// The threads of the process, each of which is a folder in the system's list of them, and so one of its links. It
+    /// allocates no memory, because the memory in use is measured at the same time.
     private static var count: Int? {
         #if canImport(Glibc)
             var list = stat()

@@ -35,9 +35,9 @@ struct Markdown: Report {
         return [
             "",
             """
-            Nanoseconds for an operation (bytes for `pending-memory`), the median of \(rounds.min() ?? 0) to \
-            \(rounds.max() ?? 0) rounds in one process, the fewest where one takes seconds; in brackets the cost of \
-            this library divided by that one, so that less than 1 is cheaper.
+            Nanoseconds for an operation (bytes for `pending-memory`): medians of \(rounds.min() ?? 0) to \
+            \(rounds.max() ?? 0) rounds in one process. The number in brackets is the cost of this library divided by \
+            that of the alternative; below 1, this library is cheaper.
             """,
         ]
     }

@@ -12,7 +12,7 @@ extension Int {
 }
 
 extension Double {
-    /// With so many decimals.
+    /// Returns the number with the given number of decimals.
     func rounded(to decimals: Int) -> String {
         let factor = (0..<decimals).reduce(1) { factor, _ in factor * 10 }
         let scaled = Int((magnitude * Double(factor)).rounded())

@@ -11,7 +11,7 @@ final class OutputFile: Sendable {
     /// Whether the written text appears on standard output, even if the file was opened by another name.
     let isStandardOutput: Bool
 
-    /// Whether the place of writing can be moved.
+    /// Whether the position can be moved.
     let isSeekable: Bool
 
     static var standardOutput: OutputFile { OutputFile(name: "standard output", descriptor: STDOUT_FILENO) }
@@ -31,7 +31,7 @@ final class OutputFile: Sendable {
         name = path
         isStandardOutput = Self.isSame(opened, STDOUT_FILENO)
         if isStandardOutput {
-            // Opened anew, it would have a place of writing of its own, and begin at the start of the file.
+            // If it were opened again, it would have its own position, at the start of the file.
             close(opened)
             (descriptor, isOwned, isSeekable) = (STDOUT_FILENO, false, false)
         } else {
@@ -46,7 +46,7 @@ final class OutputFile: Sendable {
         try StandardStreams.write(text, to: descriptor, name: name)
     }
 
-    /// Moves the place of writing back. Only where the file is seekable.
+    /// Moves the position back. The file must be seekable.
     func goBack(_ bytes: Int) throws(WriteError) {
         if lseek(descriptor, -off_t(bytes), SEEK_CUR) < 0 { throw WriteError(name: name, code: errno) }
     }

@@ -53,11 +53,11 @@ enum Growth {
         for figure in figures where seen.insert(figure.title + figure.subject.rawValue).inserted {
             let all = figures.filter { $0.title == figure.title && $0.subject == figure.subject }
             guard let last = all.last, all.count > 1 else { continue }
-            // The smallest size is mostly start and end where there are others.
+            // With more than two sizes, the smallest is left out, because it mostly measures start and end.
             let first = all[all.count > 2 ? 1 : 0]
             lines.append(
-                "\(figure.title), \(figure.subject.rawValue): an operation of \(last.size.grouped) costs "
-                    + "\((last.cost / first.cost).ratio) times what one of \(first.size.grouped) does")
+                "\(figure.title), \(figure.subject.rawValue): with \(last.size.grouped) operations, each costs "
+                    + "\((last.cost / first.cost).ratio) times as much as with \(first.size.grouped)")
         }
         return lines
     }

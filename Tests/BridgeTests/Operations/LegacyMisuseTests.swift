@@ -108,7 +108,7 @@ struct LegacyMisuseTests {
             #expect("\(error)".contains("\"a\""))
             #expect("\(error)".contains("."))
         }
-        #expect("\(BridgeError.alreadyAdded(operation: "\"a\""))".contains("make a new one"))
+        #expect("\(BridgeError.alreadyAdded(operation: "\"a\""))".contains("create a new one"))
         #expect("\(BridgeError.inOperationQueue(operation: "\"a\""))".contains("finished()"))
     }
 }

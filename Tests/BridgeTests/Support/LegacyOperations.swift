@@ -21,7 +21,7 @@ final class AsynchronousOperation: Foundation.Operation, @unchecked Sendable {  
     private let state = Lock(State.waiting)
     private let work: @Sendable (AsynchronousOperation) -> Void
 
-    /// - Parameter work: Calls `finish()` on what it gets, now or later, from any thread.
+    /// - Parameter work: Calls `finish()` of its argument, now or later, from any thread.
     init(name: String? = nil, work: @escaping @Sendable (AsynchronousOperation) -> Void) {
         self.work = work
         super.init()

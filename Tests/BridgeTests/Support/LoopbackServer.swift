@@ -6,7 +6,7 @@ import TaskOperationsTesting
 /// A small HTTP server on the loopback interface, for tests: it serves real bytes, with delays and failures. Each
 /// connection has a thread, and serves one request.
 final class LoopbackServer: Sendable {
-    /// What comes of a request.
+    /// The reply to a request.
     enum Reply: Sendable {
         /// A status, and a body in pieces with a delay after each.
         case body(Data, status: Int = 200, pieces: Int = 1, delay: Duration = .zero)
@@ -18,7 +18,7 @@ final class LoopbackServer: Sendable {
         case silence
     }
 
-    /// What the server sees, by the path of the request.
+    /// The received requests, by path.
     enum Event: Hashable, Sendable {
         case requested(String)
         case clientLeft(String)
@@ -31,7 +31,7 @@ final class LoopbackServer: Sendable {
 
     /// Starts a server.
     ///
-    /// - Parameter replies: What comes of a request for a path; status 404 where there is none.
+    /// - Parameter replies: The replies by path; status 404 for other paths.
     init(_ replies: [String: Reply]) throws {
         self.replies = replies
         (listener, port) = try LoopbackSocket.listen()

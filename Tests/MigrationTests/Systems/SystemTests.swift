@@ -42,7 +42,7 @@ struct SystemTests {
         #expect(result.unreadable.isEmpty)
     }
 
-    @Test("Both sides tell of the same unreadable files, and do the others", arguments: Recipe.systems)
+    @Test("Both sides report the same unreadable files, and process the others", arguments: Recipe.systems)
     func unreadableFiles(recipe: Recipe) async throws {
         for name in ["a", "b", "replaced", "vanishes", "z"] { try temporary.write(name, to: name) }
         let input = try input()

@@ -40,7 +40,7 @@ struct DescriptionTests {
         await until { one.debugDescription == "\"one\" (executing, priority medium, awaits \"awaited\")" }
         await until {
             all.debugDescription
-                == "\"all\" (executing, priority medium, awaits the end of all in queue \"other\")"
+                == "\"all\" (executing, priority medium, awaits the end of all operations in queue \"other\")"
         }
         queue.isSuspended = false
         try await one.value

@@ -90,8 +90,8 @@ struct InputTests {
         #expect(failed?.error as? WorkFailed == WorkFailed(number: 3))
         #expect(
             last.refusal?.description == """
-                Did not run, because "49" failed after "first": WorkFailed(number: 3). Use `dependencies:` instead of \
-                `after:` for work that is to run whatever comes of the other.
+                Did not run, because "49" failed after "first": WorkFailed(number: 3). If the work should run even then, \
+                use `dependencies:` instead of `after:`.
                 """)
     }
 

@@ -131,7 +131,8 @@ struct StallTests {
         let report = try await report()
         #expect(report.culprit == .notAdded(OperationLabel(forgotten)))
         #expect(
-            "\(report)".hasPrefix("Nothing has ended on queue \"queue\" for 10.0 seconds: \"forgotten\" was not added"))
+            "\(report)".hasPrefix(
+                "No operation has ended on queue \"queue\" for 10.0 seconds: \"forgotten\" was not added"))
         try queue.addOperation(forgotten)
         try await behind.value
     }

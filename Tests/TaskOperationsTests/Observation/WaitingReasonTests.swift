@@ -131,7 +131,7 @@ struct WaitingReasonTests {
             (queue.addOperation { await group.wait() }, "the end of 1 in a group"),
             (
                 queue.addOperation { try await other.waitUntilAllOperationsAreFinished() },
-                "the end of all in queue \"other\""
+                "the end of all operations in queue \"other\""
             ),
             (
                 queue.addOperation { try await withCompletionHandler(name: "call") { callback.set($0) } },

@@ -97,7 +97,9 @@ struct LentLimitTests {
         #expect(try await operation.value == 2)
     }
 
-    @Test("A body with a limit that awaits an operation in a pause that lends it is refused by name", .seeds(60))
+    @Test(
+        "A body with a limit that awaits an operation is refused by name, if a pause of that operation lends the limit",
+        .seeds(60))
     func cycle() async throws {
         let limit = AsyncSemaphore(capacity: 1)
         let operation = try await pausing(limits: [limit])

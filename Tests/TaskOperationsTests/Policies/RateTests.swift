@@ -297,7 +297,7 @@ struct AgeingTests {
         let order = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = TaskOperationQueue(.init(order: .lastInFirstOut, ageing: .raise(after: .seconds(1))))
         }
-        #expect(order.errorText.contains("it must be firstInFirstOut"))
+        #expect(order.errorText.contains("Ageing requires firstInFirstOut"))
     }
 }
 

@@ -21,7 +21,7 @@ struct TimeLimitTests {
         #expect(error?.timedOut?.name == "slow")
         #expect(error?.timedOut?.limit == .seconds(5))
         #expect(operation.isCancelled)
-        #expect("\(error!)".contains("\"slow\" was not finished after 5.0 seconds"))
+        #expect("\(error!)".contains("\"slow\" did not finish within its time limit of 5.0 seconds"))
         #expect(never.arrivals == 0)
     }
 

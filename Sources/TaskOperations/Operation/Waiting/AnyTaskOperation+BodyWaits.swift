@@ -1,5 +1,5 @@
 extension AnyTaskOperation {
-    /// The operation whose body runs in the calling task, or in a task of which that is a child; nil anywhere else.
+    /// The operation whose body runs in the calling task or in one of its parent tasks; otherwise nil.
     package static var awaiting: AnyTaskOperation? {
         if let representedBody { return representedBody }
         guard let operation = executing else { return nil }
@@ -7,10 +7,10 @@ extension AnyTaskOperation {
         return operation.record.withLock { $0.bodyRunner?.binding == binding } ? operation : nil
     }
 
-    /// The body for which the calling task waits, while that blocks a thread.
+    /// The body in whose place the calling task waits, while the body blocks its thread.
     @TaskLocal private static var representedBody: AnyTaskOperation?
 
-    /// Waits in place of a body, if there is one, that blocks its thread until the wait is over.
+    /// Waits in place of a body that blocks its thread until the wait is over. Without such a body, just waits.
     package static func representing(
         _ body: AnyTaskOperation?, wait: () async throws(TaskOperationError) -> Void
     ) async throws(TaskOperationError) {
@@ -21,7 +21,7 @@ extension AnyTaskOperation {
         try result.get()
     }
 
-    /// Whether the calling task may be one of a body: if not, a wait needs nothing around it.
+    /// Whether the calling task may belong to a body. If not, a wait needs no edge.
     private static var isWithinBody: Bool { executing != nil || representedBody != nil }
 
     /// Waits for a target. If a body does so, the wait is an edge of the wait graph while it lasts.
@@ -110,18 +110,19 @@ extension AnyTaskOperation {
         return true
     }
 
-    /// Has the operation rank below the end of its host, if that is awaited. The thread that adds it does so too, but may
-    /// not have come to that when the body begins; and from its first wait on, a cycle can go through it.
+    /// Gives the operation a rank below the end of its host, if a body awaits that end. The thread that adds the
+    /// operation does so too, but perhaps after the body has begun. From the first wait of the body, it can be part of
+    /// a cycle.
     private func takePlaceInHost() {
         guard let host = record.withLock({ $0.host }), rank.value >= host.endRank else { return }
-        // It closes no cycle: the operation waits for nothing yet.
+        // This cannot close a cycle, because the operation does not wait for anything yet.
         try? host.putInOrder(self)
     }
 
     /// Makes the edge of a wait. Returns false, and does nothing, if the body has ended.
     ///
-    /// The body keeps its limits before that. A cycle through a limit is therefore found where the edge of the wait would
-    /// close it, and not by another wait of the body, which is innocent of it.
+    /// The body keeps its limits before that. So the search finds a cycle through a limit when the edge of this wait
+    /// would close it, and not during another wait of the body that is not part of the cycle.
     private func insertKeepingLimits(_ wait: OperationLinks.Wait) throws(TaskOperationError) -> Bool {
         let limits = limits
         if !limits.isEmpty { record.withLock { $0.links?.beginningWaitCount += 1 } }
@@ -184,8 +185,8 @@ extension AnyTaskOperation {
         for use in [.kept, .held] as [PermitUse] { lendPermit(from: use) }
     }
 
-    /// The permits of which the body has one, to keep or to lend as a wait begins. Nil if it has none, or if another task
-    /// of it has lent it: then this wait is counted with that one's.
+    /// The permits of which the body holds one, which it keeps or lends when a wait begins. Nil if it holds none, or if
+    /// another task of the body has lent it: then this wait is counted together with the wait of that task.
     private func permitForWait() -> PermitNode? {
         guard let host = record.withLock({ $0.host }), let permit = host.permit else { return nil }
         return lentWaitCount != nil && host.beginWait(within: self) ? nil : permit
@@ -213,7 +214,7 @@ extension AnyTaskOperation {
         record.withLock { $0.host }?.noteWait(for: target, of: self)
     }
 
-    /// Removes a wait; returns the host that has to do so, if the permit is lent.
+    /// Removes a wait. If the permit is lent, the host has to remove the wait: returns that host.
     private func remove(_ wait: OperationLinks.Wait) -> Scheduler? {
         defer { wait.target.isNoLongerAwaited() }
         let (lender, keeper, change) = record.withLock { record in record.remove(wait) }
@@ -224,7 +225,8 @@ extension AnyTaskOperation {
 }
 
 extension OperationLinks {
-    /// Notes which level a target inherits. Returns it; nil if there is no such wait, or it inherits one.
+    /// Records the level that a target inherits, and returns it. Nil if there is no such wait, or if the target already
+    /// inherits a level.
     fileprivate func handOn(_ level: PriorityLevel, to target: WaitNode) -> PriorityLevel? {
         // The operations of an awaited queue inherit only the levels that the waiter inherits from now on, as the child
         // tasks of an awaited task group do.

@@ -2,14 +2,14 @@ extension AnyTaskOperation {
     /// Makes bodies on a cycle lend their permits, which breaks the cycle. Returns false if no body on it can.
     ///
     /// This includes all bodies that keep a permit of the same queue and await an operation on the cycle. The operation that
-    /// needs the permit waits for each of them, so each is on a cycle of its own, which would take another search.
+    /// needs the permit waits for each of these bodies, so each is on a cycle, and would otherwise need another search.
     static func lendPermit(on cycle: [WaitNode]) -> Bool {
         let lending = beginLending(on: cycle)
         for body in lending ?? [] { body.completeLending() }
         return lending != nil || stopKeeping(on: cycle)
     }
 
-    /// Has no limit kept free that makes an edge of a cycle. Returns whether there is one.
+    /// Stops keeping permits of limits free, if that makes an edge of a cycle. Returns whether there was such an edge.
     private static func stopKeeping(on cycle: [WaitNode]) -> Bool {
         for case (.permit(let permit), .permit(let target)) in zip(cycle, cycle.dropFirst()) {
             if permit.stopKeeping(for: target) { return true }
@@ -17,7 +17,7 @@ extension AnyTaskOperation {
         return false
     }
 
-    /// Has bodies on a cycle begin to lend. Returns those that do; nil if none on it can.
+    /// Makes bodies on a cycle begin to lend. Returns these bodies; nil if no body on the cycle can lend its permit.
     private static func beginLending(on cycle: [WaitNode]) -> [AnyTaskOperation]? {
         for (position, node) in cycle.dropLast().enumerated() {
             guard case .permit(let permit) = node, permit.isLendable else { continue }
@@ -59,7 +59,7 @@ extension AnyTaskOperation {
         }
     }
 
-    /// How many waits of the body are in progress; nil if its permit is not lent.
+    /// The number of waits of the body that are in progress; nil if its permit is not lent.
     var lentWaitCount: Int? {
         record.withLock { record in
             guard let links = record.links, links.permit == .lent else { return nil }
@@ -69,8 +69,8 @@ extension AnyTaskOperation {
 
     /// The host lends the permit.
     ///
-    /// - Returns: How many waits are in progress, 0 if they are over; nil if the permits do not rank below the operation,
-    ///   which waits for one from now on.
+    /// - Returns: The number of waits that are in progress, 0 if they are over; nil if the permits do not rank below
+    ///   the operation, which waits for a permit from now on.
     func permitWasLent(by permit: PermitNode) -> Int? {
         record.withLock { record in
             guard let links = record.links, links.permit == .lending else { return 0 }
@@ -85,7 +85,7 @@ extension AnyTaskOperation {
         record.withLock { $0.links?.removeWait(for: target, isSuspended: true) }
     }
 
-    /// The host has given the permit back.
+    /// The host has returned the permit to the operation.
     func permitWasReturned() {
         record.withLock { $0.links?.permit = .held }
     }

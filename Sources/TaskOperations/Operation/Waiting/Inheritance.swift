@@ -9,7 +9,7 @@
 /// escalated task calls the escalation handlers of its waits, which find nothing to do. A queue returns the operations that
 /// inherit another level through barriers, and the propagation continues with these.
 struct Inheritance: ~Copyable {
-    /// An edge to a target hands on another level.
+    /// A change of the level that a target inherits along an edge.
     struct Change: Sendable {
         let target: WaitNode
         /// Nil if the edge is new.
@@ -30,7 +30,7 @@ struct Inheritance: ~Copyable {
     private var changes = TinyArray<Change>()
     private var effects = TinyArray<Effect>()
 
-    /// Makes changes, and all that follow from them.
+    /// Makes changes, and all changes that follow from them.
     static func carryOut(_ changes: [Change]) {
         if changes.isEmpty { return }
         var inheritance = Inheritance()
@@ -38,14 +38,14 @@ struct Inheritance: ~Copyable {
         inheritance.carryOut()
     }
 
-    /// Makes one change, and all that follow from it.
+    /// Makes one change, and all changes that follow from it.
     static func carryOut(_ change: Change) {
         var inheritance = Inheritance()
         inheritance.changes.append(change)
         inheritance.carryOut()
     }
 
-    /// Has the level of an operation changed, and makes all changes that follow.
+    /// Changes the level of an operation, and makes all changes that follow.
     static func change(_ operation: AnyTaskOperation, _ body: (inout OperationRecord) -> Void) {
         var inheritance = Inheritance()
         inheritance.change(operation, body)
@@ -123,7 +123,7 @@ struct Inheritance: ~Copyable {
 }
 
 extension OperationRecord {
-    /// An edge hands another level on to the operation.
+    /// The operation inherits another level along an edge.
     @inline(__always)
     mutating func inherit(
         from: PriorityLevel?, to: PriorityLevel?, of operation: AnyTaskOperation
@@ -133,7 +133,7 @@ extension OperationRecord {
         links.contributions.change(from: from, to: to)
         let highest = links.contributions.highest
         if highest == inherited { return nil }
-        // Mostly it does not matter, as the operation's own level is as high.
+        // In most cases this has no effect, because the operation's own level is as high.
         if phase != .created, max(highest, inherited) <= level {
             inherited = highest
             return nil
@@ -158,7 +158,7 @@ extension OperationRecord {
 }
 
 extension OperationLinks {
-    /// Passes a level to the targets of the operation. A task does not become less urgent while it awaits something.
+    /// Passes a level to the targets of the operation. The priority of a task does not decrease during its waits.
     fileprivate func handOn(
         _ level: PriorityLevel, toDependencies dependencyLevel: PriorityLevel?
     ) -> [Inheritance.Change] {

@@ -1,12 +1,13 @@
 /// The permits of a queue, or of a semaphore that is a limit of operations, as a node of the wait graph: an operation that
 /// needs a permit waits for the bodies that keep theirs while they await something.
 ///
-/// A cycle through such a body is no error if the permits are lendable: the body lends its own, and leaves the cycle.
+/// A cycle through such a body is not an error if the permits are lendable: the body lends its permit, which removes it
+/// from the cycle.
 final class PermitNode: Sendable {
     private struct State: Sendable {
         /// The bodies that keep a permit while they await something.
         var holders = OperationList<Void>()
-        /// The permit that each keeper waits for, which has a permit of this node kept free.
+        /// The keepers for which a permit of this node is kept free, and the permit for which each of them waits.
         var keepers: [(keeper: any PermitKeeper, target: PermitNode)] = []
     }
 
@@ -61,8 +62,8 @@ final class PermitNode: Sendable {
         }
     }
 
-    /// Notes that a body keeps its permit while it awaits, if it does. Returns false if the body would have to rank below
-    /// the permits, and does not.
+    /// Records that a body keeps its permit during a wait, if it does. Returns false if the body would have to rank
+    /// below the permits, but does not.
     func insert(_ holder: AnyTaskOperation) -> Bool {
         state.withLock { state in
             let (isInOrder, isNew) = holder.record.withLock { record in
@@ -73,7 +74,7 @@ final class PermitNode: Sendable {
                 if !isLimit { links.permit = .kept }
                 return (true, true)
             }
-            // It may be there still, from a wait that has just ended.
+            // It may still be in the list because of a wait that has just ended.
             if isNew, !state.holders.contains(holder) { state.holders.append(holder, ()) }
             return isInOrder
         }
@@ -81,7 +82,7 @@ final class PermitNode: Sendable {
 }
 
 extension PermitNode {
-    /// A body no longer awaits anything, or lends its permit, unless it has begun to keep the permit anew.
+    /// Removes a body that no longer waits or that lends its permit, unless it keeps the permit for another wait.
     func remove(_ holder: AnyTaskOperation) {
         _ = state.withLock { state in
             let isKept = holder.record.withLock { record in record.keepsPermit(ofLimit: isLimit) }
@@ -102,22 +103,22 @@ extension OperationRecord {
 extension OperationLinks {
     /// Whether the body awaits something, or is about to, and so keeps its limits.
     ///
-    /// The body of an open scope, which will await its end, keeps its limits from the beginning: so an operation that
-    /// needs one is refused where it is added to the scope.
+    /// The body of an open scope will wait for the end of the scope, so it keeps its limits from the beginning. An
+    /// operation that needs one of them is therefore refused when it is added to the scope.
     fileprivate var keepsLimits: Bool { !waits.isEmpty || beginningWaitCount > 0 }
 }
 
 // MARK: - Permits that are kept free
 
-/// Something that has a permit kept free while it waits for another one.
+/// A waiter for which a permit is kept free while it waits for another permit.
 protocol PermitKeeper: AnyObject, Sendable {
-    /// Has no permit kept free any more. Called with no lock held.
+    /// Stops keeping a permit free for this waiter. Called with no lock held.
     func stopKeeping()
 }
 
 extension PermitNode {
-    /// Notes that a permit is kept free for a keeper which waits for another one. Returns false, and does nothing, if that
-    /// one does not rank below.
+    /// Records that a permit is kept free for a keeper that waits for a permit of another node. Returns false, and does
+    /// nothing, if that node does not rank below this one.
     func insertEdge(of keeper: any PermitKeeper, to target: PermitNode) -> Bool {
         state.withLock { state in
             if target.rank.value >= rank.value { return false }
@@ -134,7 +135,7 @@ extension PermitNode {
         extendLifetime(removed)
     }
 
-    /// Has nothing keep a permit free that waits for another node. Returns whether anything did.
+    /// Stops keeping permits free for keepers that wait for another node. Returns whether there was such a keeper.
     func stopKeeping(for target: PermitNode) -> Bool {
         let keepers = state.withLock { $0.keepers.filter { $0.target === target } }
         for (keeper, _) in keepers { keeper.stopKeeping() }

@@ -70,7 +70,7 @@ extension WaitNode: CustomStringConvertible {
     var description: String {
         switch self {
         case .operation(let operation): OperationLabel(operation).description
-        case .end(let host): "the end of all in \(host.label)"
+        case .end(let host): "the end of all operations in \(host.label)"
         case .permit: "a permit"
         }
     }

@@ -20,10 +20,10 @@ enum WaitOrder {
 
     /// Makes edges, or returns the cycle that they would close, beginning and ending with the waiter.
     ///
-    /// - Parameter attempt: Makes the edges under the lock of the waiter, if the waiter ranks above the targets. Otherwise
-    ///   returns them. Throws an error if the waiter can get no edges any more. `makeEdges` asks it once more after a cycle
-    ///   was found, since the waiter may have started during the search. Must not perform the effects of the edges: it may
-    ///   be called with a lock held.
+    /// - Parameter attempt: Makes the edges under the lock of the waiter, if the waiter ranks above the targets.
+    ///   Otherwise returns them. Throws an error if the waiter can no longer get edges. After a cycle was found, it is
+    ///   called once more, because the waiter may have started during the search. Must not perform the effects of the
+    ///   edges, because it may be called with a lock held.
     static func makeEdges<Failure>(_ attempt: () throws(Failure) -> Disorder?) throws(Failure) -> [WaitNode]? {
         var cycle: [WaitNode]?
         for _ in 0..<3 {
@@ -54,12 +54,13 @@ enum WaitOrder {
         try makeEdges { () throws(Failure) in try make() ? nil : (waiter, targets) }
     }
 
-    /// Held by threads that have disturbed each other's searches, over a search and the attempt after it.
+    /// Held during a search and the following attempt, by threads that have interfered with each other's searches.
     private static let contended = Lock(false)
 
-    /// Has targets rank below the waiter; or returns the cycle that edges to them would close.
+    /// Lowers the ranks of targets below the rank of the waiter, or returns the cycle that edges to them would close.
     ///
-    /// Other threads may undo it at once, by lowering the waiter: an edge needs another look, under the waiter's lock.
+    /// Another thread may lower the waiter at once. So the ranks must be compared again, under the waiter's lock,
+    /// before an edge is made.
     private static func sink(_ disorder: Disorder, in region: WaitRegion) -> [WaitNode]? {
         let waiter = disorder.waiter
         let bound = waiter.rank

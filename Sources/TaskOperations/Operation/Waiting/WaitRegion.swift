@@ -1,9 +1,9 @@
-/// The part of the wait graph that has to sink so that an edge can be made.
+/// The part of the wait graph whose ranks must be lowered so that an edge can be made.
 final class WaitRegion {
     private struct Member {
         let node: WaitNode
         let edges: [WaitNode]
-        /// The member from which the search came; nil if that was the waiter.
+        /// The member from which the search reached this one; nil if that was the waiter.
         let parent: Int?
     }
 
@@ -34,14 +34,16 @@ final class WaitRegion {
                 for edge in edges { unexplored.append((edge, members.count - 1)) }
             }
             if lowest(below: bound) > threshold { return nil }
-            // It sinks deeper than was looked. Twice as deep next, so that all looks together are linear.
+            // The ranks must sink below the threshold of this search. The next search goes twice as deep, so all
+            // searches together are linear.
             threshold = bound - 4 * members.count - 16
             unexplored = below.filter { $0.node.rank >= threshold }
             below.removeAll { $0.node.rank >= threshold }
         }
     }
 
-    /// Lowers all members, those first that others wait for. If another thread has changed the graph, some stay.
+    /// Lowers the ranks of all members, beginning with members that others wait for. If another thread has changed the
+    /// graph, some ranks remain.
     func sink(below bound: Int) {
         let order = waitedForFirst()
         var rank = lowest(below: bound)
@@ -51,7 +53,7 @@ final class WaitRegion {
         }
     }
 
-    /// Whether the nodes, but for the first, still wait for each other, in this order.
+    /// Whether the nodes after the first still wait for each other, in this order.
     func isStill(_ path: [WaitNode]) -> Bool {
         zip(path, path.dropFirst()).dropFirst().allSatisfy { waiter, target in
             let edges = waiter.edges

@@ -27,7 +27,7 @@ struct WaiterList: Sendable {
         }
     }
 
-    /// Removes a waiter. Returns nil if it has left, or never came.
+    /// Removes a waiter. Returns nil if it was already removed or was never added.
     mutating func remove(
         _ number: Int
     ) -> (continuation: WaitContinuation<Bool>, level: PriorityLevel)? {
@@ -44,7 +44,7 @@ struct WaiterList: Sendable {
         return (continuation, level)
     }
 
-    /// Raises a waiter. Returns its level before; nil if it is not here, or is as urgent already.
+    /// Raises a waiter. Returns its former level; nil if it is not in the list, or is already as urgent.
     mutating func raise(_ number: Int, to level: PriorityLevel) -> PriorityLevel? {
         let position = position(of: number)
         guard position < waiters.count, waiters[position].number == number, waiters[position].continuation != nil,
@@ -54,7 +54,7 @@ struct WaiterList: Sendable {
         return waiters[position].level
     }
 
-    /// Tells all that the end has come.
+    /// Resumes all waiters after the end of the operation.
     @inline(__always)
     func resume() {
         if !waiters.isEmpty { resumeAll() }

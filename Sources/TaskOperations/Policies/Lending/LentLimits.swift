@@ -1,10 +1,10 @@
 // A body lends the permits of its limits during a pause between attempts, and takes all of them back in one step.
 
 extension AnyTaskOperation {
-    /// Does something for which the calling body lends the permits of its limits.
+    /// Performs a wait during which the calling body lends the permits of its limits.
     ///
     /// The body keeps them on a queue that never lends, and if an operation that awaits it has a permit of one of them.
-    /// It does not take them back if its task is cancelled: it has to end then.
+    /// If its task is cancelled, the body does not take them back, and must end.
     static func lendingLimits(while work: () async -> Void) async {
         guard let operation = awaiting, let scheduler = operation.schedulerToLendLimits() else { return await work() }
         scheduler.setLimitsLent(true, of: operation)

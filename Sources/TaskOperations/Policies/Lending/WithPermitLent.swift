@@ -1,8 +1,8 @@
 /// Lends the permit of the calling body to other operations during a wait, and takes it back before the body continues.
 ///
-/// A body keeps its permit while it awaits, because a serial queue would lose its exclusion otherwise. It lends the permit by
-/// itself only if the awaited operation needs one. Use this function for long waits for events outside of the queue: an
-/// answer of the user, a lock on a file, a pause.
+/// A body keeps its permit during its waits, because otherwise another body of a serial queue could run. It lends the
+/// permit automatically only if the awaited operation needs it. Use this function for long waits for external events,
+/// such as a user's answer, a file lock, or a pause.
 ///
 /// ```swift
 /// queue.addOperation {

@@ -12,7 +12,7 @@ extension TaskOperation {
                 guard let chosen = policy.pause(after: error, attempt: attempt, of: executing) else { throw error }
                 pause = chosen
             }
-            // Here nothing of the attempt is left.
+            // At this point, all values of the attempt have been released.
             attempt += 1
             await waitLendingPermit(for: pause, before: attempt, clock: clock)
             try Task.checkCancellation()

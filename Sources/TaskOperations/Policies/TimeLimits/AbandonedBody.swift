@@ -2,14 +2,14 @@
 // end. Otherwise the operation is finished. The waits of the body remain in the wait graph.
 
 extension AnyTaskOperation {
-    /// Ends an operation that executes with a failure, and then cancels its body, which keeps its permit until it has
-    /// ended. Does nothing if the operation does not execute.
+    /// Ends an executing operation with a failure, and then cancels its body. The body keeps its permit until it has
+    /// ended. Does nothing if the operation is not executing.
     func abandon(_ failure: any Error) {
         guard let scheduler = record.withLock({ $0.phase == .executing ? $0.host : nil }) else { return }
         let abandonment = scheduler.withCore { core in abandon(failure, in: &core) }
         guard let (ending, runner) = abandonment else { return }
         scheduler.noteFailure(of: self)
-        // The handlers of both sides are the user's, and may take long.
+        // Completion handlers and cancellation handlers are user code, and may take long.
         Task.detached(executorPreference: scheduler.handlerExecutor, priority: effectivePriority) { [self] in
             ending.callHandlers(self)
             letOthersGoOn(ending)

@@ -1,5 +1,5 @@
-/// Whether the time of an operation, or of one run of its body, is over. There may be several limits: the first that
-/// passes counts.
+/// Records whether the time limit of an operation, or of one run of its body, has passed. If there are several limits,
+/// the first one that passes counts.
 final class OperationTimeLimit: Sendable {
     private enum State: Sendable {
         case running
@@ -11,7 +11,7 @@ final class OperationTimeLimit: Sendable {
     }
 
     private let overrun: TimeLimitOverrun
-    /// Where an operation whose time is over is ended.
+    /// The executor on which an operation is ended when its time is over.
     private let executor: (any TaskExecutor)?
     private let state = Lock(State.running)
 

@@ -1,14 +1,14 @@
-/// Runs a body for a limited time. When the time is over, the body is cancelled and waited for, and the call throws
-/// `WaitTimeoutError`.
+/// Runs a body for a limited time. When the time is over, the body is cancelled, and the call throws `WaitTimeoutError`
+/// after the body has ended.
 ///
 /// ```swift
 /// let page = try await withTimeLimit(.seconds(5)) { try await load(url) }
 /// ```
 ///
 /// The body runs in a child task, in the isolation of the caller: it sees the caller's task locals, is cancelled with
-/// it, and inherits its priority. The call waits for a body that ignores its cancellation, and throws `WaitTimeoutError` for
-/// any result of the body. If the caller was cancelled before the time was over, the outcome is that
-/// of the body.
+/// it, and inherits its priority. If the body ignores its cancellation, the call waits for it, and throws
+/// `WaitTimeoutError` even if the body returns a value. If the caller was cancelled before the time was over, the
+/// outcome is that of the body.
 ///
 /// - Parameters:
 ///   - limit: The time that the body may take. If it is not positive, the body is cancelled from its start.

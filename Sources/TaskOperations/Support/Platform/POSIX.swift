@@ -1,4 +1,4 @@
-// What Darwin, Glibc, Musl and Android have in common.
+// The code that Darwin, Glibc, Musl and Android share.
 
 #if !os(Windows) && (!os(WASI) || _runtime(_multithreaded))
     #if canImport(Darwin)

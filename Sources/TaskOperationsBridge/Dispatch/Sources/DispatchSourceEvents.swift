@@ -1,9 +1,9 @@
 internal import Dispatch
 
-/// The events of a Dispatch source, to be iterated over once.
+/// The events of a Dispatch source. The sequence can be iterated once.
 ///
-/// Ending the iteration, by leaving the loop or by cancelling its task, cancels the source. Events that occur while no
-/// task waits are merged into one, in the manner of the source. So a slow iteration does not accumulate events.
+/// Leaving the loop, or cancelling its task, cancels the source. Events that occur while no task waits are merged into
+/// one event, as Dispatch does for this kind of source. So a slow iteration does not accumulate events.
 public struct DispatchSourceEvents<Element: Sendable>: AsyncSequence, Sendable {
     private let subscription: SourceSubscription<Element>
 
@@ -13,9 +13,10 @@ public struct DispatchSourceEvents<Element: Sendable>: AsyncSequence, Sendable {
 
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(subscription) }
 
-    /// An iteration. Its end is the end of the source, also for another iteration of the same sequence.
+    /// An iterator over the events. When an iteration ends, the source ends, also for other iterations of the same
+    /// sequence.
     public struct AsyncIterator: AsyncIteratorProtocol {
-        /// Ends the subscription when the iterator is gone.
+        /// Ends the subscription when the iterator is released.
         private final class Iteration: Sendable {
             let subscription: SourceSubscription<Element>
 

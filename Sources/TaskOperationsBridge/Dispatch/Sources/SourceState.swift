@@ -36,7 +36,7 @@ struct SourceState<Element, Waiter> {
         return .waits(.resume)
     }
 
-    /// Accepts an event. Returns the waiter that gets it.
+    /// Accepts an event. Returns the waiter that receives it.
     mutating func fire(_ event: Element) -> (Waiter?, Command?) {
         if isFinished { return (nil, nil) }
         let receiver = waiters.isEmpty ? nil : waiters.removeFirst()

@@ -3,14 +3,14 @@ internal import Dispatch
 
 /// A Dispatch source whose events are awaited one by one. It is cancelled when the subscription ends or is released.
 final class SourceSubscription<Element: Sendable>: @unchecked Sendable {
-    // `source` is safe from any thread, as Dispatch objects are; all that changes is behind `state`.
+    // `source` may be used from any thread, like all Dispatch objects. All mutable state is in `state`.
 
     private typealias State = SourceState<Element, CheckedContinuation<Element?, Never>>
 
     private let source: any DispatchSourceProtocol
     private let state: Lock<State>
 
-    /// Takes over a source that is not activated.
+    /// Creates a subscription to a source that is not activated.
     ///
     /// - Parameters:
     ///   - isWatched: Whether the source is resumed before the first wait, so that it has effect from the start.

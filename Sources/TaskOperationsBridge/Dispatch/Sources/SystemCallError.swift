@@ -2,10 +2,10 @@ internal import Foundation
 
 /// The error of a system call.
 public struct SystemCallError: Error, Hashable, Sendable {
-    /// The function of the system.
+    /// The name of the system call.
     public let function: String
 
-    /// The number that it gave as the reason: an `errno`.
+    /// The error number, a value of `errno`.
     public let code: Int32
 
     init(_ function: String, code: Int32 = errno) {

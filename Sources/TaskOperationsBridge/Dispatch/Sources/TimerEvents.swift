@@ -6,27 +6,27 @@ public struct DispatchTimerTick: Sendable, Equatable {
     /// The number of the latest deadline that has passed; the first one has number 0.
     public let index: Int
 
-    /// How many deadlines have passed since the last tick: more than 1 where the iteration was late.
+    /// The number of deadlines that have passed since the last tick. It is more than 1 if the iteration was late.
     public let count: Int
 
-    /// When the latest deadline that has passed was due: the first deadline and `index` intervals.
+    /// The time of the latest deadline that has passed: the first deadline plus `index` intervals.
     public let deadline: DispatchTime
 }
 
 extension DispatchSource {
-    /// Ticks at a deadline, and then in regular intervals from that deadline. Ticks do not drift, even if a tick is
-    /// taken late. Deadlines that pass while no task waits become one tick. Without an interval there is one tick, and
-    /// the sequence ends.
+    /// Returns a sequence that ticks at a deadline, and then at regular intervals from that deadline. Ticks do not
+    /// drift, even if the loop takes one late. Deadlines that pass while no task waits become one tick. Without an
+    /// interval, the sequence ends after one tick.
     ///
     /// ```swift
     /// for await tick in DispatchSource.timerEvents(deadline: .now(), repeating: .seconds(1)) { … }
     /// ```
     ///
     /// - Parameters:
-    ///   - flags: `.strict` to have the leeway kept to.
-    ///   - deadline: When the first tick is due.
+    ///   - flags: Pass `.strict` to enforce the leeway.
+    ///   - deadline: The time of the first tick.
     ///   - interval: The time between two deadlines, at least a nanosecond.
-    ///   - leeway: By how much a tick may be late for the sake of energy.
+    ///   - leeway: The time by which a tick may be late to save energy.
     public static func timerEvents(
         flags: TimerFlags = [], deadline: DispatchTime, repeating interval: DispatchTimeInterval = .never,
         leeway: DispatchTimeInterval = .nanoseconds(0)

@@ -1,8 +1,8 @@
 public import Dispatch
 
 extension DispatchSource {
-    /// A source for old code to add numbers to, and the sums for new code to iterate over. Numbers that are added while
-    /// no task waits become one sum.
+    /// Returns a source to which old code adds numbers, and a sequence of their sums for new code. Numbers that are
+    /// added while no task waits become one sum.
     ///
     /// ```swift
     /// let (source, sums) = DispatchSource.userDataAddEvents()
@@ -18,16 +18,16 @@ extension DispatchSource {
         return (source, DispatchSourceEvents(SourceSubscription(source) { $0 }))
     }
 
-    /// A source for old code to set bits in, and the bits for new code to iterate over. Bits that are set while no task
-    /// waits become one event. Otherwise like `userDataAddEvents()`.
+    /// Returns a source in which old code sets bits, and a sequence of these bits for new code. Bits that are set while
+    /// no task waits become one event. Otherwise like `userDataAddEvents()`.
     public static func userDataOrEvents() -> (source: any DispatchSourceUserDataOr, events: DispatchSourceEvents<UInt>)
     {
         let source = makeUserDataOrSource(queue: bridgeQueue)
         return (source, DispatchSourceEvents(SourceSubscription(source) { $0 }))
     }
 
-    /// A source for old code to put numbers into, and the latest ones for new code to iterate over. Of the numbers that
-    /// are put in while no task waits, only the last one is delivered. Otherwise like `userDataAddEvents()`.
+    /// Returns a source to which old code sends numbers, and a sequence of the latest numbers for new code. Of the
+    /// numbers that are sent while no task waits, only the last one is delivered. Otherwise like `userDataAddEvents()`.
     public static func userDataReplaceEvents() -> (
         source: any DispatchSourceUserDataReplace, events: DispatchSourceEvents<UInt>
     ) {

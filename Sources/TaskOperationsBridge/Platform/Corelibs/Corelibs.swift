@@ -10,13 +10,13 @@
     extension Foundation.Operation {
         /// Removes the dependencies of a finished operation, as a queue does.
         ///
-        /// Foundation keeps dependents unretained: if a dependency finishes only now, it would look for one that may be
-        /// gone.
+        /// Foundation does not retain dependents: if a dependency finishes only now, it would access a dependent that
+        /// may have been freed.
         func forgetDependencies() {
             for dependency in dependencies { removeDependency(dependency) }
         }
 
-        /// Reports the finish of a subclass that is finished on return from `start()` and might not have reported it. A
+        /// Reports the end of a subclass that has finished when `start()` returns and might not have reported it. A
         /// second report is harmless.
         func tellFinish() {
             if isFinished { didChangeValue(forKey: "isFinished") }
@@ -43,15 +43,15 @@
     }
 
     extension Progress {
-        /// Reports how far the progress has come. Only its own counts can be read while others write them.
+        /// Returns the fraction of the progress. Only its own counts can be read while other threads write them.
         func report(to operation: AnyTaskOperation) {
             operation.reportProgress(Int(completedUnitCount), of: Int(totalUnitCount))
         }
     }
 
     extension HandOverLine {
-        /// Foundation guards nothing, and each change reaches the parents, which several progresses may have in common.
-        /// It calls no observers, so a single line delays nothing.
+        /// Foundation uses no lock, and each change also changes the parents, which several progresses may share. It
+        /// calls no observers, so a single queue of changes causes no delay.
         private static let shared = HandOverLine()
 
         static func forProgress() -> HandOverLine { shared }

@@ -6,7 +6,7 @@
     /// Fields of an operation that Foundation does not publish: its state in an `OperationQueue`, the work item by which
     /// that queue starts it, and the number of its unfinished dependencies.
     ///
-    /// The offsets are those of swift-corelibs-foundation. If a field does not exist, nothing is known of it: Foundation
+    /// The offsets are those of swift-corelibs-foundation. If a field does not exist, its value is unknown: Foundation
     /// then stops the program with its own message if an operation is in two queues, an operation starts on a thread of
     /// Dispatch, and an operation whose dependency was removed before the end of that dependency never starts.
     enum FoundationFields {
@@ -35,13 +35,13 @@
             return found
         }()
 
-        /// Whether an operation was added to an `OperationQueue`, and not started by it yet.
+        /// Whether an operation was added to an `OperationQueue` that has not started it yet.
         static func isQueued(_ operation: Foundation.Operation) -> Bool {
             // `enqueuing`, `enqueued`, `dispatching` and `starting`: the second to the fifth case of the enumeration.
             (1...4).contains(state(of: operation))
         }
 
-        /// Whether an operation is in an `OperationQueue` that takes it for one that is not ready.
+        /// Whether an operation is in an `OperationQueue` that considers it not ready.
         static func isHeldBack(_ operation: Foundation.Operation) -> Bool { state(of: operation) == 2 }
 
         /// Whether the work items of operations can be found.
@@ -54,13 +54,13 @@
         }
 
         /// The number of unfinished dependencies that keep an operation from being ready, and nil if there are none.
-        /// Foundation counts a dependency that was removed before its end as unfinished for ever.
+        /// Foundation counts a dependency that was removed before its end as unfinished forever.
         static func dependencyCount(of operation: Foundation.Operation) -> Int? {
             let count = withLockedField(of: operation, at: offsets.dependencyCount) { $0.load(as: Int.self) }
             return count == 0 ? nil : count
         }
 
-        /// Sets the number of unfinished dependencies to 0 if it is still the one that was seen.
+        /// Sets the number of unfinished dependencies to 0 if it has not changed since it was read.
         static func resetDependencyCount(of operation: Foundation.Operation, from seen: Int) {
             withLockedField(of: operation, at: offsets.dependencyCount) { field in
                 if field.load(as: Int.self) == seen { field.storeBytes(of: 0, as: Int.self) }
@@ -69,7 +69,7 @@
 
         private static func state(of operation: Foundation.Operation) -> UInt8 {
             guard let offset = offsets.state else { return 0 }
-            // The field is a byte. A stale value is as good as one read a moment ago.
+            // The field is a byte. Reading a stale value is equivalent to reading it a moment earlier.
             return withFields(of: operation) { $0.load(fromByteOffset: offset, as: UInt8.self) }
         }
 

@@ -3,12 +3,12 @@
     internal import Foundation
     @_spi(Lock) internal import TaskOperations
 
-    /// Tells when an operation may have become ready or cancelled, and starts it.
+    /// Observes when an operation may have become ready or cancelled, and starts it.
     ///
     /// Foundation without the Objective-C runtime has no key-value observation. It reports a change only to the
-    /// `OperationQueue` of the operation. That queue then asks its other operations whether they are ready. So the
-    /// operation gets a queue for itself, with a listener in it. That queue submits ready operations to a Dispatch
-    /// queue that does not run yet. To start the operation, this class performs the submitted work item.
+    /// `OperationQueue` of the operation. That queue then reads `isReady` of its other operations. So the operation
+    /// gets its own queue, which also contains a listener. That queue submits ready operations to a Dispatch queue that
+    /// does not run yet. To start the operation, this class performs the submitted work item.
     final class LegacyObservation: @unchecked Sendable {
         // `workItem` is set before anything else can reach this, and its functions can be called from any thread.
 
@@ -21,7 +21,7 @@
         /// Runs the work items that are left in the gates.
         private static let drain = DispatchQueue(label: "TaskOperationsBridge observations")
 
-        /// Puts the operation into an `OperationQueue`, for good.
+        /// Adds the operation to an `OperationQueue`. It is never removed.
         init(of legacy: Foundation.Operation, onChange: @escaping @Sendable () -> Void) {
             self.legacy = legacy
             gate = DispatchQueue(
@@ -37,16 +37,16 @@
 
         /// Starts the operation on this thread. Returns false if it is not ready.
         func start() -> Bool {
-            // The queue may still take it for one that is not ready. Told so, it asks.
+            // The queue may still consider the operation not ready. This notification makes the queue check.
             if FoundationFields.isHeldBack(legacy) { legacy.didChangeValue(forKey: "isReady") }
             if FoundationFields.isHeldBack(legacy) { return false }
             if let workItem { workItem.perform() } else { gate.activate() }
             return true
         }
 
-        /// The operation is finished, so that nothing is left to tell.
+        /// The operation is finished, so no more notifications are needed.
         func end() {
-            // It is in the gate too, and must not be performed again.
+            // The work item is also in the gate, and must not be performed again.
             workItem?.cancel()
             listener.setPhase(.ended)
             listener.didChangeValue(forKey: "isReady")
@@ -54,12 +54,12 @@
         }
     }
 
-    /// Is asked whether it is ready when another operation in its queue may have changed.
+    /// Its queue reads `isReady` when another operation in the queue may have changed.
     private final class Listener: Foundation.Operation, @unchecked Sendable {  // `phase` is a lock.
         enum Phase: Sendable { case silent, listening, ended, finished }
 
         private let phase = Lock(Phase.silent)
-        /// Keeps the operation too: its queue may still have it in a list, unretained, when it is finished.
+        /// Retains the operation, too: its queue may still have an unretained reference to it when it has finished.
         private let onChange: @Sendable () -> Void
 
         init(onChange: @escaping @Sendable () -> Void) {

@@ -34,12 +34,12 @@
             operation.addCompletionHandler(on: bridgeExecutor) { [self] in end() }
         }
 
-        /// It is in the list.
+        /// The member is in the list.
         func wasListed() { state.withLock { $0.isListed = true } }
 
         // MARK: Calls of the base class
 
-        /// Where base classes start their members, which takes no time.
+        /// The queue on which base classes start their members. Starting a member returns at once.
         static let starter = DispatchQueue(label: "BridgedOperationQueue members")
 
         override func start() {
@@ -55,7 +55,7 @@
                 state.hasEnded = true
                 return state.isStarted
             }
-            // The base class must have started it before it may finish.
+            // The base class must have started the member before it may finish.
             if isStarted { finish() }
         }
 
@@ -73,7 +73,7 @@
         override var isCancelled: Bool { original?.isCancelled ?? operation.isCancelled }
 
         override var isReady: Bool {
-            // The base class starts it while adding it.
+            // The base class starts the member while adding it.
             !state.withLock { $0.isListed } || operation.dependencies.allSatisfy(\.isFinished)
         }
 
@@ -96,9 +96,9 @@
             do {
                 try operation.addDependency(dependency)
             } catch TaskOperationError.alreadyStarted {
-                // As in Foundation, the dependency is too late to have an effect.
+                // As in Foundation, the dependency is added too late to have an effect.
             } catch {
-                // Foundation's function cannot throw the error. An operation of this library has not got the
+                // Foundation's function cannot throw the error. An operation of this library does not get the
                 // dependency. An operation of Foundation has it, and waits until it is ready.
                 MisuseReport.report("\(error)")
             }

@@ -25,7 +25,7 @@
         public static let failed = Self(POLLERR)
     }
 
-    /// The times at which something can be done with a file descriptor.
+    /// A sequence of the times at which a file descriptor can be read or written.
     ///
     /// An element describes the current state, not a change. The next element is available at once while the descriptor
     /// is ready. So read or write all available data before asking again, and leave the loop at the end of the file. No
@@ -53,7 +53,7 @@
     }
 
     extension DispatchSource {
-        /// Tells whenever a file descriptor can be read without blocking.
+        /// Returns a sequence with an element whenever a file descriptor can be read without blocking.
         ///
         /// ```swift
         /// for try await _ in DispatchSource.readEvents(fileDescriptor: socket) {
@@ -62,18 +62,19 @@
         /// }
         /// ```
         ///
-        /// This does not use a Dispatch source. On Linux one tells of a hang-up only once, also where bytes are left, and
-        /// tells nothing of `/dev/null` and of folders.
+        /// This does not use a Dispatch source. On Linux, a Dispatch source reports a hang-up only once, even if bytes
+        /// are left, and does not work for `/dev/null` and folders.
         ///
         /// - Parameter fileDescriptor: A descriptor, which is left open for its owner.
         public static func readEvents(fileDescriptor: Int32) -> DescriptorReadiness {
             DescriptorReadiness(fileDescriptor: fileDescriptor, events: .readable)
         }
 
-        /// Tells whenever a file descriptor can be written without blocking, or writing would fail.
+        /// Returns a sequence with an element whenever a file descriptor can be written without blocking, or writing
+        /// would fail.
         ///
-        /// This does not use a Dispatch source. On Linux one never tells when the reader of a full pipe goes away, and
-        /// keeps a processor busy from then on.
+        /// This does not use a Dispatch source. On Linux, a Dispatch source does not report that the reader of a full
+        /// pipe was closed, and then keeps a processor busy.
         ///
         /// - Parameter fileDescriptor: A descriptor, which is left open for its owner.
         public static func writeEvents(fileDescriptor: Int32) -> DescriptorReadiness {

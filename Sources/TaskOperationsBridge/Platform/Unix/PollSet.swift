@@ -41,7 +41,7 @@
             positions[fileDescriptor].flatMap { requests[$0].outcome(for: events) }
         }
 
-        /// Looks at all in portions that the system accepts, and waits for some milliseconds if nothing is ready.
+        /// Polls all descriptors in chunks that the system accepts, and waits for some milliseconds if none is ready.
         private mutating func pollPortions(of count: Int) throws(SystemCallError) -> Bool {
             var readyCount: Int32 = 0
             for start in stride(from: 0, to: requests.count, by: count) {
@@ -56,7 +56,7 @@
             return readyCount > 0
         }
 
-        /// How many descriptors the process may have open; nil if the system does not say, or allows none.
+        /// The number of descriptors that the process may have open; nil if it is unknown or 0.
         private static var limit: Int? {
             let limit = sysconf(Int32(_SC_OPEN_MAX))
             return limit > 0 ? limit : nil

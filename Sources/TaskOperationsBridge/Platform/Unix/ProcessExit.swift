@@ -2,10 +2,10 @@
     public import Dispatch
 
     extension DispatchSource {
-        /// Delivers the identifier of a process once that has exited, and ends.
+        /// Returns a sequence that delivers the identifier of a process when the process has exited, and then ends.
         ///
-        /// The process need not be a child. A child is not reaped: its parent can still ask for its status, as with
-        /// `waitpid`. A process that a parent has not reaped counts as exited.
+        /// The process need not be a child. A child is not reaped: its parent can still get its status, for example
+        /// with `waitpid`. A process that a parent has not reaped counts as exited.
         ///
         /// On Linux, where Dispatch has no source for this, the kernel's own descriptor for a process (a pidfd, since
         /// Linux 5.3) becomes readable when it exits.

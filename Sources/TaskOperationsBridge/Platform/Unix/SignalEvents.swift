@@ -5,7 +5,7 @@
     internal import TaskOperationsExtras
 
     extension DispatchSource {
-        /// Delivers a signal that the process gets, by its number. Returns when the signal is being caught.
+        /// Returns a sequence that delivers a signal, by its number. When the call returns, the signal is caught.
         ///
         /// ```swift
         /// for await _ in await DispatchSource.signalEvents(signal: SIGTERM) { await server.stop() }
