@@ -1,6 +1,7 @@
 import Exploration
 
 @testable import ExploredTaskOperations
+@testable import ExploredTaskOperationsExtras
 
 /// Programs in which threads wait for moments.
 enum TimePrograms {

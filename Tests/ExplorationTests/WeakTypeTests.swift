@@ -64,7 +64,9 @@ extension OrderingSite {
         get throws {
             let sources = URL(filePath: #filePath).appending(path: "../../../Sources").standardized
             return try Set(
-                ["TaskOperations", "TaskOperationsBridge"].flatMap { try weaker(in: sources.appending(path: $0)) })
+                ["TaskOperations", "TaskOperationsExtras", "TaskOperationsBridge"].flatMap {
+                    try weaker(in: sources.appending(path: $0))
+                })
         }
     }
 
