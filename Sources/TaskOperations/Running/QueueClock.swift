@@ -29,8 +29,8 @@ final class QueueClock: Sendable {
         return Reading(time: face.now, number: number)
     }
 
-    /// Tells a queue, which was entered, a reading. If another thread has told one since this was read, it may be the older
-    /// of both, though the clock did not go back.
+    /// Reports a reading to the queue. Call it under the lock of the queue. If another thread has reported a reading since this
+    /// one was taken, this one may be the older, even if the clock never went back.
     // Not inlined, as each of 60 events would contain a copy of it.
     @inline(never)
     func tell(_ reading: Reading, to state: inout Scheduler.State) {

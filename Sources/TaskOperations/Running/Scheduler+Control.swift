@@ -42,7 +42,7 @@ extension Scheduler {
 extension Scheduler {
     /// Waits until no operation is left.
     ///
-    /// - Returns: Whether none is; otherwise the wait was given up.
+    /// - Returns: True if no operation is left; false if the wait was given up.
     /// - Throws: `TaskOperationError.waitCycle` within a body that an operation of this queue waits for, or is.
     nonisolated func waitUntilEmpty(_ wait: WaitUntilEmpty) async throws(TaskOperationError) -> Bool {
         if withCore({ $0.state.isEmpty }) { return true }
@@ -50,8 +50,8 @@ extension Scheduler {
         return !wait.isGivenUp
     }
 
-    /// Waits until no operation is left. After a time, or when the task that waits is cancelled, all that is left is
-    /// cancelled.
+    /// Waits until no operation is left. After a time limit, or when the waiting task is cancelled, cancels the remaining
+    /// operations and waits for them.
     ///
     /// - Throws: As without a limit.
     nonisolated func waitUntilEmpty(

@@ -117,7 +117,7 @@ extension ScopeWorkers {
     fileprivate enum Decision {
         case make
         case work(Worker)
-        /// End. The value is the scope's task, if it waits and must continue.
+        /// End. Resume the scope's task, if there is one: it waits and has work.
         case leave(Continuation?)
     }
 }

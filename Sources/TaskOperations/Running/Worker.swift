@@ -1,8 +1,8 @@
 /// A task that runs one operation of a queue after the other, as long as the queue gives it a permit.
 ///
 /// A task of its own for every operation would cost more than all the rest (on the 2-core machine of the README,
-/// 950 ns for an empty operation instead of 390). So bodies of the same priority share a task, unless that would
-/// show: a worker whose task was cancelled or escalated for one operation runs no other.
+/// 950 ns for an empty operation instead of 390). So bodies of the same priority share a task. A worker whose task was
+/// cancelled or escalated for one operation runs no other operation.
 final class Worker: Sendable {
     let level: PriorityLevel
     let runner = OperationRunner()

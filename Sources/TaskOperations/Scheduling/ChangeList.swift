@@ -1,6 +1,6 @@
 /// The changes of the operations of a queue since the list was last emptied, in order. Empty if there is no listener.
 struct ChangeList<Element: Sendable>: Sendable {
-    /// One change of one operation. Numbers are given without a gap from 1 on.
+    /// One change of one operation. Changes are numbered from 1 without gaps.
     struct Change: Sendable {
         let number: UInt64
         let element: Element

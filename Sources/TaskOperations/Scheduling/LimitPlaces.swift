@@ -1,10 +1,10 @@
 /// The places in line of a claim for several limits: semaphores of each of which one permit is needed.
 ///
-/// All permits are taken in one step, or none is. A claim that finds a limit taken is in line there alone, so that others
-/// use the remaining ones. With this rule alone, others could overtake a claim for two limits without end: whenever it is at
-/// the head of one line, the other limit is taken. After 16 times, the claim keeps its place at the head of a line while it
-/// waits for a later limit, and a permit is kept free for it. All claims keep limits free in one order, in which the limits
-/// are locked, too: the order in which the semaphores were created.
+/// The claim takes all permits in one step, or none. If a limit has no permit, the claim waits in the line of that limit only,
+/// so that other claims can use the remaining limits. With this rule alone, others could overtake a claim for two limits
+/// forever: each time it reaches the head of one line, the other limit is taken. After 16 times, the claim therefore stays at
+/// the head of a line while it waits for a later limit, and a permit is kept free for it. All claims keep limits free in the
+/// order in which the semaphores were created. The limits are locked in the same order.
 struct LimitPlaces<Waiter: Sendable>: Sendable {
     typealias Ticket = SemaphoreState<Waiter>.Ticket
 

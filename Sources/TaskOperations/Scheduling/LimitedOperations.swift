@@ -11,7 +11,7 @@ struct LimitedOperations: Sendable {
 
     /// Whether the limits of a set can be had.
     enum Availability: Hashable, Sendable {
-        /// Unknown: the first operation tries to take them in its turn.
+        /// Unknown. The first operation tries to take the limits in its turn.
         case unknown
         /// They could not be taken. A claim of this level is in line.
         case claimed(PriorityLevel)
@@ -124,7 +124,8 @@ extension LimitedOperations {
         sets[set].parked.insert(entry, at: level)
     }
 
-    /// Removes a parked operation. If the claim is of a higher level than all that are left, it is given up.
+    /// Removes a parked operation. If the remaining parked operations have lower levels than the claim, the claim is given
+    /// up.
     mutating func unpark(_ entry: Entry, at level: PriorityLevel) {
         let set = members[entry.slot]!.set
         members[entry.slot]!.isParked = false

@@ -1,5 +1,5 @@
-/// The number of permits, and of taken ones: the count of the width of a queue and of `AsyncSemaphore`. A weight is the
-/// number of permits that an operation takes.
+/// Counts permits: the width of a queue, or the capacity of an `AsyncSemaphore`, and how many permits are taken. A weight is
+/// the number of permits that one operation takes.
 struct Permits: Hashable, Sendable {
     /// More may be taken than there are, after the capacity was lowered: lowering it takes nothing back.
     var capacity: Int
@@ -15,11 +15,11 @@ struct Permits: Hashable, Sendable {
     /// Whether a weight can be taken now.
     func fits(_ weight: Int) -> Bool { weight <= available }
 
-    /// Whether something of a weight may start: also one that is heavier than all permits together, if it is alone.
+    /// Whether an operation of a weight may start. If nothing else is taken, it may weigh more than the capacity.
     func admits(_ weight: Int) -> Bool { weight <= available || (taken == 0 && capacity > 0) }
 
-    /// Whether a weight that was lent out can be taken back: also if nothing else is taken, as the capacity may have
-    /// been lowered meanwhile.
+    /// Whether a lent weight can be taken back. If nothing else is taken, it may exceed the capacity, which may have been
+    /// lowered in the meantime.
     func fitsBack(_ weight: Int) -> Bool { weight <= available || taken == 0 }
 
     mutating func take(_ weight: Int) {
@@ -27,13 +27,13 @@ struct Permits: Hashable, Sendable {
         taken += weight
     }
 
-    /// Takes permits that were lent out, of which there may be too few.
+    /// Takes lent permits back, even if fewer are available.
     mutating func takeBack(_ weight: Int) {
         require(fitsBack(weight), "took \(weight) permits back of \(available)")
         taken += weight
     }
 
-    /// Takes permits whether they are there or not.
+    /// Takes permits, even if fewer are available.
     mutating func takeRegardless(_ weight: Int) { taken += weight }
 
     mutating func giveBack(_ weight: Int) {

@@ -79,7 +79,7 @@ struct QueueTime: Hashable, Sendable {
 
     /// The clock shows another time.
     ///
-    /// - Parameter mayBeOld: Whether that was read before a time that is known already.
+    /// - Parameter mayBeOld: Whether another thread may have reported a later reading in the meantime.
     mutating func advance(to time: Duration, mayBeOld: Bool = false) {
         if mayBeOld, time < told { return }
         // The scale of deadlines has changed.

@@ -188,14 +188,14 @@ struct RankedList: Hashable, Sendable {
         }
     }
 
-    /// Drops the unwanted entries, of which it asks in their order. Linear; sorts if there are latecomers.
+    /// Drops the unwanted entries. Calls `isUnwanted` in the order of the entries. Linear; sorts if there are late entries.
     mutating func removeAll(where isUnwanted: (Entry) -> Bool) {
         punctual = sortedEntries.filter { !isUnwanted($0) }
         head = 0
         late = LateHeap()
     }
 
-    /// Drops the entries of another list; each must be in this one. Costs the same.
+    /// Drops the entries of another list; each must be in this one. Linear; sorts if either list has late entries.
     mutating func subtract(_ other: RankedList) {
         if other.isEmpty { return }
         var unwanted = other.sortedEntries[...]

@@ -1,7 +1,7 @@
 // Barriers, and the levels that operations inherit in the queue: through barriers, and from waits until it is empty.
 
 extension SchedulerState {
-    /// Makes what barriers need, if there is nothing yet. Linear in the number of operations, once until the queue is empty.
+    /// Makes the state for barriers, if there is none yet. Linear in the number of operations, once until the queue is empty.
     private mutating func prepareBarriers(behind count: Int) {
         if admission.barriers != nil { return }
         let lowest = records.all.map(\.level).min()

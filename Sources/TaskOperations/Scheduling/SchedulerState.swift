@@ -1,6 +1,6 @@
 /// All decisions of a queue, as a pure value without tasks, locks, clocks and continuations.
 ///
-/// Each mutating function is one event. `computeEffects` decides what follows from the events: workers to start, waiting
+/// Each mutating function is one event. `computeEffects` decides on the effects of the events: workers to start, waiting
 /// tasks to resume, operations to end, changes to report. A worker gets its next operation from `nextStart`.
 ///
 /// This file is everything that a plain queue needs: a width, an order, priorities, suspension and cancellation. The rest is

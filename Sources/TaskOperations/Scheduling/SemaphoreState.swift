@@ -77,8 +77,11 @@ struct SemaphoreState<Waiter: Sendable>: Sendable {
         permits.capacity = capacity
     }
 
-    /// Serves the first entry, if there are enough permits: a task has them now; a claim is offered one. Nil if there are
-    /// too few, or if the first entry is a claim that has not answered.
+    /// Serves the first entry if enough permits are available. A task gets its permits and leaves the line. A claim is offered
+    /// one permit and stays.
+    ///
+    /// - Returns: The served waiter; nil if too few permits are available, or if the first entry is a claim that has not
+    ///   answered its offer.
     mutating func next() -> Waiter? {
         guard let slot = line.first?.entry.slot, permits.fits(records[slot].weight) else { return nil }
         if records[slot].isClaim {
@@ -121,8 +124,8 @@ struct SemaphoreState<Waiter: Sendable>: Sendable {
     }
 }
 
-/// When something came to stand in line. A claim that leaves one line and enters another keeps its arrival, but its entries
-/// have different numbers: a `ReadyQueue` may still have an entry that was removed.
+/// The place of an entry in the order of arrival. A claim that leaves one line and enters another keeps its arrival. Each of
+/// its entries has a different number, because a `ReadyQueue` may still contain an entry that was removed.
 struct LineArrival: Sendable {
     /// Before the numbers of all entries with this arrival, and behind those of earlier arrivals.
     let first: UInt64

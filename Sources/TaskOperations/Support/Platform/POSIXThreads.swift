@@ -29,7 +29,7 @@
     }
 
     /// - Parameter pointer: Not nil. Whether it is optional in the C library's declaration depends on the platform.
-    /// - Returns: A pointer that nobody uses, as the thread is detached. Android's NDK before 28 declares it not optional.
+    /// - Returns: An unused pointer, because the thread is detached. Android's NDK before 28 declares it not optional.
     private func runThread(_ pointer: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer {
         SystemThread.run(pointer!)
         return pointer!
