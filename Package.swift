@@ -80,7 +80,8 @@ let package = Package(
             name: "workers",
             dependencies: ["CommandOutput", "RedisDeliveries", "TaskOperations", "TaskOperationsDeliveries"],
             swiftSettings: settings),
-        .executableTarget(name: "fuzz", dependencies: ["CommandOutput", "Simulation"], swiftSettings: settings),
+        .executableTarget(
+            name: "fuzz", dependencies: ["CommandOutput", "Simulation", "SourceAudit"], swiftSettings: settings),
         .target(
             name: "MigrationExamplesSupport", dependencies: ["TaskOperations"],
             path: "Sources/MigrationExamples/Support", swiftSettings: settings),
@@ -93,18 +94,16 @@ let package = Package(
                 "TaskOperations", "TaskOperationsBridge", "TaskOperationsExtras", "MigrationExamplesSupport",
             ],
             path: "Sources/MigrationExamples/Ported", swiftSettings: settings),
-        .target(
-            name: "TourKit",
+        .executableTarget(
+            name: "tour",
             dependencies: [
                 "CommandOutput", "TaskOperations", "TaskOperationsTracing", "MigrationExamplesSupport",
                 "MigrationExamplesLegacy", "MigrationExamplesPorted",
             ],
             swiftSettings: settings),
-        .executableTarget(name: "tour", dependencies: ["CommandOutput", "TourKit"], swiftSettings: settings),
         .target(name: "CIndexStore"),
         .target(name: "SourceAudit", dependencies: ["CIndexStore"], swiftSettings: settings),
         .executableTarget(name: "audit", dependencies: ["CommandOutput", "SourceAudit"], swiftSettings: settings),
-        .executableTarget(name: "fuzzAudit", dependencies: ["CommandOutput", "SourceAudit"], swiftSettings: settings),
         .plugin(
             name: "AuditPlugin",
             capability: .command(
@@ -134,7 +133,7 @@ let package = Package(
             name: "TaskOperationsTracingTests",
             dependencies: [
                 "TaskOperations", "TaskOperationsExtras", "TaskOperationsTracing", "TaskOperationsTesting",
-                "TaskOperationsExpectations", "MigrationExamplesSupport", "TourKit",
+                "TaskOperationsExpectations", "MigrationExamplesSupport", "tour",
             ],
             swiftSettings: settings),
         .testTarget(
@@ -172,7 +171,7 @@ let package = Package(
             name: "MigrationTests",
             dependencies: [
                 "TaskOperationsExtras", "TaskOperationsTesting", "TaskOperationsExpectations",
-                "MigrationExamplesSupport", "MigrationExamplesLegacy", "MigrationExamplesPorted", "TourKit", "tour",
+                "MigrationExamplesSupport", "MigrationExamplesLegacy", "MigrationExamplesPorted", "tour",
                 "TaskOperationsTracing",
             ],
             swiftSettings: settings),
@@ -194,7 +193,7 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "CommandOutputTests",
-            dependencies: ["audit", "benchmark", "fuzz", "fuzzAudit", "tour", "TaskOperationsExpectations"],
+            dependencies: ["audit", "benchmark", "fuzz", "tour", "TaskOperationsExpectations"],
             swiftSettings: settings),
         .testTarget(
             name: "BridgeTests",

@@ -1,29 +1,36 @@
-import CommandOutput
-import Foundation
-import TourKit
+import MigrationExamplesSupport
 
-/// Runs the tour in a task, and leaves the main thread to code that must run there.
-@main
-enum Tour {
-    static func main() {
-        Interruption.hold()
-        let tally = Tally(of: Recipe.catalogue.count)
-        let command = TourCommand(
-            catalogue: Recipe.catalogue, console: .standardError, tally: tally,
-            output: { try StandardStreams.writeOutput($0) })
-        let tour = Task.detached {
-            let code = await command.run(Array(CommandLine.arguments.dropFirst()))
-            // Cancelled work may still run on other threads, and `exit` would destroy globals that it uses.
-            _exit(code)
+/// Runs both sides of recipes on a folder, one after the other.
+struct Tour {
+    let recipes: [Recipe]
+    let console: Console
+    let tally: Tally
+    let progress: Progress
+
+    /// Runs the recipes. If the task is cancelled, the result contains the recipes whose two sides have ended.
+    func run(over folder: InputFolder) async -> [Comparison] {
+        var reported = Set(folder.problems)
+        report(folder.problems)
+        progress.begin("reading the files")
+        folder.warmUp()
+
+        var comparisons: [Comparison] = []
+        for (index, recipe) in recipes.enumerated() {
+            let input = RecipeInput(folder)
+            let place = "\(index + 1) of \(recipes.count), \(recipe.name)"
+            progress.begin("\(place), legacy")
+            let legacy = await SideRun(input: input, progress: progress).legacy(recipe.legacy)
+            progress.begin("\(place), ported")
+            let ported = await SideRun(input: input, progress: progress).ported(recipe.ported)
+            if Task.isCancelled { break }
+            comparisons.append(Comparison(recipe: recipe.name, legacy: legacy, ported: ported))
+            tally.add()
+            report((legacy.unreadable + ported.unreadable).filter { reported.insert($0).inserted })
         }
-        Interruption.watch {
-            tour.cancel()
-        } leave: {
-            Console.standardError.report(tally.interruption)
-            _exit(Interruption.exitCode)
-        }
-        // A run loop with nothing in it returns at once.
-        RunLoop.main.add(Timer(timeInterval: .greatestFiniteMagnitude, repeats: true) { _ in }, forMode: .default)
-        while true { RunLoop.main.run() }
+        return comparisons
+    }
+
+    private func report(_ problems: [FileProblem]) {
+        for problem in problems { console.report(problem.description) }
     }
 }

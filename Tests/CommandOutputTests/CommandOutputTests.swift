@@ -41,8 +41,8 @@
         @Test("a file that cannot be read is an error with a message too")
         func missing() async {
             await #expect(processExitsWith: .success) {
-                for name in ["fuzz", "fuzzAudit"] {
-                    let command = Command(name: name, arguments: ["/missing/file"], status: 1)
+                for options in [[], ["--audit"]] {
+                    let command = Command(name: "fuzz", arguments: options + ["/missing/file"], status: 1)
                     try command.run(output: Command.file("/dev/null")).expectError("/missing/file")
                 }
             }
@@ -66,7 +66,7 @@
             Command(name: "audit", arguments: ["--no-index", #filePath], status: 3),
             Command(name: "benchmark", arguments: ["--list"], status: 1),
             Command(name: "fuzz", arguments: [corpus], status: 1),
-            Command(name: "fuzzAudit", arguments: [#filePath], status: 1),
+            Command(name: "fuzz", arguments: ["--audit", #filePath], status: 1),
             Command(name: "tour", arguments: ["--list"], status: 2),
         ]
 

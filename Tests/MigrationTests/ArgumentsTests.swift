@@ -1,6 +1,6 @@
 import TaskOperationsExpectations
 import Testing
-import TourKit
+@testable import tour
 
 @Suite("The arguments of the tour", .inTurns)
 struct ArgumentsTests {

@@ -2,7 +2,7 @@ import Foundation
 import MigrationExamplesSupport
 import TaskOperationsExpectations
 import Testing
-import TourKit
+@testable import tour
 
 @Suite("The catalogue of recipes and its source files", .inTurns)
 struct CatalogueTests {

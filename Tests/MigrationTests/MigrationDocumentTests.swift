@@ -2,7 +2,7 @@ import Foundation
 import MigrationExamplesSupport
 import TaskOperationsExpectations
 import Testing
-import TourKit
+@testable import tour
 
 /// Migration.md and the pages of the recipes show regions of sources that compile and run. A comment before a code
 /// block names the region: `<!-- Ported/Operations/Waiting.swift: waiting -->`.

@@ -2,7 +2,7 @@ import Foundation
 import MigrationExamplesSupport
 import TaskOperationsExpectations
 import Testing
-import TourKit
+@testable import tour
 
 @Suite("Every recipe, both ways", .inTurns, .timeLimit(.minutes(10)))
 struct RecipeTests {

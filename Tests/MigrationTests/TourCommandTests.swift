@@ -3,7 +3,7 @@ import MigrationExamplesSupport
 import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
-import TourKit
+@testable import tour
 
 @Suite("The tour as a command", .inTurns, .timeLimit(.minutes(10)))
 struct TourCommandTests {

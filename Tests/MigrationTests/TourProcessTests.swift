@@ -4,7 +4,7 @@
     import TaskOperationsExpectations
     import TaskOperationsTracing
     import Testing
-    import TourKit
+    @testable import tour
 
     /// Each test is a process of its own: two children at once would keep each other's pipes open, and a parent that
     /// waits for any child would spin while another's has not been fetched.

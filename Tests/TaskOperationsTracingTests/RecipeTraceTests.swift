@@ -6,7 +6,7 @@
     import TaskOperationsTesting
     import TaskOperationsTracing
     import Testing
-    import TourKit
+    @testable import tour
 
     /// In a process of their own, as they observe all queues.
     @Suite("Traces of the recipes of the tour", .inTurns, .prompt, .timeLimit(.minutes(10)))

@@ -2,7 +2,7 @@ import Foundation
 import MigrationExamplesSupport
 import TaskOperationsExpectations
 import Testing
-import TourKit
+@testable import tour
 
 @Suite("The whole systems over all kinds of folders", .inTurns, .prompt, .timeLimit(.minutes(10)))
 struct SystemTests {
