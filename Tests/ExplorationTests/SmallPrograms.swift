@@ -1,5 +1,6 @@
 import Exploration
 import ExploredTaskOperations
+import ExploredTaskOperationsDiagnosis
 import ExploredTaskOperationsExtras
 
 /// What bodies and handlers count. Only one thread of a schedule runs at a time.

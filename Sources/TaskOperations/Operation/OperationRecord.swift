@@ -220,10 +220,10 @@ final class AbandonedOutcome: Outcome, @unchecked Sendable {
 /// It is an object, so that an unfinished operation has only one reference for it. With a typed or an existential place, an
 /// operation would be larger than 120 bytes. Up to this size, a thread frees memory of another thread without a lock
 /// (glibc's fast bins).
-class Outcome: @unchecked Sendable {
+package class Outcome: @unchecked Sendable {
     // All that it and its subclasses have is constant.
 
-    let result: Result<any Sendable, any Error>
+    package let result: Result<any Sendable, any Error>
 
     init(_ result: Result<any Sendable, any Error>) {
         self.result = result

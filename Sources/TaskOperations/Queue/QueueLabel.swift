@@ -6,7 +6,7 @@ public struct QueueLabel: Hashable, Sendable, Codable, CustomStringConvertible {
     /// A number that no other queue of the process has or had.
     public let number: Int
 
-    init(_ identity: QueueIdentity) {
+    package init(_ identity: QueueIdentity) {
         name = identity.name
         number = identity.number
     }

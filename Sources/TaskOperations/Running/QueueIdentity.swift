@@ -1,5 +1,5 @@
 /// The number and the name of a queue, for objects that must not retain the queue.
-final class QueueIdentity: Sendable {
+package final class QueueIdentity: Sendable {
     /// A number that no other queue of the process has or had.
     let number = Rank.next()
 

@@ -17,7 +17,7 @@ package actor Scheduler: OperationHost {
         case mainActor
     }
 
-    nonisolated let identity: QueueIdentity
+    package nonisolated let identity: QueueIdentity
     nonisolated let place: Place
     package nonisolated let taskLocals: [InheritedTaskLocal]
     /// Makes the workers of a scope's queue; nil if the queue outlives every scope.

@@ -3,7 +3,7 @@
 /// Starting a worker or resuming a task runs it right there on such an executor, and at its end more is started and
 /// resumed, and so on. Up to a depth that does no harm that is left as it is, as a body may count on it: one that blocks
 /// its thread until another one has run. Beyond, it is put off until the innermost of these calls has returned.
-enum InlineJobs {
+package enum InlineJobs {
     /// The calls that are on the stack of one thread, in a variable of the outermost.
     struct Calls {
         fileprivate var depth = 0
@@ -23,7 +23,7 @@ enum InlineJobs {
 
     private static var depthLimit: Int { 16 }
 
-    static func resume(_ continuation: WaitContinuation<Void>) {
+    package static func resume(_ continuation: WaitContinuation<Void>) {
         take(.resume(continuation))
     }
 

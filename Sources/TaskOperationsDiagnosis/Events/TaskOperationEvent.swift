@@ -1,3 +1,5 @@
+public import TaskOperations
+
 /// An event of an operation of a queue.
 ///
 /// The events of a queue are numbered without a gap and are reported in this order. An operation has the events `added`,
