@@ -16,6 +16,7 @@ let exploredSettings =
         .define("TASK_OPERATIONS_EXPLORED"),
         .unsafeFlags([
             "-module-alias", "TaskOperations=ExploredTaskOperations",
+            "-module-alias", "TaskOperationsDiagnosis=ExploredTaskOperationsDiagnosis",
             "-module-alias", "TaskOperationsExtras=ExploredTaskOperationsExtras",
             "-module-alias", "TaskOperationsTesting=ExploredTaskOperationsTesting",
         ]),
@@ -44,7 +45,9 @@ let package = Package(
         .target(
             name: "TaskOperationsDiagnosis", dependencies: ["TaskOperations", "TaskOperationsExtras"],
             swiftSettings: settings),
-        .target(name: "TaskOperationsTracing", dependencies: ["TaskOperations"], swiftSettings: settings),
+        .target(
+            name: "TaskOperationsTracing", dependencies: ["TaskOperations", "TaskOperationsDiagnosis"],
+            swiftSettings: settings),
         .target(
             name: "TaskOperationsDeliveries", dependencies: ["TaskOperations", "TaskOperationsExtras"],
             swiftSettings: settings),
@@ -62,6 +65,10 @@ let package = Package(
             name: "ExploredTaskOperationsExtras", dependencies: ["Exploration", "ExploredTaskOperations"],
             swiftSettings: exploredSettings),
         .target(
+            name: "ExploredTaskOperationsDiagnosis",
+            dependencies: ["Exploration", "ExploredTaskOperations", "ExploredTaskOperationsExtras"],
+            swiftSettings: exploredSettings),
+        .target(
             name: "ExploredTaskOperationsTesting", dependencies: ["ExploredTaskOperations"],
             swiftSettings: exploredSettings),
         .target(
@@ -70,10 +77,15 @@ let package = Package(
             exclude: ["Operations/FinishWatcher.swift", "Platform/Corelibs/LegacyObservation.swift"],
             swiftSettings: exploredSettings),
         .target(
-            name: "ExploredSimulation", dependencies: ["ExploredTaskOperations", "ExploredTaskOperationsTesting"],
+            name: "ExploredSimulation",
+            dependencies: [
+                "ExploredTaskOperations", "ExploredTaskOperationsDiagnosis", "ExploredTaskOperationsTesting",
+            ],
             swiftSettings: exploredSettings),
         .target(
-            name: "Simulation", dependencies: ["TaskOperations", "TaskOperationsTesting"], swiftSettings: settings),
+            name: "Simulation",
+            dependencies: ["TaskOperations", "TaskOperationsDiagnosis", "TaskOperationsTesting"],
+            swiftSettings: settings),
         .target(name: "CommandOutput", swiftSettings: settings),
         .target(name: "RedisDeliveries", dependencies: ["TaskOperationsDeliveries"], swiftSettings: settings),
         .executableTarget(
@@ -91,14 +103,15 @@ let package = Package(
         .target(
             name: "MigrationExamplesPorted",
             dependencies: [
-                "TaskOperations", "TaskOperationsBridge", "TaskOperationsExtras", "MigrationExamplesSupport",
+                "TaskOperations", "TaskOperationsBridge", "TaskOperationsDiagnosis", "TaskOperationsExtras",
+                "MigrationExamplesSupport",
             ],
             path: "Sources/MigrationExamples/Ported", swiftSettings: settings),
         .executableTarget(
             name: "tour",
             dependencies: [
-                "CommandOutput", "TaskOperations", "TaskOperationsTracing", "MigrationExamplesSupport",
-                "MigrationExamplesLegacy", "MigrationExamplesPorted",
+                "CommandOutput", "TaskOperations", "TaskOperationsDiagnosis", "TaskOperationsTracing",
+                "MigrationExamplesSupport", "MigrationExamplesLegacy", "MigrationExamplesPorted",
             ],
             swiftSettings: settings),
         .target(name: "CIndexStore"),
@@ -114,8 +127,8 @@ let package = Package(
         .executableTarget(
             name: "benchmark",
             dependencies: [
-                "TaskOperations", "TaskOperationsBridge", "TaskOperationsExtras", "TaskOperationsTracing",
-                "TaskOperationsTesting", "SourceAudit", "CAllocator", "CommandOutput",
+                "TaskOperations", "TaskOperationsBridge", "TaskOperationsDiagnosis", "TaskOperationsExtras",
+                "TaskOperationsTracing", "TaskOperationsTesting", "SourceAudit", "CAllocator", "CommandOutput",
             ],
             swiftSettings: settings),
         .testTarget(
@@ -132,8 +145,8 @@ let package = Package(
         .testTarget(
             name: "TaskOperationsTracingTests",
             dependencies: [
-                "TaskOperations", "TaskOperationsExtras", "TaskOperationsTracing", "TaskOperationsTesting",
-                "TaskOperationsExpectations", "MigrationExamplesSupport", "tour",
+                "TaskOperations", "TaskOperationsDiagnosis", "TaskOperationsExtras", "TaskOperationsTracing",
+                "TaskOperationsTesting", "TaskOperationsExpectations", "MigrationExamplesSupport", "tour",
             ],
             swiftSettings: settings),
         .testTarget(
@@ -154,13 +167,14 @@ let package = Package(
             name: "ExplorationTests",
             dependencies: [
                 "Exploration", "ExploredTaskOperations", "ExploredTaskOperationsBridge",
-                "ExploredTaskOperationsExtras", "ExploredSimulation",
+                "ExploredTaskOperationsDiagnosis", "ExploredTaskOperationsExtras", "ExploredSimulation",
             ],
             swiftSettings: settings),
         .testTarget(
             name: "StressTests",
             dependencies: [
-                "TaskOperations", "TaskOperationsExtras", "TaskOperationsTesting", "TaskOperationsExpectations",
+                "TaskOperations", "TaskOperationsDiagnosis", "TaskOperationsExtras", "TaskOperationsTesting",
+                "TaskOperationsExpectations",
             ],
             swiftSettings: settings),
         .testTarget(
@@ -219,8 +233,8 @@ let package = Package(
 // For an exploration of threads in a release build of its own: see the article Exploration.
 if Context.environment["TASK_OPERATIONS_EXPLORATION"] != nil {
     let explored = [
-        "Exploration", "ExploredTaskOperations", "ExploredTaskOperationsBridge", "ExploredTaskOperationsExtras",
-        "ExploredTaskOperationsTesting", "ExploredSimulation", "ExplorationTests",
+        "Exploration", "ExploredTaskOperations", "ExploredTaskOperationsBridge", "ExploredTaskOperationsDiagnosis",
+        "ExploredTaskOperationsExtras", "ExploredTaskOperationsTesting", "ExploredSimulation", "ExplorationTests",
     ]
     package.targets.removeAll { !explored.contains($0.name) }
     package.products.removeAll { !explored.contains($0.name) }

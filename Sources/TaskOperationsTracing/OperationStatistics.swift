@@ -1,4 +1,5 @@
-@_spi(Lock) public import TaskOperations
+@_spi(Lock) import TaskOperations
+public import TaskOperationsDiagnosis
 
 /// Counts the events of operations, and measures their waiting and execution times, for each observed queue.
 ///

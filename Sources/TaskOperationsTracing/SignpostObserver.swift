@@ -1,5 +1,6 @@
 #if canImport(os)
-    @_spi(Lock) public import TaskOperations
+    @_spi(Lock) import TaskOperations
+    public import TaskOperationsDiagnosis
     public import os
 
     /// Reports operations to Instruments: an interval for each execution, and an event for each change.

@@ -1,6 +1,7 @@
 internal import Dispatch
 public import Foundation
-@_spi(Lock) public import TaskOperations
+@_spi(Lock) import TaskOperations
+public import TaskOperationsDiagnosis
 
 /// Writes the events of operations to a file in the Trace Event Format. `ui.perfetto.dev` and `chrome://tracing` open
 /// such a file, and `Trace` reads it.

@@ -1,4 +1,5 @@
 import TaskOperations
+import TaskOperationsDiagnosis
 
 // The lines of a trace: events of the Trace Event Format.
 

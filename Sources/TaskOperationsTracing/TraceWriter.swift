@@ -1,4 +1,5 @@
 import TaskOperations
+import TaskOperationsDiagnosis
 
 /// Makes lines of a trace from events.
 struct TraceWriter: ~Copyable, Sendable {

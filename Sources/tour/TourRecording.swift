@@ -1,5 +1,6 @@
 import Foundation
 import TaskOperations
+import TaskOperationsDiagnosis
 import TaskOperationsTracing
 
 /// Records the queues of the ported sides, if requested.

@@ -1,5 +1,6 @@
 import Exploration
 import ExploredTaskOperations
+import ExploredTaskOperationsDiagnosis
 import ExploredTaskOperationsExtras
 
 /// Counters of bodies and handlers. Only one thread of a schedule runs at a time.

@@ -2,6 +2,7 @@ import Exploration
 import Synchronization
 
 @testable import ExploredTaskOperations
+@testable import ExploredTaskOperationsDiagnosis
 @testable import ExploredTaskOperationsExtras
 
 /// Programs on the types that use weaker orderings than sequential consistency, alone.

@@ -64,7 +64,7 @@ extension OrderingSite {
         get throws {
             let sources = URL(filePath: #filePath).appending(path: "../../../Sources").standardized
             return try Set(
-                ["TaskOperations", "TaskOperationsExtras", "TaskOperationsBridge"].flatMap {
+                ["TaskOperations", "TaskOperationsExtras", "TaskOperationsDiagnosis", "TaskOperationsBridge"].flatMap {
                     try weaker(in: sources.appending(path: $0))
                 })
         }

@@ -55,7 +55,7 @@ struct GuideTests {
     func meaningsNameTypes() throws {
         let folder = Guide.package.appending(path: "Sources")
         var library = ""
-        for module in ["TaskOperations", "TaskOperationsBridge"] {
+        for module in ["TaskOperations", "TaskOperationsBridge", "TaskOperationsDiagnosis", "TaskOperationsExtras"] {
             let root = folder.appending(path: module)
             for path in try FileManager.default.subpathsOfDirectory(atPath: root.path) where path.hasSuffix(".swift") {
                 library += try String(contentsOf: root.appending(path: path), encoding: .utf8)

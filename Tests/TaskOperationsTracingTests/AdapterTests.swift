@@ -1,4 +1,5 @@
 import TaskOperations
+import TaskOperationsDiagnosis
 import TaskOperationsExpectations
 import TaskOperationsTesting
 import TaskOperationsTracing

@@ -2,6 +2,7 @@
     import Foundation
     import MigrationExamplesSupport
     @_spi(Lock) import TaskOperations
+    import TaskOperationsDiagnosis
     import TaskOperationsExpectations
     import TaskOperationsTesting
     import TaskOperationsTracing

@@ -1,5 +1,6 @@
 import Foundation
 import TaskOperations
+import TaskOperationsDiagnosis
 import TaskOperationsExpectations
 import TaskOperationsExtras
 import TaskOperationsTesting

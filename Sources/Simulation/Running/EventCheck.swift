@@ -1,4 +1,5 @@
 import TaskOperations
+import TaskOperationsDiagnosis
 
 /// Follows the operations of a program by their events alone, and says where these do not fit together.
 final class EventCheck: TaskOperationObserver, @unchecked Sendable {

@@ -1,4 +1,5 @@
 import TaskOperations
+import TaskOperationsDiagnosis
 import TaskOperationsTesting
 
 /// The real queues and operations of a program beside their model.

@@ -169,10 +169,10 @@ final class AbandonedOutcome: Outcome, @unchecked Sendable {
 /// It is an object, so an unfinished operation needs space for one reference only. With a typed or an existential
 /// property, an operation would be larger than 120 bytes. Up to this size, a thread can free memory that another thread
 /// allocated without a lock (glibc's fast bins).
-class Outcome: @unchecked Sendable {
+package class Outcome: @unchecked Sendable {
     // All properties of this class and its subclasses are constant.
 
-    let result: Result<any Sendable, any Error>
+    package let result: Result<any Sendable, any Error>
 
     init(_ result: Result<any Sendable, any Error>) {
         self.result = result

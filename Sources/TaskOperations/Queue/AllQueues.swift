@@ -1,5 +1,5 @@
 /// All queues of the process, and the listeners that are added to each queue.
-enum AllQueues {
+package enum AllQueues {
     /// Access it with no lock held, because the result may become the last reference.
     ///
     /// It refers to the owner of the queue, because a weak reference to the scheduler would slow down each use of it.
@@ -8,7 +8,7 @@ enum AllQueues {
     }
 
     /// Creates a listener for one queue.
-    typealias ListenerMaker = @Sendable (Scheduler) -> any ChangeListener
+    package typealias ListenerMaker = @Sendable (Scheduler) -> any ChangeListener
 
     private struct State: Sendable {
         var queues: [Int: WeakQueue] = [:]
@@ -46,7 +46,7 @@ enum AllQueues {
     /// Adds a listener to each queue, including queues that are created later.
     ///
     /// - Parameter identity: The identity of the listeners.
-    static func addListeners(_ identity: ObjectIdentifier, _ make: @escaping ListenerMaker) {
+    package static func addListeners(_ identity: ObjectIdentifier, _ make: @escaping ListenerMaker) {
         let isNew = state.withLock { state in
             if state.hasListeners(identity) { return false }
             state.listeners.append((identity, make))
@@ -55,7 +55,7 @@ enum AllQueues {
         if isNew { for scheduler in all { listen(to: scheduler, identity, make) } }
     }
 
-    static func removeListeners(_ identity: ObjectIdentifier) {
+    package static func removeListeners(_ identity: ObjectIdentifier) {
         let removed = state.withLock { state in
             state.listeners.firstIndex { $0.identity == identity }.map { state.listeners.remove(at: $0) }
         }

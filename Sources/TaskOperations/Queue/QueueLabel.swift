@@ -6,7 +6,7 @@ public struct QueueLabel: Hashable, Sendable, Codable, CustomStringConvertible {
     /// A number that is unique among all queues of the process, including freed ones.
     public let number: Int
 
-    init(_ identity: QueueIdentity) {
+    package init(_ identity: QueueIdentity) {
         name = identity.name
         number = identity.number
     }

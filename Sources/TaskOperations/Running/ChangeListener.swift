@@ -13,7 +13,7 @@ package protocol ChangeListener: AnyObject, Sendable {
 /// A change, and the properties of the operation that cannot be read later. It has no generic types, because the runtime
 /// looks these up at each use.
 package struct LoggedChange: Sendable {
-    enum Detail: Sendable {
+    package enum Detail: Sendable {
         case none
         /// It has started, and had these dependencies.
         case dependencies([AnyTaskOperation])
@@ -25,13 +25,13 @@ package struct LoggedChange: Sendable {
         case withdrawn
     }
 
-    let number: UInt64
-    let operation: AnyTaskOperation
-    let arrival: UInt64
-    let kind: ChangeKind
+    package let number: UInt64
+    package let operation: AnyTaskOperation
+    package let arrival: UInt64
+    package let kind: ChangeKind
     package let counts: ChangeCounts
-    let moment: Moment
-    var detail = Detail.none
+    package let moment: Moment
+    package var detail = Detail.none
     /// Whether the change happened before the listener was added.
     package var isReplayed = false
     /// Whether the operation has ended.

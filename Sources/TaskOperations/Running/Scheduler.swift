@@ -17,7 +17,7 @@ package actor Scheduler {
         case mainActor
     }
 
-    nonisolated let identity: QueueIdentity
+    package nonisolated let identity: QueueIdentity
     nonisolated let place: Place
     package nonisolated let taskLocals: [InheritedTaskLocal]
     /// Makes the workers of a scope's queue; nil if the queue outlives every scope.
@@ -247,7 +247,7 @@ extension Scheduler {
 // MARK: - The name
 
 /// The number and the name of a queue, for objects that must not retain the queue.
-final class QueueIdentity: Sendable {
+package final class QueueIdentity: Sendable {
     /// A number that no other queue of the process has or had.
     let number = Rank.next()
 

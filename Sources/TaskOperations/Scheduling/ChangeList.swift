@@ -39,7 +39,7 @@ package struct ChangeCounts: Hashable, Sendable {
 }
 
 /// A change of an operation. It is not nested, because the runtime looks up a type within a generic one at each use.
-enum ChangeKind: Hashable, Sendable {
+package enum ChangeKind: Hashable, Sendable {
     case added
     /// Its dependencies are finished.
     case ready

@@ -4,7 +4,7 @@
 /// others, and so on. Up to a harmless depth this is allowed, because a body may rely on it: a body that blocks its
 /// thread until another one has run. Beyond that depth, the step is deferred until the innermost of these calls has
 /// returned.
-enum InlineJobs {
+package enum InlineJobs {
     /// The calls that are on the stack of one thread, in a variable of the outermost.
     struct Calls {
         fileprivate var depth = 0
@@ -24,7 +24,7 @@ enum InlineJobs {
 
     private static var depthLimit: Int { 16 }
 
-    static func resume(_ continuation: WaitContinuation<Void>) {
+    package static func resume(_ continuation: WaitContinuation<Void>) {
         take(.resume(continuation))
     }
 

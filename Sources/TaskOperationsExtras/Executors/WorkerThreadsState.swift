@@ -1,5 +1,3 @@
-import TaskOperations
-
 /// All decisions of a set of threads, as a pure value: the next work, and the starts and ends of threads.
 ///
 /// Work is submitted to lanes. Each lane is first in, first out, and occupies a limited number of threads. Lanes with work

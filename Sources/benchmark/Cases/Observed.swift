@@ -1,5 +1,6 @@
 import Foundation
 import TaskOperations
+import TaskOperationsDiagnosis
 import TaskOperationsTracing
 
 // The cost of observation, compared with the same work without it: four events for an operation.

@@ -7,10 +7,11 @@ struct RoomsTests {
     /// The rooms of each module. A room may refer to itself and to those behind it.
     private static let modules = [
         "TaskOperations": [
-            "Policies", "Observation", "Queue", "Running", "Synchronization", "Operation", "Scheduling", "Support",
+            "Policies", "Queue", "Running", "Synchronization", "Operation", "Scheduling", "Support",
         ],
         "TaskOperationsExtras": [
             "Groups", "Keys", "Repetition", "Progress", "Sequences", "Executors", "Callbacks", "Synchronization",
+            "Support",
         ],
     ]
 
@@ -33,7 +34,7 @@ struct RoomsTests {
         "TaskOperationsExtras": ["TaskOperations"],
         "TaskOperationsBridge": ["TaskOperations", "TaskOperationsExtras"],
         "TaskOperationsDiagnosis": ["TaskOperations", "TaskOperationsExtras"],
-        "TaskOperationsTracing": ["TaskOperations"],
+        "TaskOperationsTracing": ["TaskOperations", "TaskOperationsDiagnosis"],
         "TaskOperationsDeliveries": ["TaskOperations", "TaskOperationsExtras"],
         "TaskOperationsTesting": ["TaskOperations"],
     ]

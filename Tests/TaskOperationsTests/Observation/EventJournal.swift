@@ -1,5 +1,6 @@
 import Synchronization
 import TaskOperations
+import TaskOperationsDiagnosis
 import TaskOperationsTesting
 
 /// Records its events, and finds errors in their order.

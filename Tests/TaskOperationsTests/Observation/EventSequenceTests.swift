@@ -1,3 +1,4 @@
+import TaskOperationsDiagnosis
 import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing

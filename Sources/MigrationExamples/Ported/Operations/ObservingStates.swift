@@ -1,5 +1,6 @@
 public import MigrationExamplesSupport
 import TaskOperations
+import TaskOperationsDiagnosis
 
 extension Ported {
     /// Learns when an operation starts and ends.

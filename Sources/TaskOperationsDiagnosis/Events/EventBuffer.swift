@@ -1,3 +1,6 @@
+@_spi(Lock) import TaskOperations
+import TaskOperationsExtras
+
 /// A buffer of events, from one or more queues, for one task.
 final class EventBuffer: Sendable {
     fileprivate struct State: Sendable {
@@ -112,12 +115,12 @@ final class BufferListener: ChangeListener {
         queueIdentity = scheduler.identity
     }
 
-    var identity: ObjectIdentifier { ObjectIdentifier(buffer) }
+    package var identity: ObjectIdentifier { ObjectIdentifier(buffer) }
 
-    func receive(_ changes: ArraySlice<LoggedChange>) {
+    package func receive(_ changes: ArraySlice<LoggedChange>) {
         let queue = QueueLabel(queueIdentity)
         for index in changes.indices { buffer.append(TaskOperationEvent(changes[index], in: queue)) }
     }
 
-    func queueWasReleased() { buffer.sourceEnded() }
+    package func queueWasReleased() { buffer.sourceEnded() }
 }

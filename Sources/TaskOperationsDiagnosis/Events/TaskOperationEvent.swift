@@ -1,3 +1,5 @@
+public import TaskOperations
+
 /// An event of an operation of a queue.
 ///
 /// The events of a queue are numbered without gaps and reported in the order of their numbers. An operation has the

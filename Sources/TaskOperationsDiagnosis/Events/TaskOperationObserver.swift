@@ -1,3 +1,5 @@
+public import TaskOperations
+
 /// An observer of the events of operations.
 ///
 /// For each queue, the observer is called in the order of the events, by one thread at a time. An observer of several
@@ -52,12 +54,12 @@ private final class ObserverListener: ChangeListener {
         queueIdentity = scheduler.identity
     }
 
-    var identity: ObjectIdentifier { ObjectIdentifier(observer) }
+    package var identity: ObjectIdentifier { ObjectIdentifier(observer) }
 
-    func receive(_ changes: ArraySlice<LoggedChange>) {
+    package func receive(_ changes: ArraySlice<LoggedChange>) {
         let queue = QueueLabel(queueIdentity)
         for index in changes.indices { observer.operationChanged(TaskOperationEvent(changes[index], in: queue)) }
     }
 
-    func queueWasReleased() {}
+    package func queueWasReleased() {}
 }

@@ -1,3 +1,5 @@
+public import TaskOperations
+
 /// The events of operations, as a sequence.
 ///
 /// It begins with the state at the first call of `next()`; see `TaskOperationEvent.isReplayed`. It ends when the queues
