@@ -24,7 +24,7 @@ import Testing
                 queue.addOperation(operation)
                 queue.addOperation(operation)
             }
-            #expect(Self.message(result).contains("\"upload\" (BlockOperation) was added to a queue before."))
+            #expect(Self.message(result).contains("\"upload\" (BlockOperation) was already added to a queue."))
         }
 
         @Test("a negative width")
