@@ -1,0 +1,7 @@
+// The controlled build: see the article Exploration.
+#if TASK_OPERATIONS_EXPLORED
+    internal import Exploration
+    internal import Synchronization
+
+    typealias Atomic<Value: AtomicRepresentable> = ControlledAtomic<Value>
+#endif
