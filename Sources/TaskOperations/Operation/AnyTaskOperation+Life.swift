@@ -149,6 +149,7 @@ extension AnyTaskOperation {
     ///
     /// Where it is isolated is said here, and not inherited, as `withValue` wants it said: the compiler sees then that
     /// both are the same, and leaves out two of four checks of where the task runs.
+    @inline(__always)
     func run(on runner: OperationRunner, isolation: isolated (any Actor)? = #isolation) async -> Outcome? {
         await Self.$executing.withValue(
             self,
