@@ -149,6 +149,7 @@ extension AnyTaskOperation {
     ///
     /// `isolation` is a parameter, as in `withValue`, and not inherited. So the compiler knows that both isolations are
     /// the same, and omits two of four executor checks.
+    @inline(__always)
     func run(on runner: OperationRunner, isolation: isolated (any Actor)? = #isolation) async -> Outcome? {
         await Self.$executing.withValue(
             self,

@@ -11,6 +11,8 @@ extension AnyTaskOperation {
     ///
     /// - Throws: `CancellationError` if the task is cancelled before the operation has finished;
     ///   `TaskOperationError.waitCycle` if a body awaits an operation that cannot end before the body does.
+    // Inlined in `value`: its frame would be a hundredth of an operation that is awaited on an idle queue.
+    @inline(__always)
     public func waitUntilFinished() async throws {
         if isFinished { return }
         var isOver = true
@@ -59,26 +61,27 @@ extension AnyTaskOperation {
     func suspendUntilFinished(
         number: Int = Rank.next(), endsEarly: Bool, hasLeft: () -> Bool = { false }
     ) async -> Bool {
-        await withCancellableWait(endsWhenCancelled: endsEarly) { continuation in
-            arrive(continuation, number)
-        } raise: { [self] priority in
+        await withWaitHandlers(endsWhenCancelled: endsEarly) { priority in
             raiseWaiter(number, to: PriorityLevel(priority))
-        } isOver: {
-            hasLeft()
         } end: {
             leaveWait(number)
+        } register: { continuation in
+            arrive(continuation, number, endsEarly: endsEarly)
+            if hasLeft() { leaveWait(number) }
         }
     }
 
-    private func arrive(_ continuation: WaitContinuation<Bool>, _ number: Int) {
-        let level = PriorityLevel(Task.currentPriority)
-        let isFinished = record.withLock { record in
-            if record.phase == .finished { return true }
+    private func arrive(_ continuation: WaitContinuation<Bool>, _ number: Int, endsEarly: Bool) {
+        let (isFinished, following) = record.withLock { record -> (Bool?, Inheritance.Following?) in
+            if record.phase == .finished { return (true, nil) }
+            // Both are read under the lock, so that no event between this and the addition is missed.
+            if endsEarly && Task.isCancelled { return (false, nil) }
+            let level = PriorityLevel(Task.currentPriority)
             record.madeLinks().waiters.append(continuation, number: number, level: level)
-            return false
+            return (nil, record.inherit(from: nil, to: level, of: self))
         }
-        if isFinished { return continuation.resume(returning: true) }
-        Inheritance.carryOut(.init(target: .operation(self), from: nil, to: level))
+        if let isFinished { continuation.resume(returning: isFinished) }
+        if let following { Inheritance.carryOut(following) }
     }
 
     private func raiseWaiter(_ number: Int, to level: PriorityLevel) {

@@ -214,7 +214,15 @@ extension TaskOperation {
     /// - Parameter outcome: Nil is success without a value.
     private static func value(of outcome: Outcome?) throws -> Success {
         guard let outcome else { return () as! Success }
-        return try outcome.result.get() as! Success
+        switch outcome.result {
+        case .success(let value): return cast(value)
+        case .failure(let error): throw error
+        }
+    }
+
+    /// A cast costs five times as much as the comparison of two types.
+    private static func cast<Value>(_ value: Value) -> Success {
+        Value.self == Success.self ? unsafeBitCast(value, to: Success.self) : value as! Success
     }
 
     /// Adds a handler that is called once with the outcome, at the time and on the task of a handler without an outcome.

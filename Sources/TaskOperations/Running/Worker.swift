@@ -3,15 +3,20 @@
 /// A task of its own for every operation would cost more than all the rest (on the 2-core machine of the README,
 /// 950 ns for an empty operation instead of 390). So bodies of the same priority share a task. A worker whose task was
 /// cancelled or escalated for one operation runs no other operation.
-final class Worker: Sendable {
+final class Worker: OperationRunner, @unchecked Sendable {
+    // All that it adds to a runner is constant, but for `slice`, which only its task uses.
+
     let level: PriorityLevel
-    let runner = OperationRunner()
     private let scheduler: Scheduler
+    @exclusivity(unchecked) private var slice = TimeSlice()
 
     init(for scheduler: Scheduler, level: PriorityLevel) {
         self.scheduler = scheduler
         self.level = level
+        super.init()
     }
+
+    var runner: OperationRunner { self }
 
     /// Makes a worker whose task has a level, and lets it loose.
     static func start(for scheduler: Scheduler, level: PriorityLevel) {
@@ -59,100 +64,138 @@ extension Worker {
         return level == self.level
     }
 
+    // One function that is inlined in the tasks of workers: the frames and hops of three were a thirtieth of the cost of an
+    // operation on an idle queue. Rare branches are not inlined, so that all frames of a plain worker fit into the first
+    // kilobyte of the task's stack, which is one allocation.
     @concurrent
+    @inline(__always)
     func run() async {
-        let isInline = InlineJobs.isStarting(ObjectIdentifier(self))
-        runner.begin()
+        begin()
         if case .mainActor = scheduler.place {
             await runOperationsOnMainActor()
         } else {
-            await runOperations(isInline: isInline)
+            let isPlain = scheduler.runsPlainly
+            var step = firstStep(isInline: InlineJobs.isStarting(ObjectIdentifier(self)))
+            running: while true {
+                switch step {
+                case .run(let started):
+                    if started.executor == nil, isPlain {
+                        if let level = started.escalation { escalate(to: level) }
+                        step = finish(started, await started.operation.run(on: self, isolation: nil))
+                    } else {
+                        step = await runWithSurroundings(started)
+                    }
+                case .yield:
+                    await Task.yield()
+                    step = firstStep()
+                case .leave: break running
+                }
+            }
         }
-        if runner.end() { await runner.waitUntilUnused() }
+        if end() { await waitUntilUnused() }
     }
 
     /// Runs operations on the main actor, and takes each one there: code of the main actor that cancels an operation
     /// before its body begins finds that it has not started.
     @MainActor
-    private func runOperationsOnMainActor() async {
-        var slice = makeSlice(false)
-        var step = begin()
-        while true {
-            switch step {
-            case .run(let started):
-                step = finish(started, await scheduler.run(started.operation, on: runner), &slice)
-            case .yield:
-                await Task.yield()
-                slice = makeSlice(false)
-                step = begin()
-            case .leave: return
-            }
-        }
-    }
-
-    @concurrent
-    private func runOperations(isInline: Bool) async {
-        let isPlain = scheduler.runsPlainly
-        var slice = makeSlice(isInline)
-        var step = begin()
-        while true {
-            switch step {
-            case .run(let started):
-                if let executor = started.executor {
-                    step = await withTaskExecutorPreference(executor) {
-                        await runOperations(from: started, on: executor, &slice)
-                    }
-                } else {
-                    let operation = started.operation
-                    let outcome =
-                        await isPlain
-                        ? operation.run(on: runner, isolation: nil) : scheduler.run(operation, on: runner)
-                    step = finish(started, outcome, &slice)
-                }
-            case .yield:
-                await Task.yield()
-                slice = makeSlice(false)
-                step = begin()
-            case .leave: return
-            }
-        }
-    }
-
-    /// Runs operations for as long as they run on one executor. Returns the step after these.
-    @concurrent
-    private func runOperations(
-        from first: Scheduler.StartedOperation, on executor: any TaskExecutor, _ slice: inout TimeSlice
-    ) async -> Scheduler.WorkerStep {
-        var started = first
-        while true {
-            let step = finish(started, await scheduler.run(started.operation, on: runner), &slice)
-            guard case .run(let next) = step, next.executor === executor else { return step }
-            started = next
-        }
-    }
-
-    /// On an executor that runs jobs inline no other task can run: the worker would continue deeper in the stack.
-    private func makeSlice(_ isInline: Bool) -> TimeSlice {
-        TimeSlice(of: self, decider: scheduler.sliceDecider, isEndless: isInline)
-    }
-
-    // Not inlined: an async function allocates every temporary on its task, 17 of them here, which made an empty operation
-    // a third more expensive.
-
     @inline(never)
-    private func begin() -> Scheduler.WorkerStep { escalated(scheduler.workerBegan(self)) }
+    private func runOperationsOnMainActor() async {
+        var step = firstStep()
+        while true {
+            switch step {
+            case .run(let started): step = await runSurrounded(started)
+            case .yield:
+                await Task.yield()
+                step = firstStep()
+            case .leave: return
+            }
+        }
+    }
+
+    /// Runs operations with the task locals and interceptors of the queue: one, or, if that has its own executor, all that
+    /// follow with the same one.
+    @concurrent
+    @inline(never)
+    private func runWithSurroundings(_ first: Scheduler.StartedOperation) async -> Scheduler.WorkerStep {
+        guard let executor = first.executor else { return await runSurrounded(first) }
+        return await withTaskExecutorPreference(executor) {
+            var step = await runSurrounded(first)
+            while case .run(let next) = step, next.executor === executor { step = await runSurrounded(next) }
+            return step
+        }
+    }
+
+    private func runSurrounded(_ started: Scheduler.StartedOperation) async -> Scheduler.WorkerStep {
+        if let level = started.escalation { escalate(to: level) }
+        return finish(started, await scheduler.run(started.operation, on: self))
+    }
+
+    // Not inlined: an async function allocates every temporary on its task.
+
+    /// Begins a slice on the calling thread, and takes an operation.
+    ///
+    /// On an executor that runs jobs inline no other task can run: the worker would continue deeper in the stack.
+    @inline(never)
+    private func firstStep(isInline: Bool = false) -> Scheduler.WorkerStep {
+        slice.begin(of: self, isEndless: isInline)
+        return scheduler.workerBegan(self)
+    }
 
     @inline(never)
     private func finish(
-        _ started: borrowing Scheduler.StartedOperation, _ outcome: Outcome?, _ slice: inout TimeSlice
+        _ started: borrowing Scheduler.StartedOperation, _ outcome: Outcome?
     ) -> Scheduler.WorkerStep {
-        escalated(scheduler.finish(started, outcome, on: self, isSliceOver: slice.isOver()))
+        scheduler.finish(started, outcome, on: self, isSliceOver: slice.isOver(of: self, scheduler.sliceDecider))
+    }
+}
+
+/// The time for which a worker runs bodies before it yields its thread to other tasks.
+///
+/// Bodies that do not suspend would otherwise keep a thread of the pool for as long as their queue has work. Reading the
+/// clock costs a tenth of an empty operation, so it is read after 1, 2, 4 … and at most 64 bodies while they are short.
+///
+/// A body that suspends frees the thread anyway, and the worker gets a new slice. Another yield would make 256 bodies at
+/// once that sleep for a millisecond half as expensive again.
+struct TimeSlice {
+    /// The worker that was the last to begin a slice on a thread.
+    private static let lastWorker = ThreadMark()
+
+    private var isEndless = false
+    private var start = Moment.origin
+    private var stride = 1
+    private var untilLook = 1
+
+    /// Begins a slice on the calling thread.
+    mutating func begin(of worker: Worker, isEndless: Bool = false) {
+        self.isEndless = isEndless
+        start = .now
+        stride = 1
+        untilLook = 1
+        Self.lastWorker.set(to: ObjectIdentifier(worker))
     }
 
-    /// Raises the worker's task if its next operation needs that.
+    /// Counts a body that was run. Returns whether the time is up.
+    ///
+    /// - Parameter decider: Decides that in place of the clock.
     @inline(__always)
-    private func escalated(_ step: Scheduler.WorkerStep) -> Scheduler.WorkerStep {
-        if case .run(let started) = step, let level = started.escalation { runner.escalate(to: level) }
-        return step
+    mutating func isOver(of worker: Worker, _ decider: (any SliceDecidingExecutor)?) -> Bool {
+        if isEndless { return false }
+        if let decider { return decider.isSliceOver() }
+        untilLook -= 1
+        return untilLook == 0 && isTimeUp(worker)
+    }
+
+    @inline(never)
+    private mutating func isTimeUp(_ worker: Worker) -> Bool {
+        if Moment.now - start >= .milliseconds(1) {
+            // A worker that had its thread all the time is the last that began a slice there. One that had not may take
+            // itself for that, if it was alone, and yields for nothing.
+            if Self.lastWorker.isSet(to: ObjectIdentifier(worker)) { return true }
+            begin(of: worker)
+            return false
+        }
+        stride = min(stride * 2, 64)
+        untilLook = stride
+        return false
     }
 }

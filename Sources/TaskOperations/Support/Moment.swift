@@ -3,18 +3,23 @@
 /// It replaces `ContinuousClock.Instant` in values that are copied often. The compiler does not know the layout of that type,
 /// and copies and destroys values that contain it through tables, which was two fifths of the cost of an event.
 package struct Moment: Comparable, Sendable {
-    private static let origin = ContinuousClock.now
+    private static let first = ContinuousClock.now
 
     /// The time since a moment that is the same for all of the process.
     private let time: Duration
 
+    /// The moment to which all others are relative.
+    static var origin: Moment { Moment(time: .zero) }
+
+    private init(time: Duration) { self.time = time }
+
     package init(_ instant: ContinuousClock.Instant) {
-        time = Self.origin.duration(to: instant)
+        time = Self.first.duration(to: instant)
     }
 
     package static var now: Moment { Moment(.now) }
 
-    package var instant: ContinuousClock.Instant { Self.origin.advanced(by: time) }
+    package var instant: ContinuousClock.Instant { Self.first.advanced(by: time) }
 
     package static func < (left: Moment, right: Moment) -> Bool { left.time < right.time }
 

@@ -26,12 +26,3 @@ struct ThreadVariable<Value>: Sendable {
         nonmutating set { address.value = UnsafeMutableRawPointer(newValue) }
     }
 }
-
-/// The worker that last began a slice on the calling thread.
-enum LastSlice {
-    private static let mark = ThreadMark()
-
-    static func isWorker(_ worker: ObjectIdentifier) -> Bool { mark.isSet(to: worker) }
-
-    static func setWorker(_ worker: ObjectIdentifier) { mark.set(to: worker) }
-}

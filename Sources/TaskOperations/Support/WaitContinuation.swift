@@ -49,23 +49,80 @@ package func withCancellableWait<Value: Sendable>(
 /// - Parameter raise: Called with the priority of the task when the priority increases during the wait, and once after the
 ///   registration. Has no effect if the continuation is not stored.
 @inline(__always)
-func withCancellableWait<Value: Sendable>(
-    endsWhenCancelled: Bool = true, register: (WaitContinuation<Value>) -> Void,
-    raise: @escaping @Sendable (TaskPriority) -> Void, isOver: () -> Bool = { false }, end: @Sendable () -> Void
-) async -> Value {
-    var value: Value?
+func withCancellableWait(
+    endsWhenCancelled: Bool = true, register: (WaitContinuation<Bool>) -> Void,
+    raise: @Sendable (TaskPriority) -> Void, isOver: () -> Bool = { false }, end: @Sendable () -> Void
+) async -> Bool {
+    await withWaitHandlers(endsWhenCancelled: endsWhenCancelled, raise: raise, end: end) { continuation in
+        register(continuation)
+        raise(Task.currentPriority)
+        if endsWhenCancelled && Task.isCancelled || isOver() { end() }
+    }
+}
+
+/// Suspends the calling task until its continuation is resumed, with handlers of its cancellation and escalation.
+///
+/// - Parameters:
+///   - endsWhenCancelled: Whether to call `end` when the task is cancelled.
+///   - raise: Called with the priority of the task when the priority increases.
+///   - end: Called when the task is cancelled, or if it was cancelled before.
+///   - register: Stores the continuation for other threads, or resumes it. A handler that is called earlier finds no
+///     continuation. For this reason, `register` reads the priority and the cancellation of the task after storing the
+///     continuation, or under the lock that the handlers take.
+@inline(__always)
+func withWaitHandlers(
+    endsWhenCancelled: Bool, raise: @Sendable (TaskPriority) -> Void, end: @Sendable () -> Void,
+    register: (WaitContinuation<Bool>) -> Void
+) async -> Bool {
     await withTaskCancellationHandler {
+        var isEnd = false
         await withEscalationHandler {
-            value = await withWaitContinuation { continuation in
-                register(continuation)
-                raise(Task.currentPriority)
-                if endsWhenCancelled && Task.isCancelled || isOver() { end() }
-            }
+            // Isolated as the closure around this one is. The compiler does not know that, and would hop twice.
+            isEnd = await withWaitContinuation(isolation: nil, register)
         } onEscalated: { priority in
             raise(priority)
         }
+        return isEnd
     } onCancel: {
         if endsWhenCancelled { end() }
     }
-    return value!
+}
+
+// MARK: - Escalation
+
+// Escalation of tasks needs a runtime newer than the platforms that this package supports. If it is missing,
+// operations are still raised in their queues; only a task that executes already keeps its priority.
+
+/// Performs an operation, and calls a handler if its task is escalated meanwhile.
+@inline(__always)
+package func withEscalationHandler<Failure>(
+    _ operation: () async throws(Failure) -> Void, onEscalated: @Sendable (TaskPriority) -> Void
+) async throws(Failure) {
+    if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
+        try await withTaskPriorityEscalationHandler { () async throws(Failure) in
+            try await operation()
+        } onPriorityEscalated: { _, priority in
+            onEscalated(priority)
+        }
+    } else {
+        try await operation()
+    }
+}
+
+extension UnsafeCurrentTask {
+    /// Raises the task's priority, if the runtime can.
+    func escalateIfAvailable(to priority: TaskPriority) {
+        if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
+            escalatePriority(to: priority)
+        }
+    }
+}
+
+extension Task {
+    /// Raises the task's priority, if the runtime can.
+    package func escalateIfAvailable(to priority: TaskPriority) {
+        if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
+            escalatePriority(to: priority)
+        }
+    }
 }

@@ -1,28 +1,31 @@
 extension AnyTaskOperation {
     /// The operation whose body runs in the calling task or in one of its parent tasks; otherwise nil.
     package static var awaiting: AnyTaskOperation? {
-        if let representedBody { return representedBody }
         guard let operation = executing else { return nil }
+        if let representedBody { return representedBody }
         let binding = BodyBinding.current
         return operation.record.withLock { $0.bodyRunner?.binding == binding } ? operation : nil
     }
 
-    /// The body in whose place the calling task waits, while the body blocks its thread.
+    /// The body in whose place the calling task waits, while the body blocks its thread. It is the current operation, too.
     @TaskLocal private static var representedBody: AnyTaskOperation?
 
     /// Waits in place of a body that blocks its thread until the wait is over. Without such a body, just waits.
     package static func representing(
         _ body: AnyTaskOperation?, wait: () async throws(TaskOperationError) -> Void
     ) async throws(TaskOperationError) {
+        guard let body else { return try await wait() }
         var result = Result<Void, TaskOperationError>.success(())
-        await $representedBody.withValue(body) {
-            do throws(TaskOperationError) { try await wait() } catch { result = .failure(error) }
+        await $executing.withValue(body) {
+            await $representedBody.withValue(body) {
+                do throws(TaskOperationError) { try await wait() } catch { result = .failure(error) }
+            }
         }
         try result.get()
     }
 
     /// Whether the calling task may belong to a body. If not, a wait needs no edge.
-    private static var isWithinBody: Bool { executing != nil || representedBody != nil }
+    private static var isWithinBody: Bool { executing != nil }
 
     /// Waits for a target. If a body does so, the wait is an edge of the wait graph while it lasts.
     ///
@@ -40,6 +43,7 @@ extension AnyTaskOperation {
         try await whileBodyAwaits(target, permit, purpose, goesOn, wait)
     }
 
+    @inline(never)
     private static func whileBodyAwaits(
         _ target: WaitNode, _ permit: PermitPolicy, _ purpose: OperationLinks.Wait.Purpose?, _ goesOn: () -> Bool,
         _ wait: () async -> Void
