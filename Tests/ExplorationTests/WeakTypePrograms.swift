@@ -38,7 +38,7 @@ enum WeakTypePrograms {
 
     /// Of two threads that each set a latch and look at the other's, one sees it.
     static let latch = ExploredProgram("latch", memory: .weak) { schedule in
-        let (latches, variables) = ([Latch(), Latch()], [RaceChecked(0), RaceChecked(0)])
+        let (latches, variables) = ([AtomicFlag(), AtomicFlag()], [RaceChecked(0), RaceChecked(0)])
         let seen = Holder<[Bool]>([])
         for number in 0..<2 {
             schedule.thread("\(number)") {
@@ -79,7 +79,7 @@ enum WeakTypePrograms {
     /// No portion is handed out twice, and none to a thread that has stopped it. The elements need no order: the caller
     /// awaits all tasks before it returns.
     static let portions = ExploredProgram("portions", memory: .weak) { schedule in
-        let (portions, tally) = (Portions(count: 5, stride: 2), Tally())
+        let (portions, tally) = (ChunkedRange(count: 5, stride: 2), Tally())
         for name in ["a", "b"] {
             schedule.thread(name) {
                 while let portion = portions.next() {
@@ -131,7 +131,7 @@ private final class RankWorld: Sendable {
 }
 
 private final class SurroundingWorld: Sendable {
-    let surroundings = BodySurroundings()
+    let surroundings = BodyInterceptors()
     let isTold = ControlledLock(false)
 }
 

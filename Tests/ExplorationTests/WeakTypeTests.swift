@@ -20,10 +20,11 @@ struct WeakTypeTests {
     @Test(
         "an ordering that is made weaker is noticed", .enabled(if: Amount.isDeep),
         arguments: [
-            ([WeakTypePrograms.rank, WeakTypePrograms.ranks], "Rank.swift"), ([WeakTypePrograms.latch], "Latch.swift"),
+            ([WeakTypePrograms.rank, WeakTypePrograms.ranks], "Rank.swift"),
+            ([WeakTypePrograms.latch], "AtomicFlag.swift"),
             ([WeakTypePrograms.clock], "QueueClock.swift"),
-            ([WeakTypePrograms.surroundings], "Scheduler+Surrounding.swift"),
-            ([WeakTypePrograms.portions], "Portions.swift"),
+            ([WeakTypePrograms.surroundings], "Scheduler+Interceptors.swift"),
+            ([WeakTypePrograms.portions], "ChunkedRange.swift"),
         ])
     func negativeControls(programs: [ExploredProgram], file: String) async throws {
         let unnoticed = await onOwnThread {

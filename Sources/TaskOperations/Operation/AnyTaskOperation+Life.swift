@@ -201,7 +201,7 @@ struct HostPlace {
     var isFree: Bool { !hasEdges && endRank == .max }
 
     /// The edges that are out of order, if the operation has this place.
-    func disorder(of operation: AnyTaskOperation, in host: Scheduler) -> WaitOrder.Disorder? {
+    func orderViolation(of operation: AnyTaskOperation, in host: Scheduler) -> WaitOrder.OrderViolation? {
         if operation.isFinished { return nil }
         let rank = operation.rank.value
         if rank >= endRank { return (.end(host), [.operation(operation)]) }

@@ -21,7 +21,7 @@ extension AnyTaskOperation {
         number: Int, endsEarly: Bool, hasLeft: () -> Bool
     ) async throws(TaskOperationError) -> Bool {
         var isOver = true
-        try await Self.whileAwaiting(.operation(self)) {
+        try await Self.withWaitEdge(.operation(self)) {
             isOver = await suspendUntilFinished(number: number, endsEarly: endsEarly, hasLeft: hasLeft)
         }
         return isOver
@@ -29,7 +29,7 @@ extension AnyTaskOperation {
 
     /// Performs a wait that the end of the operation ends. If a body waits, the wait is an edge of the wait graph.
     package func whileAwaited(wait: () async -> Void) async throws(TaskOperationError) {
-        try await Self.whileAwaiting(.operation(self), wait: wait)
+        try await Self.withWaitEdge(.operation(self), wait: wait)
     }
 
     /// Replaces the level that a waiter outside of this module passes on.

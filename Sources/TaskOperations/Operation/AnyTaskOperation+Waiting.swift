@@ -16,7 +16,7 @@ extension AnyTaskOperation {
     public func waitUntilFinished() async throws {
         if isFinished { return }
         var isOver = true
-        try await Self.whileAwaiting(.operation(self)) { isOver = await suspendUntilFinished(endsEarly: true) }
+        try await Self.withWaitEdge(.operation(self)) { isOver = await suspendUntilFinished(endsEarly: true) }
         if !isOver { throw CancellationError() }
     }
 
@@ -29,9 +29,9 @@ extension AnyTaskOperation {
     ///   of `waitUntilFinished()`.
     public func waitUntilFinished(timeout: Duration, clock: any Clock<Duration> = ContinuousClock()) async throws {
         if isFinished { return }
-        let (number, isTimeUp) = (Rank.next(), Latch())
+        let (number, isTimeUp) = (Rank.next(), AtomicFlag())
         var isOver = true
-        try await Self.whileAwaiting(.operation(self)) {
+        try await Self.withWaitEdge(.operation(self)) {
             isOver = await withTimeLimit(timeout, clock: clock) {
                 await suspendUntilFinished(number: number, endsEarly: true) { isTimeUp.isSet }
             } onTimeout: { [self] in
@@ -47,7 +47,7 @@ extension AnyTaskOperation {
     /// Like `waitUntilFinished()`, but cancelling the task does not end the wait.
     package func waitToTheEnd() async throws(TaskOperationError) {
         if isFinished { return }
-        try await Self.whileAwaiting(.operation(self)) { _ = await suspendUntilFinished(endsEarly: false) }
+        try await Self.withWaitEdge(.operation(self)) { _ = await suspendUntilFinished(endsEarly: false) }
     }
 
     /// Suspends the task until the operation is finished.

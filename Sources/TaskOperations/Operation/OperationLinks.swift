@@ -18,7 +18,7 @@ final class OperationLinks: @unchecked Sendable {
     private final class Extras: @unchecked Sendable {
         @exclusivity(unchecked) var handlers: [@Sendable (AnyTaskOperation) -> Void] = []
         @exclusivity(unchecked) var waits: [Wait] = []
-        @exclusivity(unchecked) var notes: [WaitNote] = []
+        @exclusivity(unchecked) var notes: [OpaqueWait] = []
         @exclusivity(unchecked) var permit = PermitUse.held
         @exclusivity(unchecked) var executor: (any TaskExecutor)?
         @exclusivity(unchecked) var bindings: [TaskLocalBinding] = []
@@ -91,7 +91,7 @@ extension OperationLinks {
     }
 
     /// Their other waits.
-    var notes: [WaitNote] {
+    var notes: [OpaqueWait] {
         get { extras?.notes ?? [] }
         _modify { yield &madeExtras().notes }
     }

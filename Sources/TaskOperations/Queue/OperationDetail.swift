@@ -13,7 +13,7 @@ package struct OperationDetail: Sendable {
     /// Dependencies that were unfinished at some time.
     private let dependencyList: DependencyList?
     private let waits: [OperationLinks.Wait]
-    private let notes: [WaitNote]
+    private let notes: [OpaqueWait]
     private let limits: [AsyncSemaphore]
 
     package init(_ operation: AnyTaskOperation) {
@@ -79,7 +79,7 @@ package struct CapturedWait: Sendable {
             }
     }
 
-    fileprivate init(_ note: WaitNote) {
+    fileprivate init(_ note: OpaqueWait) {
         since = note.since
         let text = note.subject.waitDescription
         target =

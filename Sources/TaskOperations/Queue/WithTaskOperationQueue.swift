@@ -30,7 +30,7 @@ public func withTaskOperationQueue<Value>(
     let queue = TaskOperationQueue(configuration, scopeWorkers: workers, failures: log)
     let result = await withDiscardingTaskGroup(returning: Result<Value, any Error>.self) { group in
         workers.addChild(to: &group)
-        return await AnyTaskOperation.asScope(of: queue.scheduler) {
+        return await AnyTaskOperation.withScopeEdge(of: queue.scheduler) {
             await withTaskCancellationHandler {
                 await perform(body, on: queue, in: &group)
             } onCancel: {

@@ -46,7 +46,7 @@ extension Scheduler {
     /// - Throws: `TaskOperationError.waitCycle` within a body that an operation of this queue waits for, or is.
     nonisolated func waitUntilEmpty(_ wait: WaitUntilEmpty) async throws(TaskOperationError) -> Bool {
         if withCore({ $0.state.isEmpty }) { return true }
-        try await AnyTaskOperation.whileAwaiting(.end(self)) { await suspendUntilEmpty(wait) }
+        try await AnyTaskOperation.withWaitEdge(.end(self)) { await suspendUntilEmpty(wait) }
         return !wait.isGivenUp
     }
 
@@ -79,7 +79,7 @@ extension Scheduler {
         }
         if isEmpty { return await scopeWorkers!.serve(in: &group) }
         do {
-            try await AnyTaskOperation.whileAwaiting(.end(self)) { await scopeWorkers!.serve(in: &group) }
+            try await AnyTaskOperation.withWaitEdge(.end(self)) { await scopeWorkers!.serve(in: &group) }
         } catch {
             cancelAll(andSet: .cancelling)
             await scopeWorkers!.serve(in: &group)
@@ -112,9 +112,9 @@ struct WaitUntilEmpty: Sendable {
     let number = Rank.next()
     let endsWhenCancelled: Bool
     /// Set when the wait is to be given up.
-    fileprivate let mustEnd = Latch()
+    fileprivate let mustEnd = AtomicFlag()
     /// Set when it was given up.
-    fileprivate let hasEndedEarly = Latch()
+    fileprivate let hasEndedEarly = AtomicFlag()
 
     var isGivenUp: Bool { hasEndedEarly.isSet }
 }

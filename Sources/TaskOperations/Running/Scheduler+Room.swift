@@ -21,7 +21,7 @@ extension Scheduler {
         do {
             // Queued operations start only with a permit of this queue: the wait is for that permit.
             if !takeNow(operation) {
-                try await AnyTaskOperation.whileAwaiting(.permit(permit!), for: .room(self)) { await suspend(wait) }
+                try await AnyTaskOperation.withWaitEdge(.permit(permit!), for: .room(self)) { await suspend(wait) }
             }
         } catch {
             operation.unclaim()
@@ -32,7 +32,7 @@ extension Scheduler {
             throw CancellationError()
         }
         if let error = operation.failure as? TaskOperationError, case .queueShutDown = error { throw error }
-        if hasBarriers || isAwaited { try putInOrder(operation) }
+        if hasBarriers || isAwaited { try restoreOrder(operation) }
     }
 
     /// Takes an operation in if nothing waits for room and there is some. Returns whether it was.
@@ -64,5 +64,5 @@ private struct WaitForRoom: Sendable {
     let operation: AnyTaskOperation
     let number = Rank.next()
     /// Set when the task no longer waits, as it was cancelled.
-    let isGivenUp = Latch()
+    let isGivenUp = AtomicFlag()
 }

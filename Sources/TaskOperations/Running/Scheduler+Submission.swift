@@ -90,15 +90,15 @@ extension Scheduler {
     /// permit.
     ///
     /// Effects are performed at the end, because an attempt may be made with a lock held.
-    private nonisolated func makeEdges(_ attempt: (inout SchedulerCore) -> WaitOrder.Disorder?) -> [WaitNode]? {
+    private nonisolated func makeEdges(_ attempt: (inout SchedulerCore) -> WaitOrder.OrderViolation?) -> [WaitNode]? {
         var allEffects: [Effects] = []
         defer { for effects in allEffects { perform(effects) } }
         while true {
             let cycle = WaitOrder.makeEdges {
                 var effects = Effects()
-                let disorder = withCore(&effects, attempt)
+                let orderViolation = withCore(&effects, attempt)
                 if !effects.isEmpty { allEffects.append(effects) }
-                return disorder
+                return orderViolation
             }
             guard let cycle, AnyTaskOperation.lendPermit(on: cycle) else { return cycle }
         }
@@ -110,13 +110,13 @@ extension Scheduler {
     /// barriers, and the rank of no operation for which they wait increases.
     private nonisolated func insert(
         _ operations: [AnyTaskOperation], isBarrier: Bool, in core: inout SchedulerCore
-    ) -> WaitOrder.Disorder? {
+    ) -> WaitOrder.OrderViolation? {
         // An operation that is not accepted ends at once, and waits for nothing.
         if core.state.acceptance.intake.accepts {
             while true {
                 let place = nextPlace(for: operations, isBarrier: isBarrier, in: &core)
                 guard !place.isFree, let misfit = operations.first(where: { !$0.fits(place) }) else { break }
-                if let disorder = place.disorder(of: misfit, in: self) { return disorder }
+                if let orderViolation = place.orderViolation(of: misfit, in: self) { return orderViolation }
                 // Another operation has begun to wait for this one, so the next place lists the operations before it.
             }
         }
@@ -145,8 +145,8 @@ extension Scheduler {
 
     /// Has an operation rank above everything for which it waits in the queue, and below everything that waits for it
     /// there. Takes it back if it closes a cycle.
-    nonisolated func putInOrder(_ operation: AnyTaskOperation) throws(TaskOperationError) {
-        guard let cycle = makeEdges({ core in disorder(of: operation, in: &core) }) else { return }
+    nonisolated func restoreOrder(_ operation: AnyTaskOperation) throws(TaskOperationError) {
+        guard let cycle = makeEdges({ core in orderViolation(of: operation, in: &core) }) else { return }
         // If it has started or ended, nothing on the cycle waits for it any more.
         guard let bindings = withCore({ $0.withdraw(operation) }) else { return }
         operation.unclaim()
@@ -154,12 +154,12 @@ extension Scheduler {
         throw .dependencyCycle(AnyTaskOperation.labels(of: cycle))
     }
 
-    private nonisolated func disorder(
+    private nonisolated func orderViolation(
         of operation: AnyTaskOperation, in core: inout SchedulerCore
-    ) -> WaitOrder.Disorder? {
+    ) -> WaitOrder.OrderViolation? {
         if core.slot(of: operation) == nil { return nil }
         let before = core.operationsHoldingBack(operation)
         let place = HostPlace(hasEdges: !before.isEmpty, before: before, endRank: end.value)
-        return place.disorder(of: operation, in: self)
+        return place.orderViolation(of: operation, in: self)
     }
 }

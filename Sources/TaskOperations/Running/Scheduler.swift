@@ -42,7 +42,7 @@ package actor Scheduler {
     /// Changes of operations on their way to listeners.
     nonisolated let changeLog = ChangeLog()
     /// Interceptors of bodies.
-    nonisolated let surroundings = BodySurroundings()
+    nonisolated let surroundings = BodyInterceptors()
     /// Options that complete those of each operation; nil if there are none.
     package nonisolated let defaults: OperationOptions?
     /// The failures of operations, if a scope throws them.

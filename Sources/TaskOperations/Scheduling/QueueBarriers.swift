@@ -4,7 +4,7 @@ struct QueueBarriers: Sendable {
     /// Ready operations behind a barrier, all at one level: only their arrival orders them. Barriers are not among them.
     var heldBack = ReadyQueue()
     /// The levels inherited through barriers and from waits until the queue is empty.
-    var floors = LevelFloors()
+    var floors = BarrierInheritance()
     /// The operations that have not ended, in the order of arrival. Kept from the first use until the queue is empty.
     var inArrivalOrder: ArrivalIndex?
 

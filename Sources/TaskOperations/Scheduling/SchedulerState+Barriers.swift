@@ -137,7 +137,7 @@ extension SchedulerState {
         }
     }
 
-    private var isCurrent: (LevelFloors.Entry, PriorityLevel) -> Bool {
+    private var isCurrent: (BarrierInheritance.Entry, PriorityLevel) -> Bool {
         { [records] entry, level in
             guard records.holds(entry.slot) else { return false }
             let record = records[entry.slot]
@@ -145,14 +145,14 @@ extension SchedulerState {
         }
     }
 
-    private mutating func floorsChanged(_ change: LevelFloors.Change?) {
+    private mutating func floorsChanged(_ change: BarrierInheritance.Change?) {
         if change == nil { return }
         let barriers = admission.barriers!.value
         floorsChanged(barriers.floors.affected(by: change, barriers.line))
     }
 
     /// Reports the operations that have another floor.
-    private mutating func floorsChanged(_ affected: LevelFloors.Affected?) {
+    private mutating func floorsChanged(_ affected: BarrierInheritance.Affected?) {
         guard let affected else { return }
         admission.barriers!.value.floors.noteHandedOn()
         indexArrivals()

@@ -177,7 +177,7 @@ private final class SemaphoreWait: Sendable {
     let level: PriorityLevel
     /// The priority of the task when the wait began. If the task is escalated above it, the wait is raised.
     let taskPriority = Task.currentPriority
-    let isTimeUp = Latch()
+    let isTimeUp = AtomicFlag()
     /// The position in the line; nil before the wait has one. Written under the lock of the semaphore, in the step that
     /// inserts the wait.
     let ticket = Lock<AsyncSemaphore.State.Ticket?>(nil)
@@ -191,7 +191,7 @@ private final class SemaphoreWait: Sendable {
 extension AsyncSemaphore {
     /// Waits for permits. Returns false, without permits, if the wait was ended before.
     private func suspend(_ wait: SemaphoreWait) async -> Bool {
-        await AnyTaskOperation.noting(.semaphore, self) {
+        await AnyTaskOperation.recordingWait(.semaphore, self) {
             await withCancellableWait { continuation in
                 apply { storage in
                     let ticket = storage.state.wait(

@@ -20,6 +20,6 @@ extension DispatchQueue {
         qos: DispatchQoS = .unspecified, flags: DispatchWorkItemFlags = [],
         execute work: @escaping @Sendable () throws -> Value
     ) async throws -> Value {
-        try await HandedCall.make(work) { call in async(qos: qos, flags: flags, execute: call) }
+        try await CancellableCall.make(work) { call in async(qos: qos, flags: flags, execute: call) }
     }
 }

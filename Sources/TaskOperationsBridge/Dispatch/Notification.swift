@@ -20,7 +20,7 @@ let bridgeQueue = DispatchQueue(label: "TaskOperationsBridge", qos: .userInitiat
 func waitForNotification(
     timeout: DispatchTime?, subscribe: (_ handler: @escaping @Sendable () -> Void) -> Void
 ) async -> DispatchTimeoutResult {
-    let result = OneShot<DispatchTimeoutResult>()
+    let result = Promise<DispatchTimeoutResult>()
     subscribe { result.provide(.success) }
     guard let timeout else { return await result.value }
     let timer = startTimer(deadline: timeout) { result.provide(.timedOut) }

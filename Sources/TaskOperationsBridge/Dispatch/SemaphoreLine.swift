@@ -9,7 +9,7 @@ internal import TaskOperationsExtras
 /// whether a task still waits. A permit for which no task waits is returned.
 final class SemaphoreLine: Sendable {
     /// The outcome of a wait; nil if the task was cancelled.
-    private typealias Waiter = OneShot<DispatchTimeoutResult?>
+    private typealias Waiter = Promise<DispatchTimeoutResult?>
 
     /// The lines that have a thread. A line is in this table exactly as long as its thread serves it.
     private static let lines = Lock<[ObjectIdentifier: SemaphoreLine]>([:])
@@ -19,7 +19,7 @@ final class SemaphoreLine: Sendable {
 
     private let semaphore: DispatchSemaphore
     /// The waiters in the order of arrival. Waiters that were cancelled or timed out may still be in the list.
-    private let waiters = Lock(WorkLine<Waiter>())
+    private let waiters = Lock(Deque<Waiter>())
 
     private init(_ semaphore: DispatchSemaphore) {
         self.semaphore = semaphore

@@ -5,7 +5,7 @@ internal import TaskOperationsExtras
 extension Foundation.Operation {
     /// The operation of this library that represents this one, or that this one represents.
     var counterpart: AnyTaskOperation {
-        if let standIn = self as? OperationStandIn { return standIn.operation }
+        if let placeholder = self as? OperationStandIn { return placeholder.operation }
         let (node, operation) = LegacyNode.pair(for: self)
         if node.isForeign { node.watch() }
         return operation
@@ -13,7 +13,7 @@ extension Foundation.Operation {
 
     /// The counterpart, if it was already requested.
     var knownCounterpart: AnyTaskOperation? {
-        if let standIn = self as? OperationStandIn { return standIn.operation }
+        if let placeholder = self as? OperationStandIn { return placeholder.operation }
         return LegacyTable.knownNode(of: self)?.knownOperation
     }
 }
@@ -125,7 +125,7 @@ extension LegacyNode {
     private static func claim(
         _ legacy: Foundation.Operation, _ threads: LegacyThreads, _ reportsCycles: Bool
     ) throws(BridgeError) -> Claim {
-        if let standIn = legacy as? OperationStandIn { return Claim(operation: standIn.operation, node: nil) }
+        if let placeholder = legacy as? OperationStandIn { return Claim(operation: placeholder.operation, node: nil) }
         if legacy.isExecuting || legacy.isFinished { throw .alreadyStarted(operation: legacy.title) }
         let (node, operation) = pair(for: legacy)
         let isClaimed = node.apply { state in
@@ -156,7 +156,7 @@ extension LegacyNode {
             return !state.hasHandler
         }
         if isFirst { operation.addCompletionHandler(on: bridgeExecutor) { [self] in operationEnded() } }
-        operation.openToQueues()
+        operation.acceptSubmission()
     }
 
     /// Undoes a claim.
@@ -166,7 +166,7 @@ extension LegacyNode {
             return (state.kept.take(), state.readiness.take())
         }
         if let readiness { try? operation?.removeDependency(readiness) }
-        operation?.closeToQueues()
+        operation?.rejectSubmission()
         watch()
     }
 

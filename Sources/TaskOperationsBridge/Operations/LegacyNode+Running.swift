@@ -49,7 +49,7 @@ extension LegacyNode {
     /// Waits for an operation that is not ready although the queue has started it: its class overrides `isReady`, or it
     /// got a dependency late. The body lends its permit during the wait.
     private func waitUntilReady() async throws {
-        let readiness = TaskOperation.standIn(name: "isReady of \(legacy.title)")
+        let readiness = TaskOperation.placeholder(name: "isReady of \(legacy.title)")
         for dependency in legacy.unfinishedDependencies {
             try? readiness.addDependency(dependency.counterpart)
         }
@@ -57,7 +57,7 @@ extension LegacyNode {
             defer { state.readiness = readiness }
             return state.readiness
         }
-        replaced?.endFromOutside()
+        replaced?.finishExternally()
         observe(byBody: true)
         look()
         do {
@@ -131,7 +131,7 @@ extension LegacyNode {
         // Foundation would not report the ends of the other dependencies.
         if legacy.countsRemovedDependencies { return }
         guard let operation = knownOperation else { return }
-        let readiness = TaskOperation.standIn(name: "isReady of \(legacy.title)")
+        let readiness = TaskOperation.placeholder(name: "isReady of \(legacy.title)")
         apply { $0.readiness = readiness }
         try? operation.addDependency(readiness)
     }

@@ -49,7 +49,7 @@ final class LegacyNode: Sendable {
     func operation() -> (AnyTaskOperation, isNew: Bool) {
         if let operation = knownOperation { return (operation, false) }
         let made = TaskOperation<Void>(name: legacy.name, priority: TaskPriority(legacy)) { try await self.run() }
-        made.closeToQueues()
+        made.rejectSubmission()
         let (operation, isFinished) = apply { state -> (AnyTaskOperation, Bool) in
             if let operation = state.operation?.object { return (operation, false) }
             state.operation = WeakReference(made)
@@ -58,7 +58,7 @@ final class LegacyNode: Sendable {
             return (made, state.life.phase == .finished)
         }
         if operation === made { LegacyTable.insert(self, for: made) }
-        if isFinished { made.endFromOutside() }
+        if isFinished { made.finishExternally() }
         return (operation, operation === made)
     }
 
@@ -114,7 +114,7 @@ extension LegacyNode {
     private func carryOut(_ command: LegacyState.Command) {
         switch command {
         case .cancelNode: knownOperation?.cancel()
-        case .endReadiness: apply { $0.readiness.take() }?.endFromOutside()
+        case .endReadiness: apply { $0.readiness.take() }?.finishExternally()
         case .startAbandoned: startAbandoned()
         case .finish(let wasOurs): finish(wasOurs: wasOurs)
         }
@@ -130,7 +130,7 @@ extension LegacyNode {
             return (state.operation?.object, state.observation, state.waitsForFinish)
         }
         observation?.end()
-        if wasOurs, legacy.isCancelled { operation?.cancel() } else { operation?.endFromOutside() }
+        if wasOurs, legacy.isCancelled { operation?.cancel() } else { operation?.finishExternally() }
         for continuation in waiting { continuation.resume() }
     }
 }

@@ -39,7 +39,7 @@ extension Foundation.Operation {
         if !FoundationFields.isQueued(self) { _ = isReadyNow }
         guard let node = LegacyTable.knownNode(of: self) else { return }
         // Foundation would not tell of the end of the other dependencies.
-        if countsRemovedDependencies { node.readiness?.endFromOutside() } else { node.look() }
+        if countsRemovedDependencies { node.readiness?.finishExternally() } else { node.look() }
     }
 }
 

@@ -54,7 +54,7 @@ final class OperationProxy: OperationStandIn, @unchecked Sendable {  // All that
         /// Whether a dependency will report its end.
         var isWatching = false
         /// The executor that holds the operation back until an `OperationQueue` starts the face.
-        var slot: SlotExecutor?
+        var slot: GatedExecutor?
         var dependencies: [Foundation.Operation] = []
 
         /// Whether the face is in an `OperationQueue` that has not started it. Until the start, it must seem neither
@@ -173,7 +173,7 @@ extension OperationProxy {
     ///
     /// - Throws: `TaskOperationError.alreadyAdded`.
     func reserve(for queue: OperationQueue) throws(TaskOperationError) -> Bool {
-        let slot = SlotExecutor { [weak self] in self?.tellReadiness() }
+        let slot = GatedExecutor { [weak self] in self?.tellReadiness() }
         let (isTaken, hasEnded) = state.withLock { state in
             defer { if state.slot == nil { state.slot = slot } }
             return (state.slot != nil, state.isEnding)

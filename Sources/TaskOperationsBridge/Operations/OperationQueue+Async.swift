@@ -13,7 +13,7 @@ extension OperationQueue {
             for operation in operations { await operation.finished() }
             // `operations` does not list barriers, so only another barrier can wait for them.
             if operations.isEmpty {
-                let isReached = OneShot<Void>()
+                let isReached = Promise<Void>()
                 addBarrierBlock { isReached.provide(()) }
                 await isReached.value
             }
@@ -64,7 +64,7 @@ extension OperationQueue {
 /// A closure as an operation, with its outcome.
 private final class QueuedRun<Value: Sendable>: Foundation.Operation, @unchecked Sendable {  // `body` is a lock.
     private let body: Lock<(@Sendable () throws -> Value)?>
-    let outcome = OneShot<Result<Value, any Error>>()
+    let outcome = Promise<Result<Value, any Error>>()
 
     init(_ body: @escaping @Sendable () throws -> Value) {
         self.body = Lock(body)

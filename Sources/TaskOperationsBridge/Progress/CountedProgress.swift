@@ -75,7 +75,7 @@ class CountedProgress: Progress, @unchecked Sendable {  // `counts` is a lock.
 /// A queue of progresses. One thread at a time passes their counts to Foundation, in the order of the changes.
 final class HandOverLine: Sendable {
     private struct State: Sendable {
-        var waiting = WorkLine<CountedProgress>()
+        var waiting = Deque<CountedProgress>()
         /// True while a thread passes counts to Foundation. Before it ends, it checks for more.
         var isBusy = false
     }

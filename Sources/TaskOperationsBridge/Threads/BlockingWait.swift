@@ -22,7 +22,7 @@ final class BlockingWait: Sendable {
         for body: AnyTaskOperation?, _ wait: () async throws(TaskOperationError) -> Void
     ) async {
         do throws(TaskOperationError) {
-            try await AnyTaskOperation.representing(body, wait: wait)
+            try await AnyTaskOperation.waitingOnBehalf(body, wait: wait)
         } catch {
             self.error.withLock { $0 = error }
         }

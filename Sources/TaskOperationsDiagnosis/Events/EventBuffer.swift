@@ -4,7 +4,7 @@ import TaskOperationsExtras
 /// A buffer of events, from one or more queues, for one task.
 final class EventBuffer: Sendable {
     fileprivate struct State: Sendable {
-        var events = WorkLine<TaskOperationEvent>()
+        var events = Deque<TaskOperationEvent>()
         /// The numbers of events that were dropped before the first event and after the last one.
         var missedBefore = 0
         var missedAfter = 0

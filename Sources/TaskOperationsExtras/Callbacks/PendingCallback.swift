@@ -16,7 +16,7 @@ final class PendingCallback<Success: Sendable>: Sendable {
 
     /// The name of the work in messages.
     private let label: String
-    private let outcome = OneShot<Result<Success, any Error>>()
+    private let outcome = Promise<Result<Success, any Error>>()
     private let state = Lock(State())
 
     init(_ label: String) {
@@ -41,7 +41,7 @@ final class PendingCallback<Success: Sendable>: Sendable {
     /// Waits for the completion. Passes on a cancellation during the wait.
     var value: Success {
         get async throws {
-            try await AnyTaskOperation.noting(.completionHandler, self) {
+            try await AnyTaskOperation.recordingWait(.completionHandler, self) {
                 try await withTaskCancellationHandler {
                     try await outcome.value.get()
                 } onCancel: {

@@ -54,6 +54,6 @@ public final class BlockingExecutor: TaskExecutor {
     /// - Throws: The error that the function throws, or `CancellationError` if the task is cancelled before the function is
     ///   called. It is then not called.
     public func run<Value: Sendable>(_ function: @escaping @Sendable () throws -> Value) async throws -> Value {
-        try await HandedCall.make(function) { _ = threads.submit($0) }
+        try await CancellableCall.make(function) { _ = threads.submit($0) }
     }
 }

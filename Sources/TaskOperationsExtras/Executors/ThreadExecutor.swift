@@ -63,7 +63,7 @@ public final class ThreadExecutor: SerialExecutor, TaskExecutor {
     ///   `CancellationError` if the task is cancelled before the function is called. It is then not called.
     public func run<Value: Sendable>(_ function: @escaping @Sendable () throws -> Value) async throws -> Value {
         if threads.isClosing { throw ThreadExecutorError.shutDown(name: name) }
-        return try await HandedCall.make(function) { call in
+        return try await CancellableCall.make(function) { call in
             if !threads.submit(call) { throw ThreadExecutorError.shutDown(name: name) }
         }
     }

@@ -12,7 +12,7 @@ struct WorkerThreadsState<Work: Sendable>: Sendable {
 
     private struct Lane: Sendable {
         let maxCount: Int
-        var line = WorkLine<Work>()
+        var line = Deque<Work>()
         var running = 0
         /// Whether `turns` contains the lane.
         var hasTurn = false
@@ -27,7 +27,7 @@ struct WorkerThreadsState<Work: Sendable>: Sendable {
     private var lanes: [Int: Lane] = [:]
     private var lastLane = 0
     /// The lanes with work that may begin, in the order of their turns.
-    private var turns = WorkLine<Int>()
+    private var turns = Deque<Int>()
     /// The sum over all lanes.
     private(set) var startable = 0
     /// The number of threads that exist or are about to be started.

@@ -26,7 +26,7 @@ public func concurrentPerform<Elements: RandomAccessCollection & Sendable, Failu
 ) async throws(Failure) {
     require(width > 0, "width is \(width); it must be at least 1.")
     require(stride > 0, "stride is \(stride); it must be at least 1.")
-    let portions = Portions(count: elements.count, stride: stride)
+    let portions = ChunkedRange(count: elements.count, stride: stride)
     let failure = await withTaskGroup(of: Failure?.self) { group in
         for _ in 0..<min(width, portions.total) {
             group.addTask {

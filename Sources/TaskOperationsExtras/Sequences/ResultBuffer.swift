@@ -10,7 +10,7 @@ final class ResultBuffer<Success: Sendable>: Sendable {
     private struct State: Sendable {
         /// With the order of input, all operations that were not taken. With the order of completion, only the finished
         /// ones.
-        var line = WorkLine<TaskOperation<Success>>()
+        var line = Deque<TaskOperation<Success>>()
         /// Operations that were added and not taken.
         var count = 0
         /// The number of them that were added without room.
@@ -33,7 +33,7 @@ final class ResultBuffer<Success: Sendable>: Sendable {
     private let cancelsRestOnFailure: Bool
     /// Has a permit for each operation that was not taken; nil if their number is not limited.
     private let room: AsyncSemaphore?
-    private let whole = TaskOperation<Void>.standIn(name: "results")
+    private let whole = TaskOperation<Void>.placeholder(name: "results")
     private let state = Lock(State())
 
     /// - Parameters:

@@ -66,9 +66,9 @@ extension AsyncGroup {
     /// Cancelling the task does not end the wait, because the code after it relies on an empty group. To end the wait
     /// in this case, use `waitUnlessCancelled()`.
     public func wait() async {
-        let end = OneShot<Result<Void, any Error>>()
+        let end = Promise<Result<Void, any Error>>()
         whenEmpty { end.provide(.success(())) }
-        _ = await AnyTaskOperation.noting(.group, self) { await end.value }
+        _ = await AnyTaskOperation.recordingWait(.group, self) { await end.value }
     }
 
     /// Waits until the group is empty or the task is cancelled.
@@ -99,11 +99,11 @@ extension AsyncGroup {
         }
     }
 
-    private func waitOrGiveUp(_ wait: (OneShot<Result<Void, any Error>>) async throws -> Void) async throws {
-        let end = OneShot<Result<Void, any Error>>()
+    private func waitOrGiveUp(_ wait: (Promise<Result<Void, any Error>>) async throws -> Void) async throws {
+        let end = Promise<Result<Void, any Error>>()
         let number = whenEmpty { end.provide(.success(())) }
         defer { forgetHandler(number) }
-        try await AnyTaskOperation.noting(.group, self) {
+        try await AnyTaskOperation.recordingWait(.group, self) {
             try await withTaskCancellationHandler {
                 try await wait(end)
             } onCancel: {

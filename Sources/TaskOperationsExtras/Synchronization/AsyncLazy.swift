@@ -26,7 +26,7 @@ public final class AsyncLazy<Value: Sendable>: Sendable {
         case keep
     }
 
-    private typealias Outcome = OneShot<Result<Value, any Error>>
+    private typealias Outcome = Promise<Result<Value, any Error>>
 
     private struct State: Sendable {
         /// The final result.

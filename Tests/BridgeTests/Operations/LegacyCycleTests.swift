@@ -131,16 +131,16 @@ struct LegacyCycleTests {
     }
 
     @Test("a dependency of an operation of ours that would close a circle changes nothing", arguments: [false, true])
-    func standIn(isListed: Bool) async throws {
+    func placeholder(isListed: Bool) async throws {
         let name = "stand-in \(isListed)"
         queue.isSuspended = true
         let first = TaskOperation(name: "\(name) first") { [runs] in runs.record("first") }
         let second = TaskOperation(name: "\(name) second", dependencies: [first]) { [runs] in runs.record("second") }
         try queue.addOperation(first)
         try queue.addOperation(second)
-        let standIn = isListed ? try #require(queue.operations.first { $0.name == first.name }) : first.asOperation
-        standIn.addDependency(second.asOperation)
-        #expect(standIn.dependencies.isEmpty)
+        let placeholder = isListed ? try #require(queue.operations.first { $0.name == first.name }) : first.asOperation
+        placeholder.addDependency(second.asOperation)
+        #expect(placeholder.dependencies.isEmpty)
         #expect(reportCount(naming: "\(name) first") == 1)
         queue.isSuspended = false
         await queue.finished()

@@ -206,10 +206,10 @@ extension WorkerThreadsTests {
 }
 
 @Suite("A line of work", .inTurns)
-struct WorkLineTests {
+struct DequeTests {
     @Test("elements leave in the order in which they came, whenever they are asked for")
     func order() {
-        var line = WorkLine<Int>()
+        var line = Deque<Int>()
         var expected: [Int] = []
         var state: UInt64 = 1
         for number in 0..<1000 {

@@ -175,7 +175,7 @@ struct ExtremeValueTests {
             }
             #expect(error == WorkFailed(number: 0))
         }
-        let portions = Portions(count: .max, stride: 1 << 62)
+        let portions = ChunkedRange(count: .max, stride: 1 << 62)
         #expect(portions.next() == 0..<1 << 62)
         #expect(portions.next() == 1 << 62..<Int.max)
         #expect(portions.next() == nil)

@@ -11,7 +11,7 @@ extension AnyTaskOperation {
     @TaskLocal private static var representedBody: AnyTaskOperation?
 
     /// Waits in place of a body that blocks its thread until the wait is over. Without such a body, just waits.
-    package static func representing(
+    package static func waitingOnBehalf(
         _ body: AnyTaskOperation?, wait: () async throws(TaskOperationError) -> Void
     ) async throws(TaskOperationError) {
         guard let body else { return try await wait() }
@@ -35,7 +35,7 @@ extension AnyTaskOperation {
     ///     does not wait for one.
     // Inlined: the frames of two functions would be a thirtieth of a scope of one operation.
     @inline(__always)
-    static func whileAwaiting(
+    static func withWaitEdge(
         _ target: WaitNode, permit: PermitPolicy = .keptIfNotNeeded, for purpose: OperationLinks.Wait.Purpose? = nil,
         goesOn: () -> Bool = { true }, wait: () async -> Void
     ) async throws(TaskOperationError) {
@@ -66,9 +66,9 @@ extension AnyTaskOperation {
 
     /// Runs a function that ends with a wait for a new host. Within a body, this wait is an edge from the start, so that the
     /// operations of the host cannot begin to await the body.
-    // Inlined, as `whileAwaiting`.
+    // Inlined, as `withWaitEdge`.
     @inline(__always)
-    static func asScope<Result>(of host: Scheduler, _ work: () async -> Result) async -> Result {
+    static func withScopeEdge<Result>(of host: Scheduler, _ work: () async -> Result) async -> Result {
         if !isWithinBody { return await work() }
         return await asScopeOfBody(host, work)
     }
@@ -120,7 +120,7 @@ extension AnyTaskOperation {
     private func takePlaceInHost() {
         guard let host = record.withLock({ $0.host }), rank.value >= host.endRank else { return }
         // This cannot close a cycle, because the operation does not wait for anything yet.
-        try? host.putInOrder(self)
+        try? host.restoreOrder(self)
     }
 
     /// Makes the edge of a wait. Returns false, and does nothing, if the body has ended.

@@ -16,7 +16,7 @@
 /// Acyclic Graphs", ACM JEA 11, 2006, with a forward search only: the waiters of a node need not be known.
 enum WaitOrder {
     /// Edges that are out of order: the targets do not rank below the waiter.
-    typealias Disorder = (waiter: WaitNode, targets: [WaitNode])
+    typealias OrderViolation = (waiter: WaitNode, targets: [WaitNode])
 
     /// Makes edges, or returns the cycle that they would close, beginning and ending with the waiter.
     ///
@@ -24,21 +24,21 @@ enum WaitOrder {
     ///   Otherwise returns them. Throws an error if the waiter can no longer get edges. After a cycle was found, it is
     ///   called once more, because the waiter may have started during the search. Must not perform the effects of the
     ///   edges, because it may be called with a lock held.
-    static func makeEdges<Failure>(_ attempt: () throws(Failure) -> Disorder?) throws(Failure) -> [WaitNode]? {
+    static func makeEdges<Failure>(_ attempt: () throws(Failure) -> OrderViolation?) throws(Failure) -> [WaitNode]? {
         var cycle: [WaitNode]?
         for _ in 0..<3 {
-            guard let disorder = try attempt() else { return nil }
+            guard let orderViolation = try attempt() else { return nil }
             if let cycle { return cycle }
-            cycle = sink(disorder, in: WaitRegion())
+            cycle = sink(orderViolation, in: WaitRegion())
         }
         // The results of attempts and searches are released after the lock.
-        var found: [(Disorder, WaitRegion)] = []
+        var found: [(OrderViolation, WaitRegion)] = []
         return try contended.withLock { _ throws(Failure) in
-            while let disorder = try attempt() {
+            while let orderViolation = try attempt() {
                 let region = WaitRegion()
-                found.append((disorder, region))
+                found.append((orderViolation, region))
                 if let cycle { return cycle }
-                cycle = sink(disorder, in: region)
+                cycle = sink(orderViolation, in: region)
             }
             return nil
         }
@@ -61,10 +61,10 @@ enum WaitOrder {
     ///
     /// Another thread may lower the waiter at once. So the ranks must be compared again, under the waiter's lock,
     /// before an edge is made.
-    private static func sink(_ disorder: Disorder, in region: WaitRegion) -> [WaitNode]? {
-        let waiter = disorder.waiter
+    private static func sink(_ orderViolation: OrderViolation, in region: WaitRegion) -> [WaitNode]? {
+        let waiter = orderViolation.waiter
         let bound = waiter.rank
-        let high = disorder.targets.filter { $0.rank >= bound }
+        let high = orderViolation.targets.filter { $0.rank >= bound }
         if high.allSatisfy({ $0.identity != waiter.identity && $0.lower(to: bound - 1) }) { return nil }
         if let path = region.explore(from: high, to: waiter, bound: bound) {
             return region.isStill([waiter] + path) ? [waiter] + path : nil

@@ -47,11 +47,11 @@ extension AnyTaskOperation {
         for purpose: OperationLinks.Wait.Purpose = .work, goesOn: () -> Bool = { true }, while work: () async -> Void
     ) async {
         // The target of the body's wait in the wait graph: the end of the work.
-        let end = TaskOperation.standIn(name: nil)
+        let end = TaskOperation.placeholder(name: nil)
         do {
-            try await whileAwaiting(.operation(end), permit: .lent, for: purpose, goesOn: goesOn) {
+            try await withWaitEdge(.operation(end), permit: .lent, for: purpose, goesOn: goesOn) {
                 await work()
-                end.endFromOutside()
+                end.finishExternally()
             }
         } catch {
             preconditionFailure("something new waits for another: \(error)")

@@ -14,7 +14,7 @@
         private struct Wait: Sendable {
             let fileDescriptor: Int32
             let events: DescriptorEvents
-            let result: OneShot<Readiness>
+            let result: Promise<Readiness>
         }
 
         private struct State: Sendable {
@@ -34,7 +34,7 @@
         ) async throws(SystemCallError) -> DescriptorEvents? {
             if Task.isCancelled { return nil }
             if let ready = try pollNow(fileDescriptor, events) { return ready }
-            let wait = Wait(fileDescriptor: fileDescriptor, events: events, result: OneShot())
+            let wait = Wait(fileDescriptor: fileDescriptor, events: events, result: Promise())
             try add(wait)
             let result = await withTaskCancellationHandler {
                 await wait.result.value

@@ -25,7 +25,7 @@
                 sigaddset(&signals, signal) == 0 && signal != SIGKILL && signal != SIGSTOP,
                 "There is no signal \(signal) that a process can catch.")
             let source = makeSignalSource(signal: signal, queue: bridgeQueue)
-            let isRegistered = OneShot<Void>()
+            let isRegistered = Promise<Void>()
             source.setRegistrationHandler { @Sendable in isRegistered.provide(()) }
             let subscription = SourceSubscription(source, isWatched: true) { _ in signal }
             await isRegistered.value

@@ -2,17 +2,17 @@
 // executor.
 
 extension TaskOperation where Success == Void {
-    /// Creates an operation that represents work outside this library. `endFromOutside` ends it.
-    package static func standIn(name: String?) -> TaskOperation<Void> {
+    /// Creates an operation that represents work outside this library. `finishExternally` ends it.
+    package static func placeholder(name: String?) -> TaskOperation<Void> {
         let operation = TaskOperation<Void>(name: name) {}
-        operation.closeToQueues()
+        operation.rejectSubmission()
         return operation
     }
 }
 
 extension AnyTaskOperation {
     /// Lets queues take an operation again.
-    package func openToQueues() {
+    package func acceptSubmission() {
         record.withLock { record in
             if record.phase == .created { record.wasSubmitted = false }
         }
@@ -21,18 +21,18 @@ extension AnyTaskOperation {
     /// Waits for the end of the operation. A body that waits always lends its permit, because the awaited work may need a
     /// permit in a way that the library does not know. Cancelling the task does not end the wait.
     package func waitLendingPermit() async throws(TaskOperationError) {
-        try await Self.whileAwaiting(.operation(self), permit: .lent) {
+        try await Self.withWaitEdge(.operation(self), permit: .lent) {
             _ = await suspendUntilFinished(endsEarly: false)
         }
     }
 
     /// Makes queues refuse the operation as already added.
-    package func closeToQueues() {
+    package func rejectSubmission() {
         record.withLock { $0.wasSubmitted = true }
     }
 
     /// Ends an operation that represents other work and has not started. Its body never runs.
-    package func endFromOutside() {
+    package func finishExternally() {
         let ended = inOneStepWithHost { record -> (OperationEnding, Scheduler?)? in
             if record.phase >= .executing { return nil }
             let host = record.host

@@ -1,6 +1,6 @@
 /// A wait of a body for something other than an operation or a queue, for explanations. It is not an edge of the wait
 /// graph, because the event that ends it is unknown.
-package struct WaitNote: Sendable {
+package struct OpaqueWait: Sendable {
     package enum Kind: Sendable {
         case semaphore, completionHandler, group
     }
@@ -18,19 +18,19 @@ package protocol AwaitedSubject: AnyObject, Sendable {
 
 extension AnyTaskOperation {
     /// Waits for something. If a body does so, that can be asked for meanwhile.
-    package static func noting<Result, Failure>(
-        _ kind: WaitNote.Kind, _ subject: any AwaitedSubject, wait: () async throws(Failure) -> Result
+    package static func recordingWait<Result, Failure>(
+        _ kind: OpaqueWait.Kind, _ subject: any AwaitedSubject, wait: () async throws(Failure) -> Result
     ) async throws(Failure) -> Result {
         guard let body = awaiting else { return try await wait() }
         body.record.withLock { record in
-            if record.hasBody { record.madeLinks().notes.append(WaitNote(kind: kind, subject: subject)) }
+            if record.hasBody { record.madeLinks().notes.append(OpaqueWait(kind: kind, subject: subject)) }
         }
         defer { body.removeNote(of: subject) }
         return try await wait()
     }
 
     private func removeNote(of subject: any AwaitedSubject) {
-        let removed = record.withLock { record -> WaitNote? in
+        let removed = record.withLock { record -> OpaqueWait? in
             guard let links = record.links, let index = links.notes.firstIndex(where: { $0.subject === subject }) else {
                 return nil
             }

@@ -1,10 +1,10 @@
 @_spi(Lock) import TaskOperations
 
 /// A synchronous function that another thread calls for a task. The task can cancel the call before it has begun.
-package final class HandedCall<Value: Sendable>: Sendable {
+package final class CancellableCall<Value: Sendable>: Sendable {
     private let function: @Sendable () throws -> Value
     private let hasBegun = Lock(false)
-    private let outcome = OneShot<Result<Value, any Error>>()
+    private let outcome = Promise<Result<Value, any Error>>()
 
     private init(_ function: @escaping @Sendable () throws -> Value) {
         self.function = function
@@ -19,7 +19,7 @@ package final class HandedCall<Value: Sendable>: Sendable {
         _ function: @escaping @Sendable () throws -> Value, by submit: (@escaping @Sendable () -> Void) throws -> Void
     ) async throws -> Value {
         try Task.checkCancellation()
-        let call = HandedCall(function)
+        let call = CancellableCall(function)
         return try await withTaskCancellationHandler {
             try submit { call.perform() }
             return try await call.outcome.value.get()

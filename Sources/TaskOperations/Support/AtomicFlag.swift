@@ -1,7 +1,7 @@
 import Synchronization
 
 /// A flag that any thread can set, once.
-final class Latch: Sendable {
+final class AtomicFlag: Sendable {
     private let flag = Atomic(false)
 
     var isSet: Bool { flag.load(ordering: .sequentiallyConsistent) }

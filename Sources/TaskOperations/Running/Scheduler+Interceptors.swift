@@ -1,19 +1,19 @@
 import Synchronization
 
 /// A function that is called around each body of a queue.
-typealias BodySurrounding = @Sendable (AnyTaskOperation, () async throws -> Void) async throws -> Void
+typealias BodyInterceptor = @Sendable (AnyTaskOperation, () async throws -> Void) async throws -> Void
 
 /// The function around the bodies of a queue, if there is one.
-struct BodySurroundings: ~Copyable, Sendable {
-    private let surrounding = Lock<BodySurrounding?>(nil)
+struct BodyInterceptors: ~Copyable, Sendable {
+    private let surrounding = Lock<BodyInterceptor?>(nil)
     private let isSet = Atomic(false)
 
     var isEmpty: Bool { !isSet.load(ordering: .relaxed) }
 
-    var current: BodySurrounding? { surrounding.withLock { $0 } }
+    var current: BodyInterceptor? { surrounding.withLock { $0 } }
 
     /// Adds a function around the present ones.
-    func add(_ outer: @escaping BodySurrounding) {
+    func add(_ outer: @escaping BodyInterceptor) {
         let replaced = surrounding.withLock { surrounding in
             let inner = surrounding
             surrounding = inner.map { Self.join(outer, $0) } ?? outer
@@ -23,7 +23,7 @@ struct BodySurroundings: ~Copyable, Sendable {
         isSet.store(true, ordering: .relaxed)
     }
 
-    private static func join(_ outer: @escaping BodySurrounding, _ inner: @escaping BodySurrounding) -> BodySurrounding
+    private static func join(_ outer: @escaping BodyInterceptor, _ inner: @escaping BodyInterceptor) -> BodyInterceptor
     {
         { operation, body in try await outer(operation) { try await inner(operation, body) } }
     }

@@ -4,7 +4,7 @@
 ///
 /// With it, an `OperationQueue` decides when an operation of this library starts: the first job is enqueued when the
 /// operation is ready.
-final class SlotExecutor: TaskExecutor {
+final class GatedExecutor: TaskExecutor {
     private struct State: Sendable {
         var isOpen = false
         var isWanted = false

@@ -2,7 +2,7 @@ internal import Synchronization
 import TaskOperations
 
 /// A range cut into consecutive portions, each of which is handed out once.
-final class Portions: Sendable {
+final class ChunkedRange: Sendable {
     private let count: Int
     private let stride: Int
     private let begun = Atomic(0)

@@ -3,7 +3,7 @@
 /// A value for which one task waits. The first of several providers provides it.
 ///
 /// Later values have no effect, and their providers are informed. The value may be provided before the wait begins.
-package final class OneShot<Value: Sendable>: Sendable {
+package final class Promise<Value: Sendable>: Sendable {
     private enum State: Sendable {
         case empty
         case awaited(CheckedContinuation<Value, Never>)
@@ -58,7 +58,7 @@ package final class OneShot<Value: Sendable>: Sendable {
                         state = .awaited(continuation)
                         return nil
                     case .awaited, .taken:
-                        preconditionFailure("the value of a OneShot was asked for twice: \(state)")
+                        preconditionFailure("the value of a Promise was asked for twice: \(state)")
                     }
                 }
                 if let value { continuation.resume(returning: value) }

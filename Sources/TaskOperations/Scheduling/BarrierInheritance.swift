@@ -4,7 +4,7 @@
 ///
 /// One number for each level is enough: the last arrival that inherits it. A barrier that arrived by then, or an operation
 /// behind it, has the level, and so have all operations before that barrier.
-struct LevelFloors: Sendable {
+struct BarrierInheritance: Sendable {
     /// An operation at the first barrier or behind it.
     typealias Entry = RankedList.Entry
 
@@ -43,7 +43,7 @@ struct LevelFloors: Sendable {
 
 // MARK: - Changes
 
-extension LevelFloors {
+extension BarrierInheritance {
     /// There is an operation of a level.
     @inline(__always)
     mutating func note(_ level: PriorityLevel) {
@@ -131,7 +131,7 @@ extension LevelFloors {
     }
 }
 
-extension LevelFloors.Change {
+extension BarrierInheritance.Change {
     fileprivate func joined(_ other: ClosedRange<UInt64>) -> Self {
         Self(
             highestLevel: highestLevel,
@@ -141,7 +141,7 @@ extension LevelFloors.Change {
 
 // MARK: - Affected operations
 
-extension LevelFloors {
+extension BarrierInheritance {
     /// Operations of a range of arrivals, below a level.
     struct Affected {
         /// They arrived after this number.

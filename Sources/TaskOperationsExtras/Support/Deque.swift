@@ -1,6 +1,6 @@
 /// Elements in the order of arrival. Adding and removing take amortized constant time. After a burst, the memory is
 /// released.
-package struct WorkLine<Element> {
+package struct Deque<Element> {
     private var leaving: [Element] = []
     private var arriving: [Element] = []
 
@@ -35,4 +35,4 @@ package struct WorkLine<Element> {
     }
 }
 
-extension WorkLine: Sendable where Element: Sendable {}
+extension Deque: Sendable where Element: Sendable {}
