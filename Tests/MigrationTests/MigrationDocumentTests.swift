@@ -2,6 +2,7 @@ import Foundation
 import MigrationExamplesSupport
 import TaskOperationsExpectations
 import Testing
+
 @testable import tour
 
 /// Migration.md and the pages of the recipes show regions of sources that compile and run. A comment before a code
@@ -92,7 +93,10 @@ struct MigrationDocumentTests {
             let sources = document.links.map { document.target(of: $0).path }.filter { $0.contains("/Ported/") }
             for source in sources {
                 let text = try String(contentsOf: MigrationDocument.package.appending(path: source), encoding: .utf8)
-                for module in ["Synchronization", "TaskOperationsBridge"] where text.contains("import \(module)\n") {
+                let modules = [
+                    "Synchronization", "TaskOperationsBridge", "TaskOperationsDiagnosis", "TaskOperationsExtras",
+                ]
+                for module in modules where text.contains("import \(module)\n") {
                     #expect(document.text.contains("`\(module)`"), "\(path) does not name \(module)")
                 }
             }

@@ -68,6 +68,12 @@ extension TaskOperationQueue {
         weight: Int? = nil, limits: [AsyncSemaphore]? = nil, delay: Duration? = nil, deadline: Duration? = nil,
         timeLimit: Duration? = nil, retry: RetryPolicy? = nil, body: @escaping TaskOperation<Success>.Body
     ) -> TaskOperation<Success> { TaskOperation(body: body) }
+
+    @available(*, unavailable, message: "pass the name as an option: addOperation(.name(\"a\"), after: input) { … }")
+    @discardableResult
+    public func addOperation<Input, Success>(
+        name: String, after input: TaskOperation<Input>, body: @escaping @Sendable (Input) async throws -> Success
+    ) -> TaskOperation<Success> { TaskOperation(after: input, body: body) }
 }
 
 extension OperationOptions {
