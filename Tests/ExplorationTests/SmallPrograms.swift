@@ -180,7 +180,7 @@ enum SmallPrograms {
         schedule.expectEmpty(queue)
     }
 
-    static let suspended = ExploredProgram("suspend / take from the ring") { schedule in
+    static let suspended = ExploredProgram("suspend / take the next operation") { schedule in
         let (queue, tally) = (TaskOperationQueue(.init(maxConcurrentOperationCount: 1, isSuspended: true)), Tally())
         let operations = (0..<6).map { number in TaskOperation(name: "\(number)") { tally.count("\(number)") } }
         for operation in operations { try? queue.addOperation(operation) }

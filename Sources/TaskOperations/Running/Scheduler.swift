@@ -130,13 +130,13 @@ extension Scheduler {
     /// The effects of an event.
     struct Effects: Sendable {
         fileprivate var semaphores: SemaphoreEffects?
-        fileprivate(set) var outbox: State.Effects?
+        fileprivate(set) var state: State.Effects?
 
         @inline(__always)
-        var isEmpty: Bool { outbox == nil && semaphores == nil }
+        var isEmpty: Bool { state == nil && semaphores == nil }
 
         /// Removes the operations whose floor may have changed, which the caller updates itself.
-        mutating func takeFloorChanges() -> [AnyTaskOperation] { outbox?.takeFloorChanges() ?? [] }
+        mutating func takeFloorChanges() -> [AnyTaskOperation] { state?.takeFloorChanges() ?? [] }
     }
 
     // Not inlined, as each of 60 events would contain a copy of it.
@@ -157,7 +157,7 @@ extension Scheduler {
         }
         if core.state.effects.isEmpty { return }
         if core.state.effects.hasChanges { logChanges(&core) }
-        effects.outbox = core.state.takeEffects()
+        effects.state = core.state.takeEffects()
     }
 
     /// Adds operations that wait for room, as far as there is room.
@@ -180,15 +180,15 @@ extension Scheduler {
     @inline(never)
     nonisolated func perform(_ effects: Effects) {
         effects.semaphores?.carryOut()
-        guard let outbox = effects.outbox else { return }
-        if !outbox.floorChanges.isEmpty { Inheritance.updateFloors(of: outbox.floorChanges, in: self) }
-        outbox.workers.forEach { Worker.start(for: self, level: $0) }
-        for rejection in outbox.rejected { reject(rejection.element, rejection.reason) }
-        for continuation in outbox.resumed { InlineJobs.resume(continuation) }
-        if outbox.isOver { scopeWorkers?.end() }
-        if let time = outbox.wakeTime { clock!.wake(self, at: time) }
+        guard let state = effects.state else { return }
+        if !state.floorChanges.isEmpty { Inheritance.updateFloors(of: state.floorChanges, in: self) }
+        state.workers.forEach { Worker.start(for: self, level: $0) }
+        for rejection in state.rejected { reject(rejection.element, rejection.reason) }
+        for continuation in state.resumed { InlineJobs.resume(continuation) }
+        if state.isOver { scopeWorkers?.end() }
+        if let time = state.wakeTime { clock!.wake(self, at: time) }
         // Last, because a listener is the user's and may take long.
-        if outbox.hasChanges { changeLog.deliver() }
+        if state.hasChanges { changeLog.deliver() }
     }
 
     /// Ends an operation that cannot start.

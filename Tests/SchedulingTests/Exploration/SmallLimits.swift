@@ -143,10 +143,10 @@ extension SmallLimits {
 
     private mutating func settle(_ queue: Int) {
         updateLimits(of: queue)
-        _ = queues[queue].takeOutbox()
+        _ = queues[queue].takeEffects()
         while queues[queue].declineOffers() {
             updateLimits(of: queue)
-            _ = queues[queue].takeOutbox()
+            _ = queues[queue].takeEffects()
         }
     }
 }

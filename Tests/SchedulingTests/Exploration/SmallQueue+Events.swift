@@ -135,7 +135,7 @@ extension SmallQueue: Explorable {
         case .drain: state.drain()
         case .shutDown(let whenEmpty):
             state.setIntake(whenEmpty ? .closing : .shut)
-            for number in state.takeOutbox().rejected(.shutDown) { finish(number) }
+            for number in state.takeEffects().rejected(.shutDown) { finish(number) }
         case .setLevel(let number, let level):
             operations[number].levelChanges -= 1
             state.setLevel(operations[number].slot!, level)
@@ -152,7 +152,7 @@ extension SmallQueue: Explorable {
         admit()
         takeReturns()
         // Its contents were used, or have no effect on the state.
-        _ = state.takeOutbox()
+        _ = state.takeEffects()
     }
 
     /// One that was cancelled before is taken and gone at once; one that nothing would ever let go is refused.
@@ -175,7 +175,7 @@ extension SmallQueue: Explorable {
     /// Operations that wait for room are added as soon as there is room.
     private mutating func admit() {
         while let number = state.nextAdmission() {
-            _ = state.takeOutbox()
+            _ = state.takeEffects()
             if operations[number].phase == .producing, !reaches(number, from: barriers(before: number)) {
                 enter(number)
             } else {
@@ -189,7 +189,7 @@ extension SmallQueue: Explorable {
         operations[number].phase = .pending
         operations[number].slot = state.add(
             number, isReady: isReady(number), isBarrier: plan.barriers.contains(number))
-        let dropped = state.takeOutbox().rejected(.dropped)
+        let dropped = state.takeEffects().rejected(.dropped)
         if plan.kinds.contains(.room), !dropped.allSatisfy(pending.contains) {
             faults.append("\(dropped) gave way of \(pending)")
         }
@@ -202,7 +202,7 @@ extension SmallQueue: Explorable {
     private mutating func cancel(_ number: Int) {
         if operations[number].phase == .producing {
             let hasWaited = state.stopWaitingForRoom(number)
-            if !hasWaited || state.takeOutbox().resumed != [number] { faults.append("\(number) did not wait") }
+            if !hasWaited || state.takeEffects().resumed != [number] { faults.append("\(number) did not wait") }
         }
         finish(number)
     }
@@ -236,14 +236,14 @@ extension SmallQueue: Explorable {
         operations[number].awaited.insert(other)
         let goesOn = status(number) == .returning ? [number] : []
         state.beginWait(operations[number].slot!)
-        let resumed = state.takeOutbox().resumed
+        let resumed = state.takeEffects().resumed
         if resumed != goesOn { faults.append("\(resumed) went on without a permit, not \(goesOn)") }
     }
 
     private mutating func endWait(_ number: Int, _ other: Int) {
         operations[number].awaited.remove(other)
         state.endWait(operations[number].slot!, number)
-        let goesOn = state.takeOutbox().resumed == [number]
+        let goesOn = state.takeEffects().resumed == [number]
         if goesOn == operations[number].awaited.isEmpty { faults.append("goes on without its permit: \(goesOn)") }
     }
 

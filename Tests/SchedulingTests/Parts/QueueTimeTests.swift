@@ -57,7 +57,7 @@ struct QueueTimeTests {
         var state = SchedulerState<Int, Int>(width: 2, policies: policies)
         func nextWake() -> Duration? {
             state.computeEffects()
-            return state.takeOutbox().wakeTime
+            return state.takeEffects().wakeTime
         }
         for number in 0..<3 { _ = state.add(number, isReady: true) }
         #expect(nextWake() == nil, "one may start now")

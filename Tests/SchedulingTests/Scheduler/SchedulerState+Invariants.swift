@@ -8,13 +8,6 @@ extension SchedulerState.Effects {
 }
 
 extension SchedulerState {
-    /// The effects of the events since the last call.
-    mutating func takeOutbox() -> Effects {
-        var outbox: Effects?
-        outbox = takeEffects()
-        return outbox ?? Effects()
-    }
-
     /// The rules that the state violates, as sentences. Empty if the type is right.
     ///
     /// All is counted anew from the records, by the plainest rules there are. Quadratic.

@@ -58,7 +58,7 @@ struct SideBySide {
         case .add(let id, let level, let isBarrier, let weight):
             let slot = state.add(id, level: level, isBarrier: isBarrier, weight: weight)
             if let slot { slots[id] = slot }
-            let outbox = state.takeOutbox()
+            let outbox = state.takeEffects()
             lookAtFloors(outbox.floorChanges)
             let (isTaken, dropped) = naive.add(.init(id: id, isBarrier: isBarrier, level: level, weight: weight))
             try agree(on: "whether it is taken", slot != nil, isTaken)
@@ -92,7 +92,7 @@ struct SideBySide {
             naive.end(id)
         case .shutDown(let whenEmpty):
             state.setIntake(whenEmpty ? .closing : .shut)
-            let outbox = state.takeOutbox()
+            let outbox = state.takeEffects()
             try agree(on: "what waited for room", outbox.resumed, whenEmpty ? [] : naive.producers.map(\.id))
             try agree(on: "what comes too late", outbox.rejected(.shutDown), outbox.resumed)
             naive.shutDown(whenEmpty: whenEmpty)
@@ -109,7 +109,7 @@ struct SideBySide {
         }
     }
 
-    private mutating func lookAtFloors() { lookAtFloors(state.takeOutbox().floorChanges) }
+    private mutating func lookAtFloors() { lookAtFloors(state.takeEffects().floorChanges) }
 
     private mutating func lookAtFloors(_ ids: [Int]) {
         for id in ids { floors[id] = slots[id].map { state.floor(of: $0) } }
@@ -119,7 +119,7 @@ struct SideBySide {
     mutating func admit() throws(Disagreement) {
         while true {
             let next = state.nextAdmission()
-            let outbox = state.takeOutbox()
+            let outbox = state.takeEffects()
             lookAtFloors(outbox.floorChanges)
             let expected = naive.nextAdmission
             try agree(on: "what is added next of what waits for room", next, expected?.id)
@@ -138,7 +138,7 @@ struct SideBySide {
             naive.producers.append(.init(id: id, isBarrier: false, level: level))
         case .stopWaiting(let id):
             try agree(on: "whether it waited", state.stopWaitingForRoom(id), true)
-            try agree(on: "the task that goes on", state.takeOutbox().resumed, [id])
+            try agree(on: "the task that goes on", state.takeEffects().resumed, [id])
             naive.producers.removeAll { $0.id == id }
         case .setQueuedLimit(let limit):
             state.setQueuedLimit(limit)
@@ -178,14 +178,14 @@ struct SideBySide {
         switch event {
         case .beginWait(let id):
             state.beginWait(slots[id]!)
-            try agree(on: "what goes on", state.takeOutbox().resumed, naive.beginWait(id))
+            try agree(on: "what goes on", state.takeEffects().resumed, naive.beginWait(id))
         case .endWait(let id):
             state.endWait(slots[id]!, id)
-            try agree(on: "what goes on", state.takeOutbox().resumed, naive.endWait(id))
+            try agree(on: "what goes on", state.takeEffects().resumed, naive.endWait(id))
         case .takeReturn:
             let expected = naive.nextReturn?.id
             try agree(on: "the next return", state.nextReturn(), expected.map { slots[$0]! })
-            try agree(on: "what goes on", state.takeOutbox().resumed, expected.map { [$0] } ?? [])
+            try agree(on: "what goes on", state.takeEffects().resumed, expected.map { [$0] } ?? [])
             if let expected { naive[expected].status = .executing }
         default:
             preconditionFailure("\(event) is no lending")

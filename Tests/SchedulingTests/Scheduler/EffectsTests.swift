@@ -5,7 +5,7 @@ import Testing
 
 /// The effects that a scheduler's state leaves to be performed.
 @Suite("Effects of SchedulerState", .inTurns)
-struct OutboxTests {
+struct EffectsTests {
     private typealias State = SchedulerState<String, Int>
 
     @Test("So many workers are started as there are operations, permits and processors for")
@@ -119,6 +119,6 @@ extension SchedulerState {
     /// The effects of the events since the last call, and those that are decided now.
     fileprivate mutating func settled() -> Effects {
         computeEffects()
-        return takeOutbox()
+        return takeEffects()
     }
 }
