@@ -3,9 +3,9 @@
 
 /// The calls of threads and the actions of bodies, with their times.
 ///
-/// A program is linearizable if there is one order of all this in which the model does the same: each call happens between
-/// its invocation and its return, a body begins before that is seen, and it ends after that is seen (M. Herlihy and J. Wing,
-/// "Linearizability", TOPLAS 12, 1990).
+/// A program is linearizable if there is one order of all this in which the model does the same: each call happens
+/// between its invocation and its return, a body begins before its beginning is recorded, and ends after its end is
+/// recorded (M. Herlihy and J. Wing, "Linearizability", TOPLAS 12, 1990).
 struct History {
     /// A sequence of steps with a fixed order.
     enum Place: Hashable {

@@ -76,8 +76,8 @@ enum WeakTypePrograms {
         schedule.runToEnd()
     }
 
-    /// No portion is handed out twice, and none to a thread that has stopped it. The elements need no order: the caller
-    /// awaits all tasks before it returns.
+    /// No portion is returned twice, and a thread that has called `stop` gets no further portion. The elements need no
+    /// order: the caller awaits all tasks before it returns.
     static let portions = ExploredProgram("portions", memory: .weak) { schedule in
         let (portions, tally) = (ChunkedRange(count: 5, stride: 2), Tally())
         for name in ["a", "b"] {

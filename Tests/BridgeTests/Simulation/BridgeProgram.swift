@@ -1,6 +1,7 @@
 import TaskOperationsTesting
 
-/// Operations of both worlds on two queues, with edges between them, and the steps with them. All of it follows from a seed.
+/// Operations of both worlds on two queues, with edges between them, and the steps that use them. All of it follows
+/// from a seed.
 struct BridgeProgram: Sendable {
     struct Operation: Sendable {
         /// Nil for an operation of ours.

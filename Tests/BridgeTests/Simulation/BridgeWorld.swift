@@ -4,10 +4,10 @@ import TaskOperationsTesting
 
 @testable import TaskOperationsBridge
 
-/// The queues and operations of a program beside their model. Between two steps all work ends that can end.
+/// The queues and operations of a program beside their model. All work that can end ends before the next step.
 ///
-/// Queues of ours run all on the calling thread, in the order of the seed; a few things are done by other threads, which
-/// are waited for. So is all that an `OperationQueue` does.
+/// Queues of ours do their work on the calling thread, in the order of the seed. Other threads do a few things, and
+/// all the work of an `OperationQueue`; each step waits for them.
 final class BridgeWorld {
     private let program: BridgeProgram
     private let executor: SeededExecutor
