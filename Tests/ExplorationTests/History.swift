@@ -127,8 +127,8 @@ extension History: CustomStringConvertible {
 // MARK: - The search for an order
 
 extension History {
-    /// Says why there is no order in which the model does what happened; nil if there is one, or the program has steps of
-    /// which the search knows nothing.
+    /// Returns the reason why no order of the model matches the history. Nil if there is one, or if the program has
+    /// steps that the search does not know.
     func difference(from program: Program, _ operations: [TaskOperation<Int>]) -> String? {
         if isIncomplete || !program.isOrderable { return nil }
         if entries.values.joined().contains(where: { $0.removesInput(in: program) }) { return nil }

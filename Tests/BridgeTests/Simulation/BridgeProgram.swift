@@ -30,7 +30,7 @@ struct BridgeProgram: Sendable {
         case cancelAll(Int)
         /// Adds an operation that was added before, which is refused.
         case addAgain(Int)
-        /// Has an operation depend on one that depends on it, which is refused.
+        /// Makes an operation depend on an operation that depends on it. This is refused.
         case closeCycle(Int, over: Int)
     }
 

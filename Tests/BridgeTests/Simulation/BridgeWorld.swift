@@ -58,7 +58,7 @@ final class BridgeWorld {
         return model.violations.isEmpty ? [] : model.violations + done
     }
 
-    /// Does all that still keeps anything from its end.
+    /// Takes all steps without which some operation cannot end.
     private func finishAll() throws {
         for queue in queues.indices { try take(.setSuspended(queue, false)) }
         for number in subjects.indices {
@@ -139,7 +139,7 @@ extension BridgeWorld {
 
     private func addAgain(_ number: Int) -> Bool {
         let operation = model.operations[number]
-        // An `OperationQueue` does not tell of one that it is about to start.
+        // An `OperationQueue` does not report an operation that it is about to start.
         if !operation.isAdded || model.queues[operation.queue].isFoundations { return false }
         expectRefusal("adding \(number) again") { try subjects[number].operation.addAgain() }
         return true
@@ -193,7 +193,8 @@ extension BridgeWorld {
 
     /// Returns whether nothing is left to come.
     private func takeEvents() -> Bool {
-        // Read before the finished operations: one that began since may depend on one that finished since.
+        // The events are read before the finished operations. An operation that begins in between may depend on an
+        // operation that finishes in between.
         let all = events.events
         for number in subjects.indices where subjects[number].operation.isFinished {
             model.wasFinishedByFoundation(number)
