@@ -23,7 +23,7 @@ public enum DeliveryEvent<ID: Hashable & Sendable>: Sendable {
     /// The lease has ended, and the engine delivers the payload again. If the body still executes, it was cancelled and
     /// keeps its permit until it ends.
     case leaseLost(ID)
-    /// A call of the engine failed. It is repeated after a pause; nil if it is not. A delivery whose acknowledgement is not
-    /// repeated has succeeded here and will be delivered again.
+    /// A call of the engine failed. It is repeated after `retryAfter`, or not at all if that is nil. If an
+    /// acknowledgement is not repeated, the engine delivers the payload again, although its body has succeeded.
     case engineFailed(EngineCall, ID?, error: any Error, retryAfter: Duration?)
 }

@@ -3,8 +3,8 @@ extension Trace {
     public struct Step: Sendable, Hashable {
         /// The reason for which an operation started when it did.
         public enum Cause: Sendable, Hashable {
-            /// It started as soon as it was added. The program may have waited for this operation before, which ended last
-            /// before that; nil if none had ended.
+            /// It started as soon as it was added. The value is the last operation that ended before the addition,
+            /// because the program may have waited for it; nil if none had ended.
             case added(after: Int?)
             /// It started when this operation, which it depends on, had finished.
             case dependency(Int)

@@ -42,7 +42,7 @@ struct Benchmark {
     }
 
     private static func measure(_ arguments: Arguments) async throws {
-        // Opened first: that they cannot be written is said before anything was measured.
+        // The files are opened first, so that an error of writing is reported before any measurement.
         var json = try arguments.jsonPath.map { path throws in try JSONFile(at: path) }
         let chart = try arguments.chartPath.map { path throws in try OutputFile(at: path) }
         let printed = json?.isStandardOutput == true ? nil : report(arguments)

@@ -22,7 +22,7 @@ package enum Interruption {
     ///
     /// - Parameters:
     ///   - cancel: Called at the signal.
-    ///   - leave: Called where the work has not ended the process after a while, and at a second signal.
+    ///   - leave: Called if the process has not ended some time after the signal, and at a second signal.
     package static func watch(
         cancel: @escaping @Sendable () -> Void, leave: @escaping @Sendable () -> Never
     ) {

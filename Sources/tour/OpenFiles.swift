@@ -2,8 +2,8 @@ import Foundation
 
 /// The limit of open files of the process.
 enum OpenFiles {
-    /// The recipes talk to a server over many connections at once. `URLSession` of the old sides does not end, and keeps
-    /// a processor busy, when it gets no descriptor for one.
+    /// The recipes talk to a server over many connections at once. If the `URLSession` of an old side gets no
+    /// descriptor for a connection, it never ends and keeps a processor busy.
     static let needed = 128
 
     /// Raises the process's limit to the required number.

@@ -18,7 +18,8 @@ final class ThreadMeter: Sendable {
 
     /// Samples the threads of the process. Called repeatedly on a dedicated thread.
     ///
-    /// A list costs the system time for each thread there is, so nine looks of ten are at their number, if that is as before.
+    /// Listing the threads takes time for each thread. So nine of ten samples read only the number of threads, unless
+    /// it has changed.
     func sample() {
         let isDue = state.withLock { state in
             defer { state.looks += 1 }
@@ -46,7 +47,8 @@ final class ThreadMeter: Sendable {
                 threads.count { idle[$0] == nil && $0 != state.sampler }
             }.max()
         }
-        // A thread that never stopped running meanwhile is not accounted yet; some thread did the work.
+        // The system has not yet accounted for a thread that ran without interruption. At least one thread did the
+        // work.
         return max(1, most ?? 1)
     }
 }
@@ -57,7 +59,8 @@ final class ThreadMeter: Sendable {
             (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
         }
 
-        /// How many threads there are, each of which is a folder in the list of them, and so a link to it.
+        /// The number of threads. Each thread is a folder in the system's list of threads, and therefore one link of
+        /// the list.
         private static func count() -> Int? {
             var list = stat()
             return stat("/proc/self/task", &list) == 0 ? Int(list.st_nlink) - 2 : nil

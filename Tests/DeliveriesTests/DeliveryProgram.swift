@@ -46,7 +46,7 @@ struct DeliveryProgram: Sendable {
     var kinds: [DeliveryOptions] = []
     var limitedKinds: Set<Int> = []
     var handlesPoison = false
-    /// One call of so many fails, or is slow; 0 for none.
+    /// One in this number of calls fails or is slow; 0 for none.
     var faultRarity = 0
     /// Nil if the first answer is like any other.
     var answer: Answer?

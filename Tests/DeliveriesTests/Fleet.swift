@@ -130,7 +130,7 @@
 
         var runCount: Int { runs.values.reduce(0) { $0 + $1.count } }
 
-        /// Runs of one payload at the same time, of which the earlier one had not lost its lease.
+        /// Simultaneous runs of one payload, if the earlier run had not lost its lease.
         var overlaps: [String] {
             runs.flatMap { id, runs -> [String] in
                 let runs = runs.sorted { $0.start < $1.start }

@@ -3,9 +3,9 @@
 
 /// The calls of threads and the actions of bodies, with their times.
 ///
-/// A program is linearizable if there is one order of all this in which the model does the same: each call happens between
-/// its invocation and its return, a body begins before that is seen, and it ends after that is seen (M. Herlihy and J. Wing,
-/// "Linearizability", TOPLAS 12, 1990).
+/// A program is linearizable if there is one order of all this in which the model does the same: each call happens
+/// between its invocation and its return, a body begins before its beginning is recorded, and ends after its end is
+/// recorded (M. Herlihy and J. Wing, "Linearizability", TOPLAS 12, 1990).
 struct History {
     /// A sequence of steps with a fixed order.
     enum Place: Hashable {
@@ -127,8 +127,8 @@ extension History: CustomStringConvertible {
 // MARK: - The search for an order
 
 extension History {
-    /// Says why there is no order in which the model does what happened; nil if there is one, or the program has steps of
-    /// which the search knows nothing.
+    /// Returns the reason why no order of the model matches the history. Nil if there is one, or if the program has
+    /// steps that the search does not know.
     func difference(from program: Program, _ operations: [TaskOperation<Int>]) -> String? {
         if isIncomplete || !program.isOrderable { return nil }
         if entries.values.joined().contains(where: { $0.removesInput(in: program) }) { return nil }

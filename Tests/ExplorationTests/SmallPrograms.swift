@@ -766,7 +766,8 @@ extension SmallPrograms {
         schedule.expectEmpty(queue)
     }
 
-    /// Two bodies await a barrier that is added at the same time. The body before the barrier is refused, or the barrier.
+    /// Two bodies await a barrier that is added at the same time. Either the wait of the body before the barrier is
+    /// refused, or the barrier is.
     static let awaitedBarrier = ExploredProgram("add a barrier / wait for it / wait for it") { schedule in
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
         let holder = Holder<TaskOperation<Void>>(nil)

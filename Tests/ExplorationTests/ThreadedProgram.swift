@@ -42,7 +42,7 @@ struct ThreadedProgram: Sendable, CustomStringConvertible {
 
     /// A smaller program that fails, too, after `failure`; nil if none was found.
     ///
-    /// - Parameter schedules: How many schedules are run at most, but for those that make choices smaller.
+    /// - Parameter schedules: The maximum number of schedules, not counting those that reduce the choices.
     func shrunk(seed: UInt64, after failure: FailedSchedule, schedules: Int = 4000) -> FailedSchedule? {
         var smallest: (program: ThreadedProgram, choices: Exploration.Choices)?
         var left = schedules

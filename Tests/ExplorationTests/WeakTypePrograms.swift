@@ -7,11 +7,12 @@ import Synchronization
 
 /// Programs on the types that use weaker orderings than sequential consistency, alone.
 ///
-/// What a type publishes is followed by plain variables: to read one of which the write did not happen before is a data race.
+/// Plain variables represent the data that a type publishes. Reading one is a data race unless its write happened
+/// before.
 enum WeakTypePrograms {
     static let all = [rank, ranks, latch, clock, surroundings, portions, observed]
 
-    /// A rank that was read tells what was done before it was set.
+    /// A thread that reads a rank also sees all that happened before the rank was set.
     static let rank = ExploredProgram("rank", memory: .weak) { schedule in
         let world = RankWorld()
         schedule.thread("setter") {
@@ -53,7 +54,7 @@ enum WeakTypePrograms {
         schedule.expect(seen.value!.contains(true), "neither thread saw the other's latch")
     }
 
-    /// A reading of the clock that is told as new is not older than what was told before.
+    /// A reading of the clock that is reported as new is not older than any reported before.
     static let clock = ExploredProgram("queue clock", memory: .weak) { schedule in
         let world = ClockWorld()
         schedule.thread("time") { world.source.time.store(1, ordering: .relaxed) }
@@ -76,8 +77,8 @@ enum WeakTypePrograms {
         schedule.runToEnd()
     }
 
-    /// No portion is handed out twice, and none to a thread that has stopped it. The elements need no order: the caller
-    /// awaits all tasks before it returns.
+    /// No portion is returned twice, and a thread that has called `stop` gets no further portion. The elements need no
+    /// order: the caller awaits all tasks before it returns.
     static let portions = ExploredProgram("portions", memory: .weak) { schedule in
         let (portions, tally) = (ChunkedRange(count: 5, stride: 2), Tally())
         for name in ["a", "b"] {
@@ -92,7 +93,8 @@ enum WeakTypePrograms {
         schedule.expectOnce(tally)
     }
 
-    /// A listener is told of the waits of bodies that begin after the thread that adds it has said so.
+    /// A thread adds a listener and announces this. The listener receives the waits of all bodies that begin after the
+    /// announcement.
     static let observed = ExploredProgram("observed wait", memory: .weak) { schedule in
         let (queue, isTold, waits, tally) = (TaskOperationQueue(), ControlledLock(false), WaitCounter(), Tally())
         let awaited = TaskOperation(name: "awaited") {}

@@ -84,8 +84,9 @@ struct HostileSourceTests {
             "class A: Operation { var attempts = 1 } ", "for a in b { c.addDependency(a) } ", "let q = { let q = ",
         ])
     func growth(piece: String) {
-        // The least processor time of some runs, so that a busy machine does not count. Linear is 8 times, the square 64
-        // times. More runs could only tell that the machine was busy once.
+        // The least processor time of several runs, so that other work of the machine does not count. For 8 times the
+        // source, linear work takes 8 times as long and quadratic work 64 times. After a ratio within the limit,
+        // further runs could only show that the machine was busy.
         func time(_ count: Int) -> Int {
             let bytes = Array(String(repeating: piece, count: count).utf8)
             let began = Self.processorTime

@@ -57,7 +57,7 @@ enum HostilePhase: CaseIterable {
         let dependent = queue.addOperation(dependencies: [operation]) {}
         dependent.addCompletionHandler {}
         let additions = [queue, scene.queues[0]].map { queue in Result { try queue.addOperation(operation) } }
-        // Barriers between may close a cycle: then nobody will ever run it.
+        // Barriers that were added in between may close a cycle. In that case no queue will ever run the operation.
         if additions.allSatisfy({ if case .failure = $0 { true } else { false } }) { operation.cancel() }
         try? queue.addOperation(other)
         other.cancel()

@@ -3,8 +3,8 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-/// Captures that call the library as they are freed, in every phase of what captures them, on several threads at once
-/// and under every executor.
+/// Captured objects that call the library while they are freed: in every phase of the object that captures them, on
+/// several threads at once, and under every executor.
 @Suite("Hostile captures and executors", .inTurns, .serialized, .timeLimit(.minutes(10)))
 struct HostileTests {
     private static let threads = 4

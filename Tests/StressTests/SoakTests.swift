@@ -7,8 +7,8 @@ import Testing
 /// Rounds of operations that come and go, on one pair of queues.
 ///
 /// `STRESS_OPERATIONS=5000000 swift test --filter SoakTests` runs so many of them, and watches how much memory is
-/// resident. That means something only while nothing else runs, and not under the address sanitizer, which keeps what
-/// is freed for a while.
+/// resident. That number is meaningful only while nothing else runs. Under the address sanitizer it is not, because
+/// the sanitizer keeps freed memory for a while.
 @Suite("Soak", .inTurns, .timeLimit(.minutes(600)))
 struct SoakTests {
     private static let wanted = ProcessInfo.processInfo.environment["STRESS_OPERATIONS"].flatMap { Int($0) }

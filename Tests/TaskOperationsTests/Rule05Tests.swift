@@ -118,8 +118,8 @@ struct Rule05Tests {
         let tooEarly = Recorder<Bool>()
         let dependency = other.addOperation(priority: .low) {}
         let operation = queue.addOperation(priority: .high) { tooEarly.record(!dependency.isFinished) }
-        // Told in the middle of adding the dependency, which raises that: the operation has it, and its queue does
-        // not know yet. There is time enough for a start.
+        // Called while the dependency is added, because that raises its priority. The operation already has the
+        // dependency, but its queue does not know it yet. The loop leaves the queue time for a wrong start.
         _ = other.observer {
             CountsWatcher {
                 if dependency.effectivePriority != .high { return }

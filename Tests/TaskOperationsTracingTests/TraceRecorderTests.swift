@@ -183,7 +183,7 @@ struct TraceRecorderTests {
     }
 }
 
-/// Keeps the events that it is told.
+/// Keeps the events that it receives.
 private final class EventList: TaskOperationObserver {
     private let recorder = Recorder<TaskOperationEvent>()
 

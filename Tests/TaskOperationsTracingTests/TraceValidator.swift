@@ -1,7 +1,7 @@
 import Foundation
 
-/// What the Trace Event Format demands, and the library beside it: slices of a lane do not overlap, waits and arrows have
-/// both of their ends, and times do not go back on a lane.
+/// Checks the rules of the Trace Event Format and further rules of the library. Slices of a lane do not overlap, each
+/// wait and arrow has both ends, and times on a lane do not decrease.
 struct TraceValidator {
     private(set) var faults: [String] = []
     private(set) var eventCount = 0
@@ -15,7 +15,7 @@ struct TraceValidator {
 
     init(_ url: URL) throws {
         let text = try String(contentsOf: url, encoding: .utf8)
-        // As the format's own readers do with one that was cut.
+        // The readers of the format complete a truncated file in the same way.
         let whole = text.hasSuffix("]\n") ? text : text + "\n]"
         let events = try JSONSerialization.jsonObject(with: Data(whole.utf8)) as? [[String: Any]] ?? []
         eventCount = events.count

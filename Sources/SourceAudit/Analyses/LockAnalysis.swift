@@ -37,7 +37,8 @@ extension FileMatcher {
         }
     }
 
-    /// Whether a branch between two sections of one function rests on the first, and both name the same variable.
+    /// Whether a branch between two sections of one function depends on the first section, and both sections name the
+    /// same variable.
     private func isCheckAndAction(_ first: Int, _ second: Int) -> Bool {
         guard second - first < 400, file.outline.scopes(around: second).contains(file.outline.scope(of: first))
         else { return false }
@@ -98,7 +99,7 @@ extension FileMatcher {
         }
     }
 
-    /// A value that one member reads under a lock, and another counts down under the same.
+    /// Finds values that one member reads under a lock, and that another member decrements under the same lock.
     private mutating func addCheckedGetters(_ sections: [Section]) {
         var read: [Identity: Set<Word>] = [:]
         for section in sections where section.isClosure {

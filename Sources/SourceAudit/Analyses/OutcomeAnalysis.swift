@@ -23,7 +23,7 @@ extension FileMatcher {
                 .compactMap { identity(ofMember: $0) })
     }
 
-    /// The brace of the closure that a call is given last, if the call is a statement whose value nothing uses.
+    /// The opening brace of the trailing closure of a call, if the call is a statement whose value is not used.
     private func closureOfStatement(_ method: Int) -> Int? {
         var open = method + 1
         if file[open] == .openParen { open = file.partner(open) + 1 }
@@ -107,7 +107,8 @@ extension FileMatcher {
         return file.text(call) == "Task" && ["sleep", "checkCancellation"].contains(file.text(call + 2))
     }
 
-    /// Whether an error does not leave the closure: a `catch` takes it, or it belongs to a closure or function inside.
+    /// Whether an error does not leave the closure: a `catch` handles it, or it is thrown in an inner closure or
+    /// function.
     private func isHandled(_ index: Int, within open: Int) -> Bool {
         for place in file.outline.scopes(around: index) {
             let scope = file.outline.scopes[place]

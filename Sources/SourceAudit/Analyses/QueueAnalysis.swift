@@ -19,7 +19,7 @@ extension FileMatcher {
         addImpliedLimits()
     }
 
-    /// Processes and descriptors that are opened in bodies, of which a queue's width limits the number.
+    /// Finds processes and descriptors that are opened in bodies, so that the width of the queue limits their number.
     private mutating func addImpliedLimits() {
         let names: Set = ["Process", "NSTask", "Pipe", "FileHandle", "fopen", "open", "socket", "popen", "posix_spawn"]
         for index in file.tokens.indices where file.isWord(index) && file[index + 1] == .openParen {

@@ -79,7 +79,7 @@ extension FileMatcher {
         return nil
     }
 
-    /// Whether the system asks for the queue that a call is given, or nil if it does not.
+    /// The certainty that a function of the system requires the queue that a call passes; nil if none does.
     func requires(_ call: Call) -> Finding.Certainty? {
         let (name, label) = (file.text(call.name), file.vocabulary[call.label])
         if name.hasSuffix("SetDispatchQueue") || name.hasSuffix("ScheduleWithRunLoop")

@@ -62,7 +62,7 @@ extension FileMatcher {
         if let index = facts.cancelledThrow { add("operation-throws-when-cancelled", index, .likely) }
     }
 
-    /// Whether an operation asks another for something that every operation does not have.
+    /// Whether an operation uses a member of another operation that `Operation` itself does not declare.
     private func readsResult(of property: Int, in type: TypeDeclaration) -> Bool {
         let common: Set<Term> = [
             .cancel, .isCancelled, .start, .main, .isFinished, .isExecuting, .isReady, .addDependency, .dependencies,

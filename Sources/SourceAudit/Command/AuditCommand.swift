@@ -131,7 +131,7 @@ public struct AuditCommand {
         auditor.indexLibrary = arguments.indexLibrary
         auditor.usesIndex = arguments.usesIndex
         if showsProgress {
-            // Short runs show nothing; long ones a number that changes a hundred times at most.
+            // Short runs show nothing. Long runs show a number that changes at most 100 times.
             var shown = -1
             let began = ContinuousClock.now
             auditor.progress = { done, all in

@@ -88,7 +88,7 @@ struct CriticalSection {
         var annotation = ""
     }
 
-    /// How `withLock` is called, so that control leaves it as it left the statements.
+    /// The form of the call of `withLock` that keeps the control flow of the statements, such as `return`.
     private func call() throws(Refusal) -> Call {
         let executor = rewriter.matcher.executor(use)
         guard file[file.outline.scopes[executor].head] != .initializer else {
@@ -184,7 +184,7 @@ struct CriticalSection {
         return exits
     }
 
-    /// A constant that the statements give its value cannot be captured before it has one.
+    /// A constant that gets its value in the statements cannot be captured by a closure.
     private func checkUnsetConstants() throws(Refusal) {
         for variable in rewriter.matcher.declarations.variables where variable.index < use && variable.index > 0 {
             let isDeclared = file[variable.index - 1] == .let || file[variable.index - 1] == .var

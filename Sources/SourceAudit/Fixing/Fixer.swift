@@ -199,7 +199,8 @@ struct Fixer {
         return modules
     }
 
-    /// For each token with a finding that can be rewritten, its rewrite and its place among those of that rewrite.
+    /// For each token whose finding can be rewritten, the number of its rewrite and its position among the tokens of
+    /// that rewrite.
     private func ordinals(in matcher: FileMatcher) -> [Int: [Int]] {
         var counts = [Int](repeating: 0, count: Rewrite.all.count)
         var ordinals: [Int: [Int]] = [:]

@@ -39,7 +39,7 @@ struct CodeBaseFacts {
     var patterns: Set<String> = []
     /// Whether the code base has a `withLock` of its own that does more than lock, call and unlock.
     var hasUnusualWithLock = false
-    /// Whether a `withLock` of the code base's own may be called for nothing but its effect.
+    /// Whether the code base has its own `withLock` with a discardable result.
     var hasDiscardableWithLock = false
 
     mutating func add(_ matcher: FileMatcher, _ findings: [Finding]) {

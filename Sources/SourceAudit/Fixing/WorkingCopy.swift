@@ -1,8 +1,8 @@
 import Foundation
 
-/// Asks git about files, so that nothing is overwritten that git could not bring back.
+/// Asks git about files, so that no content is overwritten that git cannot restore.
 enum WorkingCopy {
-    /// The files that git does not know, or that have changes which are not committed.
+    /// The files that are not in git, or that have uncommitted changes.
     static func unsafe(_ paths: [String]) -> [String] {
         let folders = Dictionary(grouping: paths) { URL(filePath: $0).deletingLastPathComponent().path }
         return folders.sorted { $0.key < $1.key }.flatMap { folder, paths in

@@ -20,8 +20,8 @@ struct SymbolOwner {
 
     init(_ codeBase: CodeBase) { self.codeBase = codeBase }
 
-    /// Whether a symbol is a member of the class that queues and sources have in common: which of them is meant, names
-    /// have to say.
+    /// Whether a symbol is a member of the common base class of queues and sources. Only names can show which of them
+    /// is meant.
     static func isShared(_ usr: String) -> Bool {
         ["s:8Dispatch0A6ObjectC", "c:objc(cs)OS_dispatch_object", "c:objc(pl)OS_dispatch_object"].contains {
             usr.hasPrefix($0)

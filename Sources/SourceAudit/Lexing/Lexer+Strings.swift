@@ -29,14 +29,15 @@ extension Lexer {
         }
     }
 
-    /// Whether nothing but blanks stand between the byte so many places further on and the end of its line.
+    /// Whether only blanks follow on the line, from `offset` bytes after the current position.
     private func endsLine(_ offset: Int) -> Bool {
         var offset = offset
         while Byte.isBlank(peek(offset)) { offset += 1 }
         return Byte.isNewline(peek(offset))
     }
 
-    /// The contents of a short string on one line without escapes, which the position is left behind; nil for others.
+    /// Reads a short string on one line without escapes, and advances behind it. Returns its contents; nil for other
+    /// strings.
     private mutating func plainWord(_ contents: Int, _ hashes: Int) -> Word? {
         var end = contents
         while end < bytes.count, bytes[end] != Byte.quote {

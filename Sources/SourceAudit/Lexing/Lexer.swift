@@ -89,7 +89,8 @@ struct Lexer {
         add(.mark, from: start, vocabulary.word(bytes, start, position))
     }
 
-    /// Marks of one byte, but for those whose parts would be taken for something else: `->`, `==`, `!=`, `&&`, `||`.
+    /// The length of a mark. It is 1, except for marks whose parts have other meanings: `->`, `==`, `===`, `!=`,
+    /// `!==`, `&&`, `||`.
     private func markLength(_ byte: UInt8) -> Int {
         switch (byte, peek(1)) {
         case (Byte.minus, Byte.greater), (Byte.ampersand, Byte.ampersand), (Byte.bar, Byte.bar): 2

@@ -4,7 +4,7 @@
 /// a search in `SourceFile.lineStarts`.
 struct Token {
     enum Kind: UInt8 {
-        /// An identifier or a keyword. Its word is without backticks, unless it would read as a keyword then.
+        /// An identifier or a keyword. Its word excludes backticks, unless it would be a keyword without them.
         case word
         /// A bracket, an operator or a part of one. Its word is the text.
         case mark
@@ -29,7 +29,7 @@ struct Token {
     var word: Word { Word(number: bits & 0x1FFF_FFFF) }
 }
 
-/// A text that a vocabulary knows, by its number. Equal texts have equal numbers.
+/// The number of a text in a vocabulary. Equal texts have equal numbers.
 struct Word: Hashable {
     let number: UInt32
 }

@@ -87,7 +87,7 @@ struct FileMatcher {
                         ?? foreignType(result, index, rules)
                 }
                 guard fits(type), !isOwnOverload(index, of: result.type.name) else { return nil }
-                // An extension of `Optional` may be meant, or of a protocol, of which names say nothing.
+                // The member may belong to an extension of `Optional` or of a protocol. Names do not show that.
                 let isOwn =
                     codeBase.declares(file.word(index), in: Word(.optionalType))
                     || codeBase.declaresInProtocol(file.word(index), of: type)

@@ -10,8 +10,8 @@ struct Waves {
     /// The strongly connected components of the graph, each after the components that it uses.
     private(set) var components: [[Int]] = []
     private var componentOf: [Int]
-    /// The wave of each node, from 1; 0 for a node that does not count. No earlier wave uses a node of a later one: the
-    /// nodes of the first wave are used by no other.
+    /// The wave of each node, from 1; 0 for a node that does not count. No node uses a node of an earlier wave. Nodes
+    /// of the first wave are used only within their component.
     private(set) var wave: [Int]
     /// The layer of each node, from 1: the nodes of the first layer use no others.
     private(set) var layer: [Int]

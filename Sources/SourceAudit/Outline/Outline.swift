@@ -10,7 +10,8 @@ struct Outline {
     /// A part of a condition: the tokens that stand behind a directive, and whether they must not hold.
     typealias ConditionPart = (range: Range<Int>, isNegated: Bool)
 
-    /// The conditions of branches. All parts of one hold: its own, and the opposites of those of the branches before it.
+    /// The conditions of branches. Each has several parts, which must all hold: the condition written at the branch,
+    /// and the negated conditions of the branches before it.
     private(set) var conditions: [[ConditionPart]] = [[]]
 
     init(_ tokens: [Token], _ lineStarts: [UInt32], language: Lexer.Language) {

@@ -1,5 +1,5 @@
-/// A line for each finding, as Xcode shows it beside the source, or a workflow of GitHub in a pull request. Xcode wants
-/// whole paths, a workflow those from the root of the repository.
+/// A line for each finding, as Xcode shows it beside the source, or a workflow of GitHub in a pull request. Xcode
+/// needs absolute paths; a workflow needs paths from the root of the repository.
 struct FindingLines {
     let text: String
 

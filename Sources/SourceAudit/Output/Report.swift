@@ -89,7 +89,8 @@ public struct Report: Codable, Sendable {
         public var path: String
         public var sites: Int
         public var effort: Int
-        /// From 1: nothing that is left to move in a later wave is used by an earlier one; nothing else uses wave 1.
+        /// The wave, from 1: a wave is used only by files of earlier waves and its own; no other remaining file uses a
+        /// file of wave 1.
         public var wave: Int
         /// The layer, from 1: a layer uses only files of earlier layers; layer 1 uses no file that has something left
         /// to move.

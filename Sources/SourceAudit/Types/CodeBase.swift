@@ -20,7 +20,7 @@ final class CodeBase {
     /// Variables by name alone, in any type or function.
     private var variables: [Word: Agreed<TypeReference>] = [:]
     private(set) var functions: Set<Word> = []
-    /// The types of parameters, by the function's name, or the type's that an initialiser makes, and the label.
+    /// The types of parameters, by the label and the name of the function (for an initialiser, the name of its type).
     private var parameters: [MemberKey: Agreed<TypeReference>] = [:]
     /// The first associated values of enumeration cases, by the names of the cases.
     private var payloads: [Word: Agreed<TypeReference>] = [:]
@@ -93,7 +93,8 @@ final class CodeBase {
         return methods.contains(key) || members[key] != nil
     }
 
-    /// Whether a protocol of the code base that it makes a system type conform to declares a function or variable.
+    /// Whether a function or variable is declared by a protocol of the code base to which the code base makes a system
+    /// type conform.
     func declaresInProtocol(_ name: Word, of type: SystemType) -> Bool {
         (types[vocabulary[type.rawValue]] ?? []).contains { declaration in
             declaration.supers.contains { declares(name, in: $0.name) }
@@ -135,7 +136,7 @@ final class CodeBase {
 
     private func findSystemType(_ name: Word) -> SystemType? {
         var name = name
-        // No chain is longer in practice; the bound keeps hostile ones from the stack.
+        // No chain is longer in practice. The bound keeps hostile chains from overflowing the stack.
         for _ in 0..<64 {
             if let type = systemTypes[name], !hides(name) { return type }
             // An alias in one file does not change the meaning of a type of the same name in the others.

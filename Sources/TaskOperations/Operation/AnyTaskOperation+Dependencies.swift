@@ -135,7 +135,8 @@ extension AnyTaskOperation {
 
 /// The place of an operation that has become ready.
 enum ReadyPlace {
-    /// In the host that makes the call, at this slot. The host's lock must be held until it has used the slot.
+    /// The operation is in the host that makes the call, at this slot. The host must hold its lock until it has used
+    /// the slot.
     case inCaller(slot: Int)
     case elsewhere(Scheduler)
 }

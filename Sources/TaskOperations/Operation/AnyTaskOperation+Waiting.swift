@@ -11,7 +11,8 @@ extension AnyTaskOperation {
     ///
     /// - Throws: `CancellationError` if the task is cancelled before the operation has finished;
     ///   `TaskOperationError.waitCycle` if a body awaits an operation that cannot end before the body does.
-    // Inlined in `value`: its frame would be a hundredth of an operation that is awaited on an idle queue.
+    // Inlined in `value`: its frame would take a hundredth of the cost of an operation that is awaited on an idle
+    // queue.
     @inline(__always)
     public func waitUntilFinished() async throws {
         if isFinished { return }

@@ -20,7 +20,7 @@ struct DependencyList: Sendable {
     /// Dependencies that have not been reported as finished. Linear.
     var unfinished: [AnyTaskOperation] { list.compactMap { $1.isFinished ? nil : $0 } }
 
-    /// Whether all dependencies satisfy a condition that have not been reported as finished. Linear.
+    /// Whether all dependencies that have not been reported as finished satisfy a condition. Linear.
     func allUnfinished(_ predicate: (AnyTaskOperation) -> Bool) -> Bool {
         list.allSatisfy { $1.isFinished || predicate($0) }
     }

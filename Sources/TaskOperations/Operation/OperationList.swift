@@ -22,7 +22,7 @@ struct OperationList<Note: Sendable>: Sendable {
 
     var operations: [AnyTaskOperation] { compactMap { operation, _ in operation } }
 
-    /// Calls a function with each operation, until it returns false. Returns whether it never did.
+    /// Calls a predicate with each operation until it returns false. Returns whether it was true for all operations.
     func allSatisfy(_ predicate: (AnyTaskOperation, Note) -> Bool) -> Bool {
         isSatisfied(first, predicate) && others.allSatisfy { isSatisfied($0, predicate) }
     }

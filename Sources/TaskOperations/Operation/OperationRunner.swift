@@ -20,8 +20,9 @@ class OperationRunner: @unchecked Sendable {
 
     /// The task's reference to itself, uncounted: see `State`.
     ///
-    /// The compiler does not know the layout of `UnsafeCurrentTask`, and would copy and destroy the state through tables,
-    /// which was a twentieth of the cost of an operation on an idle queue. It is one reference to the task.
+    /// An `UnsafeCurrentTask` is one reference to the task, but the compiler does not know its layout. It would copy
+    /// and destroy the state through value witness tables. This took a twentieth of the cost of an operation on an
+    /// idle queue.
     private struct RunningTask: @unchecked Sendable {
         private let reference: UnsafeRawPointer
 
@@ -53,7 +54,8 @@ class OperationRunner: @unchecked Sendable {
     }
 
     /// Raises the priority of the task.
-    // Not inlined: an async function allocates temporaries whose size the compiler does not know each by itself, in advance.
+    // Not inlined: if the compiler does not know the size of a temporary, an async function allocates it separately
+    // and in advance.
     @inline(never)
     func escalate(to level: PriorityLevel) {
         use { $0.escalateIfAvailable(to: level.taskPriority) }

@@ -95,7 +95,7 @@ package struct QueueCapture: Sendable {
     /// The reasons of one operation. Linear.
     package func reasons(of slot: Int) -> [QueueReason] { state.reasons(of: slot) }
 
-    /// The unfinished operations in the order of arrival, and their reasons. Sorts.
+    /// The unfinished operations in the order of arrival, and their reasons. Sorts the operations.
     package var allReasons: [(slot: Int, reasons: [QueueReason])] { state.allReasons }
 }
 

@@ -1,5 +1,5 @@
 extension Scheduler {
-    /// How a queue stood at a moment. The state is a value, so that this costs no more for many operations.
+    /// The state of a queue at one moment. It is a value, so the cost does not depend on the number of operations.
     struct Capture: Sendable {
         let scheduler: Scheduler
         let state: State

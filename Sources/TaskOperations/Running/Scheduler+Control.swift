@@ -43,7 +43,8 @@ extension Scheduler {
     /// Waits until no operation is left.
     ///
     /// - Returns: True if no operation is left; false if the wait was given up.
-    /// - Throws: `TaskOperationError.waitCycle` within a body that an operation of this queue waits for, or is.
+    /// - Throws: `TaskOperationError.waitCycle` in the body of an operation of this queue, or of one for which such an
+    ///   operation waits.
     nonisolated func waitUntilEmpty(_ wait: WaitUntilEmpty) async throws(TaskOperationError) -> Bool {
         if withCore({ $0.state.isEmpty }) { return true }
         try await AnyTaskOperation.withWaitEdge(.end(self)) { await suspendUntilEmpty(wait) }

@@ -11,9 +11,9 @@ extension Scheduler {
 
     /// Takes one operation in as soon as there is room for it, in the order of the calls.
     ///
-    /// - Throws: `CancellationError` if the task is cancelled first; `TaskOperationError` as `submit` does, `queueShutDown`,
-    ///   and `waitCycle` if a body waits that keeps the permit without which there will be no room. Then it has not been
-    ///   added; but after `queueShutDown` it has ended.
+    /// - Throws: `CancellationError` if the task is cancelled first; `TaskOperationError` as `submit` does,
+    ///   `queueShutDown`, and `waitCycle` if the waiting body keeps a permit that is needed before there can be room.
+    ///   The operation has then not been added. After `queueShutDown`, it has ended.
     package nonisolated func submitWaitingForRoom(_ operation: AnyTaskOperation) async throws {
         try Task.checkCancellation()
         try claimAndLink(operation)
@@ -35,7 +35,7 @@ extension Scheduler {
         if hasBarriers || isAwaited { try restoreOrder(operation) }
     }
 
-    /// Takes an operation in if nothing waits for room and there is some. Returns whether it was.
+    /// Takes an operation in if the queue has room and no operation waits for room. Returns whether it did.
     private nonisolated func takeNow(_ operation: AnyTaskOperation) -> Bool {
         withCore { core in
             let mustWait = core.state.isFull && core.state.acceptance.intake.accepts && !operation.isFinished

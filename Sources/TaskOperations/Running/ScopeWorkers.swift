@@ -117,7 +117,7 @@ extension ScopeWorkers {
     fileprivate enum Decision {
         case make
         case work(Worker)
-        /// End. Resume the scope's task, if there is one: it waits and has work.
+        /// End. Resume the scope's task if it waits and has work; otherwise nil.
         case leave(Continuation?)
     }
 }

@@ -64,9 +64,9 @@ extension Worker {
         return level == self.level
     }
 
-    // One function that is inlined in the tasks of workers: the frames and hops of three were a thirtieth of the cost of an
-    // operation on an idle queue. Rare branches are not inlined, so that all frames of a plain worker fit into the first
-    // kilobyte of the task's stack, which is one allocation.
+    // One function that is inlined in the tasks of workers: the frames and hops of three functions took a thirtieth of
+    // the cost of an operation on an idle queue. Rare branches are not inlined, so that all frames of a plain worker
+    // fit into the first kilobyte of the task's stack, which is one allocation.
     @concurrent
     @inline(__always)
     func run() async {
@@ -154,8 +154,8 @@ extension Worker {
 /// Bodies that do not suspend would otherwise keep a thread of the pool for as long as their queue has work. Reading the
 /// clock costs a tenth of an empty operation, so it is read after 1, 2, 4 … and at most 64 bodies while they are short.
 ///
-/// A body that suspends frees the thread anyway, and the worker gets a new slice. Another yield would make 256 bodies at
-/// once that sleep for a millisecond half as expensive again.
+/// A body that suspends frees the thread anyway, and the worker gets a new slice. Another yield would add half to the
+/// cost of 256 concurrent bodies that sleep for a millisecond.
 struct TimeSlice {
     /// The worker that was the last to begin a slice on a thread.
     private static let lastWorker = ThreadMark()
@@ -188,8 +188,9 @@ struct TimeSlice {
     @inline(never)
     private mutating func isTimeUp(_ worker: Worker) -> Bool {
         if Moment.now - start >= .milliseconds(1) {
-            // A worker that had its thread all the time is the last that began a slice there. One that had not may take
-            // itself for that, if it was alone, and yields for nothing.
+            // A worker that has kept its thread is the last worker that began a slice there. The same can hold for a
+            // worker that left the thread and returned, if no other worker used it meanwhile. That worker yields
+            // needlessly.
             if Self.lastWorker.isSet(to: ObjectIdentifier(worker)) { return true }
             begin(of: worker)
             return false

@@ -10,7 +10,8 @@ struct Acceptance<Element: Sendable, Waiter: Sendable>: Sendable {
     }
 
     let overflow: QueueOverflow
-    /// The number of operations that may be queued; `Int.max` without a limit. After it is lowered, more may be queued.
+    /// The number of operations that may be queued; `Int.max` without a limit. If the limit was lowered, more may be
+    /// queued.
     var limit: Int
     private(set) var intake = QueueIntake.open
     /// The number of dropped operations that have not left the queue.
@@ -29,7 +30,7 @@ struct Acceptance<Element: Sendable, Waiter: Sendable>: Sendable {
     mutating func setIntake(_ intake: QueueIntake) { self.intake = max(self.intake, intake) }
 }
 
-/// Whether a queue accepts operations. It never goes back to a case before.
+/// Whether a queue accepts operations. It never returns to an earlier case.
 enum QueueIntake: Int, Comparable, Sendable {
     case open
     /// Open until the queue is empty for the first time, then shut.
@@ -109,7 +110,7 @@ extension SchedulerState {
         return true
     }
 
-    /// Moves the intake on; it never goes back. A queue that is to be shut once it is empty, and is empty, is shut.
+    /// Advances the intake; it never returns to an earlier case. `.closing` shuts an empty queue at once.
     mutating func setIntake(_ intake: QueueIntake) {
         acceptance.setIntake(intake == .closing && isEmpty ? .shut : intake)
         if !acceptance.intake.accepts { refuseProducers() }
@@ -132,8 +133,8 @@ extension SchedulerState {
         return isSuspended ? 0 : max(0, width.capacity - executing)
     }
 
-    /// Whether one more operation would start at once, after all that are queued. False if that is not certain: with
-    /// policies, it depends on the operation.
+    /// Whether one more operation would start at once, together with all queued operations. False if that is not
+    /// certain: with policies, it depends on the operation.
     var couldStartAnother: Bool {
         admission.policies == nil && !isHalted && acceptance.intake == .open && !hasUnfinishedBarriers
             && !permits.isAwaitedBack && queuedCount < freePermitCount

@@ -1,6 +1,7 @@
 /// The ready operations of a queue, and the rules for which of them starts next.
 ///
-/// A plain queue starts the first entry of `ready`. Its `barriers` and `policies` are nil, which is all that it pays for them.
+/// A plain queue starts the first entry of `ready`. Its `barriers` and `policies` are nil, so they cost only a check
+/// for nil.
 struct Admission: Sendable {
     typealias Entry = ReadyQueue.Entry
 

@@ -14,8 +14,8 @@ public struct OperationAgeing: Hashable, Sendable {
     private init(interval: Duration) { self.interval = interval }
 }
 
-/// Since when the operations of a queue wait. The first of a level in the order of arrival has waited longest, so that only
-/// these need be compared.
+/// The times from which the operations of a queue have waited. In each level, the operation that arrived first has
+/// waited longest, so only these operations need be compared.
 struct Ages: Sendable {
     let ageing: OperationAgeing
     /// By slot.

@@ -73,7 +73,7 @@ struct TokenBucket: Hashable, Sendable {
 
     mutating func take(at time: Duration) { next = max(next, time) + interval }
 
-    /// The tokens of another rate. As many tokens are missing as before, at most all.
+    /// The bucket after a change to another rate. It lacks as many tokens as before, but at most `rate.burst`.
     func changed(to rate: OperationRate, at time: Duration) -> TokenBucket {
         var bucket = TokenBucket(rate)
         let missing = max(0, (next - time) / interval)

@@ -4,9 +4,9 @@
 /// `AsyncSemaphore`. The caller decides whether the first entry can be taken: it may need more permits than are free. No
 /// entry overtakes it.
 ///
-/// Entries are not searched. An entry that is removed from the middle is inserted into a second list of the same kind, and
-/// removed from both at their heads, or with others once there are many. So every call takes amortised constant time;
-/// insertions and removals out of order take logarithmic time.
+/// Entries are not searched. An entry that is removed from the middle is inserted into a second list of the same kind.
+/// It leaves both lists when it is at both heads, or together with others once many entries are removed. So every call
+/// takes amortised constant time; insertions and removals out of order take logarithmic time.
 struct ReadyQueue: Hashable, Sendable {
     /// An entry: its slot, which identifies it for the caller, and its arrival number.
     struct Entry: Hashable, Sendable {
@@ -19,8 +19,8 @@ struct ReadyQueue: Hashable, Sendable {
     private var lists: [RankedList] = []
     /// A bit for each level whose list is not empty. The head of every list is an entry that was not removed.
     private var occupied: UInt8 = 0
-    /// Removed entries that are still in the list of the same level. One that left a level and came back has several
-    /// entries there; they are alike, so it does not matter which of them is dropped.
+    /// Removed entries that are still in the list of the same level. An operation that left a level and returned to it
+    /// has several equal entries there, so it does not matter which of them is dropped.
     private var removed: [RankedList] = []
     private var removedCount = 0
     /// Entries that were inserted and neither served nor removed.

@@ -135,8 +135,8 @@ extension SchedulerState {
         admission.unparkFirst(of: set)
     }
 
-    /// Declines the offers of limits, but for that of the operation that starts next: no limit is kept free for an operation
-    /// that cannot start. Returns whether there were any.
+    /// Declines all offers of limits except the offer to the operation that starts next, so that no limit is kept free
+    /// for an operation that cannot start. Returns whether an offer was declined.
     mutating func declineOffers() -> Bool {
         guard let offered = limited?.offered, !offered.isEmpty else { return false }
         let next = nextLevel == nil ? nil : selection?.set

@@ -41,7 +41,7 @@ extension SchedulerState {
         return reasons(slot, line, behind: barrier, between: between, ahead: ahead)
     }
 
-    /// The operations that have not ended, in the order of arrival, and their reasons. Sorts.
+    /// The operations that have not ended, in the order of arrival, and their reasons. Sorts the operations.
     var allReasons: [(slot: Slot, reasons: [QueueReason])] {
         let slots = records.slots.sorted { records[$0].arrival < records[$1].arrival }
         let line = Line(self)

@@ -75,7 +75,7 @@ extension SchedulerState {
 
     func entry(_ slot: Slot) -> ReadyQueue.Entry { ReadyQueue.Entry(arrival: records[slot].arrival, slot: slot) }
 
-    /// All operations that have not ended, in the order of arrival. Sorts.
+    /// All operations that have not ended, in the order of arrival. Sorts the operations.
     var elements: [Element] { elements { _ in true } }
 
     func elements(where isIncluded: (Record) -> Bool) -> [Element] {

@@ -7,8 +7,8 @@ struct SlotMap<Value> {
 
     /// A slot is a chunk's number and four bits for the place in it.
     private var chunks: [Chunk?] = []
-    /// Chunks that may have room; the last one is filled first. It contains every chunk with room. Full and removed chunks
-    /// are skipped at their turn.
+    /// The numbers of all chunks with room. The last one is filled first. Numbers of full and removed chunks may
+    /// remain, and are removed when they become the last one.
     private var roomy: [Int] = []
     private(set) var count = 0
 
@@ -31,7 +31,7 @@ struct SlotMap<Value> {
         return chunk.holds(slot & Chunk.mask)
     }
 
-    /// Every value, by slot. Linear in the values and a little for each chunk up to the last that holds any.
+    /// Every value, by slot. Linear in the number of values and the number of chunks.
     var all: [Value] {
         var all: [Value] = []
         all.reserveCapacity(count)
@@ -119,8 +119,8 @@ struct SlotMap<Value> {
 // A map that changes a chunk is the only one that has it; copies of maps only read.
 extension SlotMap: @unchecked Sendable where Value: Sendable {}
 
-/// Room for 16 values. An empty chunk is freed at once, where an array of optionals would look at each: 180 instructions for a
-/// link of a chain. A chunk of 16 keeps an idle queue small.
+/// Room for 16 values. An empty chunk is freed at once. An array of optionals would first examine each of its
+/// elements, which took 180 instructions for each operation of a chain. A chunk of 16 keeps an idle queue small.
 private final class SlotChunk<Value> {
     static var shift: Int { 4 }
     static var size: Int { 16 }

@@ -31,7 +31,7 @@ extension TaskOperationQueue {
 private final class CountFanOut: ChangeListener {
     private let observers = Lock<[any OperationCountObserver]>([])
 
-    /// Returns the observer of a type. Adds the new one if there is none.
+    /// Returns the present observer of the type `Observer`. If there is none, adds `new` and returns it.
     func observer<Observer: OperationCountObserver>(orAdd new: Observer) -> (observer: Observer, isNew: Bool) {
         observers.withLock { observers in
             for observer in observers {

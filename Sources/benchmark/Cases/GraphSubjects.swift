@@ -57,8 +57,8 @@ enum GraphSubjects {
         }
     }
 
-    /// A work item can wait for one other, or for a group: graphs where an operation has one predecessor at most,
-    /// or all those that have none.
+    /// A work item can wait for one other item or for a group. So each operation of the graph must have at most one
+    /// predecessor, or all operations that have none.
     static func dispatchQueue(_ shape: @escaping Shape) -> Subject {
         Subject(.dispatchQueue) { count in
             let graph = shape(count)

@@ -29,8 +29,8 @@ extension Case {
                 [.taskOperationQueue, .taskGroup, .taskGroupNext, .taskGroupSemaphore, .task], width: width))
     }
 
-    /// `OperationQueue` blocks a thread for as long. Subjects without a width are left out: they would wait for all at
-    /// once.
+    /// An operation of an `OperationQueue` blocks a thread while it waits. Subjects without a width are left out,
+    /// because all their operations would wait at once.
     static let io = Case(
         "io", "takes 1 ms of waiting, width \(ioWidth)", sizes: [10_000],
         subjects: Submission<Sleeping>.subjects(

@@ -74,7 +74,8 @@ extension Case {
         for task in tasks { _ = await task.result }
     }
 
-    /// So short that requests and not bodies are measured, and long enough for others to come meanwhile.
+    /// The work is so short that requests are measured and not bodies, but long enough for other requests to arrive
+    /// meanwhile.
     @Sendable private static func work(_ key: Int) async -> Int {
         await Task.yield()
         return key

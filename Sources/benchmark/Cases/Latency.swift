@@ -125,8 +125,8 @@ private final class Probe: Sendable {
         arrived.signal()
     }
 
-    /// The quantile of many attempts, made on the main thread. Before each there is a pause, so that the body
-    /// before has ended and its thread has come to rest.
+    /// The quantile of many attempts, made on the main thread. A pause precedes each attempt, so that the previous
+    /// body has ended and its thread is idle.
     static func measure(
         _ count: Int, _ part: Double, attempt: @escaping @Sendable (Probe) -> Void
     ) async -> Measurement {

@@ -2,7 +2,8 @@ import Foundation
 @_spi(Lock) import TaskOperations
 
 extension Case {
-    /// The time is that of making them and having them wait. A suspended task awaits a continuation.
+    /// The measured time is the time to make the operations or tasks, until they wait. A suspended task awaits a
+    /// continuation.
     static let pendingMemory = Case(
         "pending-memory", "empty, waits", sizes: [100_000],
         subjects: [

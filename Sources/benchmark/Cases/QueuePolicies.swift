@@ -84,7 +84,7 @@ extension Case {
         ])
 }
 
-/// How late starts are that ought to come every millisecond after the first ten.
+/// The delays of starts that should occur every millisecond after the first ten.
 private final class Lateness: Sendable {
     private let starts = Lock<[ContinuousClock.Instant]>([])
 

@@ -32,8 +32,9 @@ final class ThreadCounter: Sendable {
         if let count = Self.count { most.max(count, ordering: .relaxed) }
     }
 
-    /// The threads of the process, each of which is a folder in the system's list of them, and so one of its links. It
-    /// allocates no memory, because the memory in use is measured at the same time.
+    /// The number of threads of the process. The system lists threads in a folder, which has one subfolder and so one
+    /// link for each thread. Reading the number of links allocates no memory. This matters because the memory in use
+    /// is measured at the same time.
     private static var count: Int? {
         #if canImport(Glibc)
             var list = stat()

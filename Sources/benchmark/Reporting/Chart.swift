@@ -1,7 +1,7 @@
 import Foundation
 
-/// The figures of `growth` as a drawing: the cost of an operation against how many there are, on logarithmic axes,
-/// a panel for each kind. Linear work is a level line, quadratic work one that climbs.
+/// The figures of `growth` as a drawing: the cost of an operation against the number of operations, on logarithmic
+/// axes, a panel for each kind. Linear work is a level line, quadratic work one that climbs.
 enum Chart {
     static let caseName = "growth"
 

@@ -259,7 +259,8 @@ struct DispatchDescriptorTests {
     }
 }
 
-/// Has Dispatch open its own files now. On a busy machine it does so late, and stops the process if it cannot.
+/// Makes Dispatch open its own files now. On a busy machine it would open them later, and stop the process if that
+/// failed.
 private func startDispatch() async {
     await withCheckedContinuation { continuation in
         DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(1)) { continuation.resume() }

@@ -101,7 +101,7 @@ struct DispatchSourceStateTests {
                         driven.wait("\(step)")
                         waits += 1
                     case 1 where driven.isResumed && !driven.state.isFinished:
-                        // Dispatch calls the handler of a source that is resumed only.
+                        // Dispatch calls the handler of a source only if the source is resumed.
                         driven.fire(step)
                         fired.append(step)
                     default: driven.finish()

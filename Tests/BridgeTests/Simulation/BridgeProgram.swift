@@ -1,6 +1,7 @@
 import TaskOperationsTesting
 
-/// Operations of both worlds on two queues, with edges between them, and the steps with them. All of it follows from a seed.
+/// Operations of both worlds on two queues, with edges between them, and the steps that use them. All of it follows
+/// from a seed.
 struct BridgeProgram: Sendable {
     struct Operation: Sendable {
         /// Nil for an operation of ours.
@@ -29,7 +30,7 @@ struct BridgeProgram: Sendable {
         case cancelAll(Int)
         /// Adds an operation that was added before, which is refused.
         case addAgain(Int)
-        /// Has an operation depend on one that depends on it, which is refused.
+        /// Makes an operation depend on an operation that depends on it. This is refused.
         case closeCycle(Int, over: Int)
     }
 

@@ -4,10 +4,10 @@ import TaskOperationsTesting
 
 @testable import TaskOperationsBridge
 
-/// The queues and operations of a program beside their model. Between two steps all work ends that can end.
+/// The queues and operations of a program beside their model. All work that can end ends before the next step.
 ///
-/// Queues of ours run all on the calling thread, in the order of the seed; a few things are done by other threads, which
-/// are waited for. So is all that an `OperationQueue` does.
+/// Queues of ours do their work on the calling thread, in the order of the seed. Other threads do a few things, and
+/// all the work of an `OperationQueue`; each step waits for them.
 final class BridgeWorld {
     private let program: BridgeProgram
     private let executor: SeededExecutor
@@ -58,7 +58,7 @@ final class BridgeWorld {
         return model.violations.isEmpty ? [] : model.violations + done
     }
 
-    /// Does all that still keeps anything from its end.
+    /// Takes all steps without which some operation cannot end.
     private func finishAll() throws {
         for queue in queues.indices { try take(.setSuspended(queue, false)) }
         for number in subjects.indices {
@@ -139,7 +139,7 @@ extension BridgeWorld {
 
     private func addAgain(_ number: Int) -> Bool {
         let operation = model.operations[number]
-        // An `OperationQueue` does not tell of one that it is about to start.
+        // An `OperationQueue` does not report an operation that it is about to start.
         if !operation.isAdded || model.queues[operation.queue].isFoundations { return false }
         expectRefusal("adding \(number) again") { try subjects[number].operation.addAgain() }
         return true
@@ -193,7 +193,8 @@ extension BridgeWorld {
 
     /// Returns whether nothing is left to come.
     private func takeEvents() -> Bool {
-        // Read before the finished operations: one that began since may depend on one that finished since.
+        // The events are read before the finished operations. An operation that begins in between may depend on an
+        // operation that finishes in between.
         let all = events.events
         for number in subjects.indices where subjects[number].operation.isFinished {
             model.wasFinishedByFoundation(number)

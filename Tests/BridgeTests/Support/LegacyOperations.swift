@@ -49,7 +49,7 @@ final class AsynchronousOperation: Foundation.Operation, @unchecked Sendable {  
     }
 }
 
-/// A subclass that is ready only once it was told so.
+/// A subclass whose `isReady` is a condition that the test sets.
 final class ConditionalOperation: Foundation.Operation, @unchecked Sendable {  // All that changes is in `condition`.
     private let condition = Lock(false)
     private let work: @Sendable () -> Void

@@ -11,7 +11,7 @@ protocol Explorable {
 
     mutating func apply(_ event: Event)
 
-    /// Whether an event is sure to come, and not one of those that may or may not.
+    /// Whether an event is certain to happen, in contrast to events that may or may not happen.
     func isProgress(_ event: Event) -> Bool
 
     /// Whether all is done.

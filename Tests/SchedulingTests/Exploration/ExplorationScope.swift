@@ -13,7 +13,7 @@ struct ExplorationScope {
     var levelChanges = 2
     var edgeChanges = 1
     var waits = 2
-    /// One in so many plans is explored.
+    /// One in this number of plans is explored.
     var oneIn = 1
 
     /// How much was found.

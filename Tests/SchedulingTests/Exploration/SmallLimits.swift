@@ -14,7 +14,7 @@ struct SmallLimits {
         var capacities = [1, 1]
         var mayCancel = false
         var maySuspend = false
-        /// How often an operation that is to start turns out to be waiting, or to have ended.
+        /// The number of times that an operation chosen to start was waiting or had ended.
         var refusalCount = 0
     }
 

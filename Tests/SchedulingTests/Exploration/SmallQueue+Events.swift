@@ -155,7 +155,8 @@ extension SmallQueue: Explorable {
         _ = state.takeEffects()
     }
 
-    /// One that was cancelled before is taken and gone at once; one that nothing would ever let go is refused.
+    /// An operation that was already cancelled is accepted and leaves at once. An operation that could never end is
+    /// refused.
     private mutating func add(_ number: Int) {
         added += 1
         if state.acceptance.intake == .shut { return finish(number) }

@@ -3,8 +3,9 @@
 extension SmallQueue {
     /// Everything that decides about the future, in few bits.
     ///
-    /// Of the lines of the state, the key contains the number of entries of each operation, current or not. The tests of the
-    /// parts show that the inner layout does not change their behaviour. The number of abandoned entries follows from these.
+    /// For each line of the state, the key contains the number of entries of each operation, current or not. The tests
+    /// of the parts show that the inner layout does not change their behaviour. The number of abandoned entries
+    /// follows from these.
     struct Key: Hashable {
         private var words: [UInt64] = [0]
         private var used = 0

@@ -84,7 +84,7 @@ struct SmallQueue {
     static let step = Duration.seconds(1)
     /// How many starts are saved up.
     static let burst = 2
-    /// After so many steps an operation of the levels that there are is as urgent as can be.
+    /// After this number of steps, an operation of any level of these plans has the highest urgency.
     static let oldest = 2
 
     let plan: Plan

@@ -47,7 +47,7 @@ extension SchedulerState {
         if !rest.isNext(slot) { violations.append("it does not start without these, nor without \(rounds)") }
         let isBehind = reasons.contains { if case .turn = $0 { true } else { false } }
         for index in reasons.indices where reasons[index] != .worker {
-            // They are those of the first in line, which may weigh more.
+            // These reasons are those of the first operation in line, which may weigh more.
             if isBehind, reasons[index] == .permits || reasons[index] == .level { continue }
             // An operation that gets its permits back then may fill the level of one before it.
             if isBehind, permits.caps != nil, !returning.isEmpty { continue }

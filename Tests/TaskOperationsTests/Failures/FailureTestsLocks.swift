@@ -3,8 +3,8 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-/// Elsewhere a lock was held while code of others was called: cancelling, resuming, freeing. Each of these tests has
-/// such code call the library again, which would deadlock or trap.
+/// Other libraries held a lock while they called user code: while cancelling, resuming or freeing. In each of these
+/// tests, such code calls the library again. If a lock were held, that would deadlock or trap.
 @Suite("Faults of other libraries: locks held during calls of user code", .inTurns, .timeLimit(.minutes(10)))
 struct FailureTestsLocks {
     @Test("Elsewhere a lock was held while cancelling: a cancellation handler calls the library")

@@ -88,5 +88,5 @@ struct CompletionHandlerTests {
     }
 }
 
-/// Set while a call is made. It is not seen by a task that is detached from it.
+/// Set during a call. A detached task that the call creates does not see it.
 @TaskLocal private var withinCancel = false

@@ -133,7 +133,7 @@ struct LentLimitTests {
         }
         try queue.addOperation(operation)
         await gate.waitForArrivals(1)
-        // Without an outcome: the wait is refused or not, depending on the body that is first.
+        // The test checks no outcome. Whether the wait is refused depends on which body is first.
         await letOthersRun()
         gate.open()
         await clock.waitForSleepers(1)

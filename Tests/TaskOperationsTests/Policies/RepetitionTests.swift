@@ -186,8 +186,8 @@ struct RepetitionTests {
         await #expect(processExitsWith: .success) {
             let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
             var growths: [Int] = []
-            // Threads that begin, and tables that find their size, allocate too, but not for ever. A round that leaves
-            // anything behind leaves 16 bytes, each time.
+            // New threads and growing tables allocate, too, but only for a while. If a round leaves memory allocated,
+            // each round leaves at least 16 bytes.
             while growths.count < 20, growths.last ?? .max >= 40_000 {
                 let before = heapInUse ?? 0
                 try await queue.addRepeating(every: .nanoseconds(1), times: 5000) {}.value

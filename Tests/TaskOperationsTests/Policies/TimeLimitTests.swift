@@ -70,7 +70,7 @@ struct TimeLimitTests {
             try await clock.sleep(for: .seconds(60))
         }
         await until { clock.sleeperCount == 2 }
-        // Both at once: the one that should have passed first counts.
+        // Both limits pass at once. The limit that should have passed first counts.
         clock.advance(by: .seconds(60 - 1))
         #expect(await timedOut(operation) == .seconds(earliest))
     }

@@ -250,8 +250,8 @@ struct SemaphoreCall: Sendable, CustomTestStringConvertible {
     ]
 }
 
-/// A suspended queue in which so many operations wait. It is asked for their number, as the first call after operations
-/// were added takes them in.
+/// A suspended queue in which `count` operations wait. The queue takes added operations in at the next call, so
+/// `operationCount` is read here, before the measurement.
 private func crowd(_ count: Int) -> (TaskOperationQueue, [AnyTaskOperation]) {
     let queue = TaskOperationQueue(.init(isSuspended: true))
     let operations = (0..<count).map { _ in queue.addOperation {} }

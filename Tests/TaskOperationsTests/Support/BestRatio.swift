@@ -1,5 +1,5 @@
-/// How many times the cost of a small size that of a large one is, each at its best. Attempts end where the ratio is
-/// within the limit: more of them could only tell that the machine was busy.
+/// The cost of a large size divided by the cost of a small one, each at its best. Attempts end once the ratio is
+/// within the limit: further ones could only show that the machine was busy.
 func bestRatio(
     within limit: Double, attempts: Int = 20, cost: (_ isLarge: Bool) throws -> Duration
 ) rethrows -> Double {

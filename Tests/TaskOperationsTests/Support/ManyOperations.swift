@@ -1,8 +1,8 @@
 import TaskOperationsExpectations
 
-/// As many operations as show that nothing is quadratic or recursive: a quadratic step would take minutes or hours,
-/// and a recursive one overflow the stack of a test that computes at a quarter of it. In debug builds fewer, as a
-/// million operations that depend on each other take more than twenty seconds there.
+/// Enough operations to show that no step is quadratic or recursive. A quadratic step would take minutes or hours, and
+/// a recursive step would overflow the stack, even with a quarter of the number. Debug builds use fewer, because a
+/// million operations that depend on each other take more than 20 seconds there.
 #if DEBUG
     let many = isDeep ? 60_000 : 20_000
 #else

@@ -273,7 +273,7 @@ extension AsyncSemaphoreCancellationTests {
     }
 }
 
-/// Cancels the task that is the first to ask for the time.
+/// Cancels the first task that reads the time.
 private final class CancellingClock: Clock {
     private let wasAsked = Atomic(false)
 

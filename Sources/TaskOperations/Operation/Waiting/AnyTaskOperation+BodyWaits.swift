@@ -33,7 +33,7 @@ extension AnyTaskOperation {
     ///   - purpose: The purpose of the wait, if it does not follow from the target.
     ///   - goesOn: Called at the end of the wait. Returns false if the body is about to end: it then needs no permit, and
     ///     does not wait for one.
-    // Inlined: the frames of two functions would be a thirtieth of a scope of one operation.
+    // Inlined: the frames of two functions would take a thirtieth of the cost of a scope of one operation.
     @inline(__always)
     static func withWaitEdge(
         _ target: WaitNode, permit: PermitPolicy = .keptIfNotNeeded, for purpose: OperationLinks.Wait.Purpose? = nil,
@@ -218,7 +218,7 @@ extension AnyTaskOperation {
         record.withLock { $0.host }?.noteWait(for: target, of: self)
     }
 
-    /// Removes a wait. If the permit is lent, the host has to remove the wait: returns that host.
+    /// Removes a wait. If the permit is lent, returns the host instead, which must remove the wait.
     private func remove(_ wait: OperationLinks.Wait) -> Scheduler? {
         defer { wait.target.isNoLongerAwaited() }
         let (lender, keeper, change) = record.withLock { record in record.remove(wait) }

@@ -5,9 +5,10 @@
 /// lock of the waiter, and a target counts the levels of its edges. So changes may overtake each other: the counts are
 /// correct after the last one has arrived.
 ///
-/// Changes are propagated along the edges without recursion. Then tasks and queues are notified, targets before waiters. An
-/// escalated task calls the escalation handlers of its waits, which find nothing to do. A queue returns the operations that
-/// inherit another level through barriers, and the propagation continues with these.
+/// Changes are propagated along the edges without recursion. Then tasks and queues are notified, targets before
+/// waiters. An escalated task calls the escalation handlers of its waits. These find that the level has already been
+/// propagated, and do nothing. A queue returns the operations that inherit another level through barriers, and the
+/// propagation continues with these.
 struct Inheritance: ~Copyable {
     /// A change of the level that a target inherits along an edge.
     struct Change: Sendable {

@@ -17,7 +17,7 @@ package protocol AwaitedSubject: AnyObject, Sendable {
 }
 
 extension AnyTaskOperation {
-    /// Waits for something. If a body does so, that can be asked for meanwhile.
+    /// Waits for something. If a body waits, explanations can name the awaited object meanwhile.
     package static func recordingWait<Result, Failure>(
         _ kind: OpaqueWait.Kind, _ subject: any AwaitedSubject, wait: () async throws(Failure) -> Result
     ) async throws(Failure) -> Result {

@@ -6,11 +6,11 @@
 /// to older nodes, which are nearly all, need no search. A region of n nodes is lowered by n more than necessary, so that
 /// the next n edges of the same kind need no search either.
 ///
-/// No lock is held during a search. A rank is lowered under the lock of its node, after its edges were read again. An edge
-/// is added under the lock of its waiter, after both ranks were compared. So the order holds at every moment. If two threads
-/// would close a cycle together, one finds its waiter lowered and searches again. Each thread could revert the other's search
-/// without end. After some attempts, such threads search and add their edges one after the other: `makeEdges` adds every
-/// edge.
+/// No lock is held during a search. A rank is lowered under the lock of its node, after its edges were read again. An
+/// edge is added under the lock of its waiter, after both ranks were compared. So the order holds at every moment. If
+/// two threads would close a cycle together, one finds its waiter lowered and searches again. Without a limit, each
+/// thread could revert the other's search forever. After some attempts, such threads search and add their edges one
+/// after the other: `makeEdges` adds every edge.
 ///
 /// The incremental order is that of D. J. Pearce and P. H. J. Kelly, "A Dynamic Topological Sort Algorithm for Directed
 /// Acyclic Graphs", ACM JEA 11, 2006, with a forward search only: the waiters of a node need not be known.

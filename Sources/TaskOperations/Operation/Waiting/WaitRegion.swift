@@ -62,7 +62,8 @@ final class WaitRegion {
         }
     }
 
-    /// The rank of the lowest member after sinking. There is room for as many ranks again above the highest.
+    /// The rank of the lowest member after sinking. Above the highest member, as many ranks remain free as there are
+    /// members.
     private func lowest(below bound: Int) -> Int { bound - 2 * members.count }
 
     private func path(to last: Int?) -> [WaitNode] {

@@ -12,10 +12,10 @@
 /// }
 /// ```
 ///
-/// Meanwhile other operations of the queue execute. The body gets its permit before any other operation starts, on a
-/// suspended queue too, and waits for it if all are taken. A cancellation does not shorten this wait. Child tasks of the body
-/// that continue meanwhile have no permit. Calls may be nested, and made by several child tasks at once: the permit is taken
-/// back after the last of them.
+/// Meanwhile other operations of the queue execute. After `work`, the body waits until a permit is free. It gets the
+/// permit before any other operation starts, even on a suspended queue. A cancellation does not shorten this wait.
+/// Child tasks of the body that continue meanwhile have no permit. Calls may be nested, and made by several child
+/// tasks at once: the permit is taken back after the last of them.
 ///
 /// Outside of bodies, in an unstructured task that a body has started, and in operations that were started without a queue,
 /// there is no permit to lend, and the function only calls `work`. The same holds for a queue with `lending: .never`.

@@ -2,7 +2,8 @@ import TaskOperations
 import TaskOperationsTesting
 
 extension GrowthPair {
-    /// Each call of these would look at all that wait if it searched for cycles, or passed priority on, by walking.
+    /// Each of these calls would visit all waiting objects if it walked the graph to search for cycles or to pass
+    /// priorities on.
     static let searches = [
         GrowthPair("operations and barriers between them that are given another priority") { count, executor in
             let queue = executor.queue(isSuspended: true)

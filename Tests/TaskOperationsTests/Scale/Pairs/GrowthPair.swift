@@ -3,12 +3,13 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-/// Many of these beside many of those: a cost that is linear for either alone can be quadratic for both together.
+/// Many objects of one kind together with many of another. A cost that is linear for each kind alone can be quadratic
+/// for both together.
 struct GrowthPair: Sendable, CustomTestStringConvertible {
     let testDescription: String
-    /// How many of both there are at the smaller size.
+    /// The number of objects of each kind at the smaller size.
     let smallCount: Int
-    /// Does all work with so many of both, on one thread, to the end.
+    /// Performs all the work with `count` objects of each kind, on one thread.
     let run: @Sendable (_ count: Int, _ executor: SeededExecutor) async throws -> Void
 
     init(
@@ -24,7 +25,7 @@ struct GrowthPair: Sendable, CustomTestStringConvertible {
 }
 
 extension SeededExecutor {
-    /// Makes a queue whose bodies run here, as many at once as there are.
+    /// Makes a queue whose bodies run on this executor, by default without a limit.
     func queue(width: Int = TaskOperationQueue.unlimitedConcurrentOperationCount, isSuspended: Bool = false)
         -> TaskOperationQueue
     {
