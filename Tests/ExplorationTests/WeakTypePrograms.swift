@@ -159,7 +159,9 @@ private final class ClockWorld: @unchecked Sendable {
     let source = TimeSource()
     private let clock: QueueClock
     private let lock = ControlledLock(())
-    private var state = Scheduler.State(width: 1, isSuspended: false, policies: QueuePolicies(), workerLimit: 1)
+    // With a rate, because a state without policies ignores the time.
+    private var state = Scheduler.State(
+        width: 1, isSuspended: false, policies: QueuePolicies(rate: .one(per: .seconds(1))), workerLimit: 1)
 
     init() { clock = QueueClock(SourceClock(source: source)) }
 
