@@ -1,5 +1,5 @@
 extension HTMLPage {
-    /// Draws the waves: a column each, a box a file, a line for each use of the file that is looked at.
+    /// Draws the waves: a column for each wave, a box for each file, and a line for each use of the chosen file.
     static let drawing = #"""
         const perColumn = 40;
         function draw() {
@@ -62,7 +62,7 @@ extension HTMLPage {
               : `M${x1},${y1} C${x1 + bend},${y1} ${x2 - bend},${y2} ${x2},${y2}`;
             lines.append(node("path", { d: curve, "data-from": file.path, "data-to": used }));
           }
-          // More lines than can be told apart show when their file is looked at.
+          // Too many lines to tell apart are hidden until their file is chosen.
           if (lines.childElementCount > 120) lines.setAttribute("class", "many");
           svg.append(lines, boxes);
           byId("picture").replaceChildren(svg);
