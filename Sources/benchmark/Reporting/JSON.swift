@@ -1,6 +1,6 @@
 import Foundation
 
-/// A figure as an object, on a line of its own.
+/// Writes a figure as an object, on its own line.
 enum JSON {
     static func text(_ figure: Figure) throws -> String {
         let encoder = JSONEncoder()
