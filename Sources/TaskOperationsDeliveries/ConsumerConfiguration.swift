@@ -2,8 +2,8 @@ public import TaskOperations
 
 /// The configuration of a consumer of deliveries.
 public struct ConsumerConfiguration: Sendable {
-    /// The options of all deliveries if `optionsFor` of `consume` is nil. In any case, the queue must be able to start an
-    /// operation with the priority, weight and limits of these options before each pull.
+    /// The options of all deliveries if `optionsFor` of `consume` is nil. In any case, the queue must be able to start
+    /// an operation with the priority, weight and limits of these options before each pull.
     public var options: DeliveryOptions
 
     /// The number of deliveries that may wait in this process to start.
