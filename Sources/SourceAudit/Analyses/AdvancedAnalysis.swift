@@ -20,8 +20,9 @@ extension FileMatcher {
         }
     }
 
-    /// Whether a type conforms to a protocol for observers or conditions of operations. Such a protocol is the type of
-    /// a variable of an operation, or has the name of an operation class in its own name, as `OperationObserver`.
+    /// Whether a type conforms to a protocol for observers or conditions of operations: a protocol that operations keep
+    /// or receive, or whose name begins with an operation type, as `OperationObserver`. False if no operation of the
+    /// code base keeps or receives such a protocol.
     private func inherits(_ type: TypeDeclaration, _ suffix: String) -> Bool {
         type.supers.contains { reference in
             let name = file.vocabulary[reference.name]

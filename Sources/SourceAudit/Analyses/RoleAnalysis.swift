@@ -80,7 +80,7 @@ extension FileMatcher {
 }
 
 extension SourceFile {
-    /// Whether the type at an index is that of a function, optional or not.
+    /// Whether the type at an index is a function type, optional or not.
     func isFunctionType(_ start: Int) -> Bool {
         var index = start
         while self[index] == .at { index += 2 }

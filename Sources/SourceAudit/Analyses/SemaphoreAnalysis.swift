@@ -66,7 +66,7 @@ extension FileMatcher {
     }
 
     /// Whether one function waits for a limit repeatedly, and other functions signal it. The first function produces
-    /// work for the others.
+    /// work for the other functions.
     private func isOfProducer(_ site: Site, _ role: Role, _ uses: [Identity: SemaphoreUse]) -> Bool {
         guard role == .limit, site.member == Word(.wait), isInLoop(site.token), let use = uses[site.identity] else {
             return false

@@ -56,7 +56,7 @@ struct MutexRewriter {
 
     // MARK: Uses
 
-    /// The tokens that name the variable, except that of the declaration.
+    /// The tokens that name the variable, except the token in its declaration.
     private func uses(of variable: DeclaredVariable) throws(Refusal) -> [Int] {
         var uses: [Int] = []
         for index in file.tokens.indices

@@ -62,7 +62,7 @@ extension Lexer {
         }
     }
 
-    /// The word of `# define`, which equals that of `#define`.
+    /// The word of `# define`, which equals the word of `#define`.
     private func spacedDirective(_ name: Int) -> Word {
         let text = [Byte.hash] + bytes[name..<position]
         return vocabulary.word(text, 0, text.count)

@@ -1,6 +1,6 @@
 extension Lexer {
-    /// Whether a slash at the position is a division: a value precedes it without a blank between them. As in the
-    /// compiler, a slash after a blank and before a non-blank begins a regular expression.
+    /// Whether a slash at the position is a division, because it follows a value. As in the compiler, a slash after a
+    /// blank and before a non-blank begins a regular expression instead.
     var isAfterOperand: Bool {
         guard let last = tokens.last, !isAfterBlank || Byte.isBlank(peek(1)) else { return false }
         switch last.kind {

@@ -30,7 +30,7 @@ struct Outline {
         scopeOfToken.indices.contains(index) ? Int(scopeOfToken[index]) : 0
     }
 
-    /// The scopes around a token, innermost first, without that of the file.
+    /// The scopes around a token, innermost first, without the scope of the file.
     func scopes(around index: Int) -> [Int] {
         var result: [Int] = []
         var scope = self.scope(of: index)

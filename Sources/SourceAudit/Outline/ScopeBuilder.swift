@@ -84,7 +84,7 @@ struct ScopeBuilder {
             default: break
             }
         case .if, .for, .while, .guard, .switch, .do, .catch, .repeat, .else:
-            // In the parentheses of a function it is a label, as in `func f(for name: Name)`.
+            // In the parentheses of a function the word is a label, as in `func f(for name: Name)`.
             if let head, head.kind == .function, depth > head.depth { return }
             if self.term(index + 1) != .colon { begin(.block, name: Vocabulary.none, index) }
         case .defer: begin(.deferred, name: Vocabulary.none, index)

@@ -62,7 +62,7 @@ extension HTMLPage {
               : `M${x1},${y1} C${x1 + bend},${y1} ${x2 - bend},${y2} ${x2},${y2}`;
             lines.append(node("path", { d: curve, "data-from": file.path, "data-to": used }));
           }
-          // Too many lines to tell apart are hidden until their file is chosen.
+          // More lines than can be told apart show when their file is looked at.
           if (lines.childElementCount > 120) lines.setAttribute("class", "many");
           svg.append(lines, boxes);
           byId("picture").replaceChildren(svg);

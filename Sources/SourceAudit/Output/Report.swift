@@ -41,8 +41,7 @@ public struct Report: Codable, Sendable {
         public var effort = 0
         public var withoutRecipe = 0
         public var families: [String: Int] = [:]
-        /// The effort in hours, from an estimate for each site. The numbers of sites and hours in tests are included in
-        /// the totals.
+        /// The effort in hours, from an estimate for each site. `testSites` and `testHours` are the parts in tests.
         public var hours: Double?
         public var testSites: Int?
         public var testHours: Double?

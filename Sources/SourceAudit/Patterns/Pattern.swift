@@ -122,27 +122,27 @@ indirect enum Condition: Sendable {
     case label(String)
     /// The expression before the member ends with the name, as in `DispatchQueue.main.async`.
     case on(String)
-    /// It is called.
+    /// The member or function is called.
     case called
-    /// No value and no type precede it, and it is not awaited, as in `sleep(1)`.
+    /// No value and no type precede the function, and it is not awaited, as in `sleep(1)`.
     case free
-    /// A value is assigned to it.
+    /// A value is assigned to the member.
     case assigned
-    /// The number is assigned to it.
+    /// The number is assigned to the member.
     case assignedNumber(String)
     /// The first argument is the number.
     case argument(String)
-    /// It is in the body of a loop.
+    /// The name is in the body of a loop.
     case inLoop
-    /// It is in a closure that a queue executes.
+    /// The name is in a closure that a queue executes.
     case inQueueBlock
-    /// It is in a body of an `Operation` subclass.
+    /// The name is in a body of an `Operation` subclass.
     case inOperation
     /// The name of the value contains the text, in lower case.
     case named(String)
-    /// Its only argument is a closure.
+    /// The only argument is a closure.
     case closureOnly
-    /// Its argument is an empty closure.
+    /// The argument is an empty closure.
     case emptyClosure
     /// No member access follows.
     case last

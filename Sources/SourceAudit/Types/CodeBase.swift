@@ -139,7 +139,7 @@ final class CodeBase {
         // No chain is longer in practice. The bound prevents an endless search.
         for _ in 0..<64 {
             if let type = systemTypes[name], !hides(name) { return type }
-            // An alias in one file does not change the meaning of a type of the same name in the others.
+            // An alias in one file does not change the meaning of a type of the same name in other files.
             if let alias = alias(name), alias.layers == 0, alias.name != name {
                 name = alias.name
             } else if let parent = superclass(of: name), parent != name {

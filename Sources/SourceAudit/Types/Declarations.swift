@@ -114,7 +114,7 @@ struct Declarations {
     func local(_ name: Word, at index: Int, in file: SourceFile) -> Variable? {
         for scope in file.outline.scopes(around: index) + [0] where file.outline.scopes[scope].kind != .type {
             guard let places = variablesByKey[Key(scope: scope, name: name)] else { continue }
-            // The last variable declared before the token hides the others.
+            // The last variable declared before the token hides earlier variables.
             var (low, high) = (0, places.count)
             while low < high {
                 let middle = (low + high) / 2

@@ -148,7 +148,7 @@ extension Typer {
         }
         if let owner = enclosingType(start), let found = ownMember(name, owner, isCall: isCall, depth) { return found }
         if isCall {
-            // A function of the file hides those of others that have its name.
+            // A function of the file hides functions of the same name in other files.
             let own = declarations.results[CodeBase.MemberKey(owner: Vocabulary.none, name: name)]
             return (own ?? codeBase.result(of: name, in: Vocabulary.none)).map { Result(type: resolve($0)) }
         }
