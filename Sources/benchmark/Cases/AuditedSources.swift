@@ -37,7 +37,7 @@ private final class AuditedSources {
         return Measurement(elapsed, operations: lines)
     }
 
-    /// Types that use those of the previous file, with a pattern every few lines.
+    /// Types that use the types of the previous file, with a pattern every few lines.
     private static func source(_ file: Int, lines: Int) -> String {
         var text: [String] = []
         var type = 0

@@ -15,7 +15,7 @@ enum JSON {
             case `case`, variant, subject, n, nsPerOperation, minNs, maxNs, bytesPerOperation, threads
         }
 
-        /// Nil values are written as null.
+        /// Encodes nil as null.
         func encode(to encoder: any Encoder) throws {
             var row = encoder.container(keyedBy: CodingKeys.self)
             try row.encode(figure.caseName, forKey: .case)
