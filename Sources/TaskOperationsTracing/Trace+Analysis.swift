@@ -3,14 +3,14 @@ extension Trace {
     public struct Step: Sendable, Hashable {
         /// The event that determined when an operation started or continued.
         public enum Cause: Sendable, Hashable {
-            /// It started as soon as it was added. The value is the last operation that ended before the addition,
-            /// because the program may have waited for it; nil if none had ended.
+            /// The operation started as soon as it was added. The value is the last operation that ended before the
+            /// addition, because the program may have waited for it; nil if no operation had ended.
             case added(after: Int?)
-            /// It started when this dependency had finished.
+            /// The operation started when this dependency had finished.
             case dependency(Int)
-            /// It started when this operation returned a permit.
+            /// The operation started when this operation returned a permit.
             case permit(Int)
-            /// Its body continued when this operation, which it awaited, had finished.
+            /// The body continued when this operation, which it awaited, had finished.
             case wait(Int)
         }
 
@@ -27,7 +27,7 @@ extension Trace {
     /// The operations that determine the duration of the trace, in order. Each started or continued when the previous
     /// one ended, and the last one ended last. Making any other operation faster would not make the trace shorter.
     ///
-    /// The cost is that of a sort, plus logarithmic time for each step.
+    /// Takes the time of a sort, plus logarithmic time for each step.
     public var criticalPath: [Step] {
         guard let last = operations.indices.max(by: { operations[$0].end < operations[$1].end }) else { return [] }
         let ends = operations.indices.sorted { operations[$0].end < operations[$1].end }
