@@ -1,8 +1,8 @@
 public import TaskOperations
 
 extension TaskOperationQueue {
-    /// Executes deliveries of an engine as operations of this queue, until the sequence ends, the task is cancelled, or the
-    /// queue is shut down.
+    /// Executes deliveries of an engine as operations of this queue, until the sequence ends, the task is cancelled, or
+    /// the queue is shut down.
     ///
     /// ```swift
     /// let queue = TaskOperationQueue(name: "thumbnails", maxConcurrentOperationCount: 4)
@@ -11,8 +11,8 @@ extension TaskOperationQueue {
     /// }
     /// ```
     ///
-    /// **Deliveries are at least once.** If a worker crashes, loses a lease, or cannot reach the engine after its body has
-    /// succeeded, the payload is delivered again. Write bodies that can run twice.
+    /// **Deliveries are at least once.** If a worker crashes, loses a lease, or cannot reach the engine after its body
+    /// has succeeded, the payload is delivered again. Write bodies that can run twice.
     ///
     /// - A delivery is pulled when the queue could start it; see `ConsumerConfiguration.prefetch`.
     /// - A delivery is acknowledged after success. It is rejected after a failure, with the delay of
