@@ -73,7 +73,7 @@ extension ControlledAtomic where Value: FixedWidthInteger {
 /// of C++20 with two restrictions: a store is never ordered before an older store of its variable, and a load never
 /// returns a future store.
 final class AtomicVariable<Value>: SharedObject, @unchecked Sendable {
-    // The proof is that of `SharedObject`.
+    // Safe for the same reason as `SharedObject`.
 
     private struct Store {
         let value: Value
@@ -169,7 +169,7 @@ final class AtomicVariable<Value>: SharedObject, @unchecked Sendable {
 /// A plain variable in an exploration with weak memory. The schedule fails if a data race occurs: two accesses, at
 /// least one of them a write, and neither happened before the other.
 public final class RaceChecked<Value>: SharedObject, @unchecked Sendable {
-    // The proof is that of `SharedObject`.
+    // Safe for the same reason as `SharedObject`.
     private var value: Value
     private var lastWrite: (thread: Int, event: Int)?
     private var reads: [Int: Int] = [:]
