@@ -1,5 +1,5 @@
-/// The choices of a schedule. Most are 0: the same thread continues, a load returns the last store. So only the others are
-/// kept.
+/// The choices of a schedule. Most choices are 0: the same thread continues, or a load returns the last store. So only
+/// the other choices are stored.
 public struct Choices: Hashable, Sendable {
     struct Deviation: Hashable, Sendable {
         let position: Int
@@ -16,7 +16,7 @@ public struct Choices: Hashable, Sendable {
 }
 
 extension Choices: LosslessStringConvertible {
-    /// As `12:1,45:2`: choice 12 is 1, choice 45 is 2, all others are 0.
+    /// Parses choices such as `12:1,45:2`: choice 12 is 1, choice 45 is 2, and all others are 0.
     public init?(_ description: String) {
         for part in description.split(separator: ",") {
             let numbers = part.split(separator: ":").compactMap { Int($0) }

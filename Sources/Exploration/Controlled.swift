@@ -1,9 +1,9 @@
-// Replacements of locks, atomic variables, threads and clocks in a controlled build. Outside of a schedule, each of
-// them works as the plain value that it holds. Only one thread may use it then.
+// Replacements of locks, atomic variables, threads and clocks in a controlled build. Outside of a schedule, each works
+// like the plain value that it holds, and only one thread may use it.
 
-/// A value that only one thread at a time can reach: in place of `Mutex`.
+/// A value that only one thread at a time can access. Replaces `Mutex`.
 public final class ControlledLock<Value: ~Copyable & Sendable>: SharedObject, @unchecked Sendable {
-    // Every access to `value` is by the owner, or outside of a schedule.
+    // Only the owner accesses `value`, or the only thread outside of a schedule.
     private var value: Value
 
     public init(_ value: consuming Value, _ file: StaticString = #fileID, _ line: UInt = #line) {
@@ -21,13 +21,13 @@ public final class ControlledLock<Value: ~Copyable & Sendable>: SharedObject, @u
     }
 }
 
-/// The operations of a controlled thread, for the functions that replace the system's.
+/// The operations of a controlled thread, for the functions that replace those of the system.
 public enum ControlledSystem {
     /// Whether the calling thread belongs to a schedule.
     public static var isControlled: Bool { ControlledThread.current != nil }
 
-    /// Performs a call that the runtime makes while it holds its own lock. Meanwhile no other thread runs, except
-    /// threads that hold a needed lock.
+    /// Performs a call that the runtime makes while it holds its own lock. During the call, no other thread runs,
+    /// except a thread that holds a needed lock.
     public static func withoutInterruption(_ body: () -> Void) {
         guard let turnstile = ControlledThread.current?.turnstile else { return body() }
         turnstile.beginExclusive()
@@ -47,7 +47,7 @@ public enum ControlledSystem {
         return true
     }
 
-    /// The value of a thread for a key; nil outside of a schedule.
+    /// The value of a thread-specific key in the current thread; nil outside of a schedule.
     public static func specific(_ key: UInt) -> UnsafeMutableRawPointer? {
         ControlledThread.current?.specifics[key]
     }
@@ -60,7 +60,7 @@ public enum ControlledSystem {
     public static var threadNumber: UInt { ControlledThread.current.map { UInt($0.number + 1) } ?? 0 }
 }
 
-/// A value that only one thread at a time can reach, and on whose changes threads wait.
+/// A value that only one thread at a time can access, and for whose changes threads can wait.
 public final class ControlledMonitor<Value: Sendable>: SharedObject, @unchecked Sendable {
     private let lock: ControlledLock<Value>
 

@@ -1,8 +1,8 @@
 public import Synchronization
 
-/// In place of `Atomic`.
+/// Replaces `Atomic`.
 public struct ControlledAtomic<Value: AtomicRepresentable>: ~Copyable, @unchecked Sendable {
-    // The variable is used by the thread that has the turn only.
+    // Only the thread that has the turn uses the variable.
     let variable: AtomicVariable<Value>
 
     public init(_ value: consuming Value, _ file: StaticString = #fileID, _ line: UInt = #line) {
@@ -64,15 +64,16 @@ extension ControlledAtomic where Value: FixedWidthInteger {
     }
 }
 
-/// The history of an atomic variable: all stores of a schedule, in their order.
+/// The history of an atomic variable: all stores of a schedule, in order.
 ///
-/// In weak memory, a load may return every store except those that its thread knows to be overwritten. A thread knows
-/// this if it has read or made a later store, or if an event before the load has. With acquiring and releasing
-/// orderings, the view of a thread passes from a store to the loads that return it. A sequentially consistent load
-/// returns no store older than the last sequentially consistent one. This is the memory of C++20 with two limits: a
-/// store is never ordered before an older one of its variable, and a load never returns a store of the future.
+/// In weak memory, a load may return every store, except stores that the view of its thread excludes. A store is
+/// excluded if the thread, or an event that happened before the load, has read or made a later store. With acquiring
+/// and releasing orderings, the view of a thread passes from a store to the loads that return it. A sequentially
+/// consistent load returns no store that is older than the last sequentially consistent store. This is the memory model
+/// of C++20 with two restrictions: a store is never ordered before an older store of its variable, and a load never
+/// returns a future store.
 final class AtomicVariable<Value>: SharedObject, @unchecked Sendable {
-    // As for every `SharedObject`.
+    // Safe for the same reason as `SharedObject`.
 
     private struct Store {
         let value: Value
@@ -130,13 +131,13 @@ final class AtomicVariable<Value>: SharedObject, @unchecked Sendable {
         if isExchanged {
             appendUpdate(thread, order)
         } else {
-            // It could return older stores, too; loops that try again are finite because it does not.
+            // A failed exchange could also return an older store. It does not, so that loops that repeat it end.
             see(stores.count - 1, thread, number(in: thread.turnstile), thread.turnstile.parts(of: order))
         }
         return (isExchanged, old)
     }
 
-    /// Stops before an access. Returns the thread; nil outside of a schedule.
+    /// Waits for the turn before an access. Returns the thread; nil outside of a schedule.
     private func reach(_ access: ControlledThread.Access) -> ControlledThread? {
         guard let thread = ControlledThread.current else { return nil }
         thread.turnstile.reach(.access(self, access))
@@ -148,7 +149,7 @@ final class AtomicVariable<Value>: SharedObject, @unchecked Sendable {
         if parts.contains(.acquire) { thread.view.join(stores[index].view) }
     }
 
-    /// An update reads the last store. If the update acquires, it acquires that store too.
+    /// Appends the store of an update. An update reads the last store, and acquires its view if the ordering says so.
     private func appendUpdate(_ thread: ControlledThread, _ order: MemoryOrder) {
         let parts = thread.turnstile.parts(of: order)
         see(stores.count - 1, thread, number(in: thread.turnstile), parts)
@@ -165,10 +166,10 @@ final class AtomicVariable<Value>: SharedObject, @unchecked Sendable {
     }
 }
 
-/// A plain variable of an exploration with weak memory: two accesses of which one is a write, and none happened before the
-/// other, are a data race, which fails the schedule.
+/// A plain variable in an exploration with weak memory. The schedule fails if a data race occurs: two accesses, at
+/// least one of them a write, and neither happened before the other.
 public final class RaceChecked<Value>: SharedObject, @unchecked Sendable {
-    // As for every `SharedObject`.
+    // Safe for the same reason as `SharedObject`.
     private var value: Value
     private var lastWrite: (thread: Int, event: Int)?
     private var reads: [Int: Int] = [:]

@@ -1,8 +1,8 @@
 extension ControlledSystem {
-    /// Virtual time since the start of the schedule; 0 outside of schedules.
+    /// The virtual time since the start of the schedule; 0 outside of schedules.
     public static var time: Duration { ControlledThread.current?.turnstile.readClock() ?? .zero }
 
-    /// Sleeps until a moment of virtual time. The schedule chooses when that moment is reached.
+    /// Sleeps until a point of virtual time. The schedule chooses when that time is reached.
     public static func sleep(until deadline: Duration) async throws {
         let sleep = Sleep()
         await withTaskCancellationHandler {
@@ -14,10 +14,10 @@ extension ControlledSystem {
     }
 }
 
-/// A task that sleeps on a controlled clock.
+/// The sleep of a task on a controlled clock.
 private final class Sleep: Sendable {
     private struct State: @unchecked Sendable {
-        // Reached under the lock only.
+        // Accessed only under the lock.
         var continuation: CheckedContinuation<Void, Never>?
         var timer: ControlledThread?
         var isOver = false
@@ -49,7 +49,7 @@ private final class Sleep: Sendable {
     }
 
     private struct Timer: @unchecked Sendable {
-        // Used by the thread that has the turn only.
+        // Only the thread that has the turn uses `thread`.
         let thread: ControlledThread
     }
 

@@ -8,24 +8,24 @@ internal import Dispatch
     internal import Musl
 #endif
 
-/// A thread of a schedule. It runs only while the turnstile has given it the turn.
+/// A thread of a schedule. The thread runs only while it has the turn.
 ///
-/// A job of a task and a timer are threads, too: a thread needs a thread of the system only from its first turn on.
+/// Jobs of tasks and timers are threads, too. A thread needs a thread of the system only from its first turn.
 final class ControlledThread: @unchecked Sendable {
-    // Only the thread that has the turn reads or writes any of this. Passing the turn on orders memory.
+    // Only the thread that has the turn accesses this state. Passing the turn to another thread orders the accesses.
 
-    /// The next step of a thread, once it has the turn.
+    /// The next step of a thread, which it takes when it gets the turn.
     enum Step {
         case start
         /// Reads or changes an atomic variable.
         case access(SharedObject, Access)
-        /// Takes a lock. Possible only while no thread holds it.
+        /// Takes a lock. The step is possible only while no thread holds the lock.
         case acquire(SharedObject)
-        /// Waits until another thread sets `isNotified`, or until a moment.
+        /// Waits until another thread sets `isNotified`, or until a point in time.
         case wait(SharedObject, until: Duration?)
-        /// Fires a timer at a moment.
+        /// Fires a timer at a point in time.
         case fire(at: Duration)
-        /// Does nothing that others could notice.
+        /// Does nothing that another thread can observe.
         case pause
         /// Lets the other threads run first.
         case yield
@@ -43,17 +43,17 @@ final class ControlledThread: @unchecked Sendable {
     let name: String
     var body: (() -> Void)?
     var step = Step.start
-    /// The locks that the thread holds, in the order of taking.
+    /// The locks that the thread holds, in the order in which it took them.
     var held: [SharedObject] = []
-    /// The condition for which the thread waits, from before it releases the lock.
+    /// The condition for which the thread waits. Set before the thread releases the lock.
     var condition: SharedObject?
     var isNotified = false
-    /// While positive, no other thread runs unless this one needs a lock that the other one holds.
+    /// While positive, no other thread runs, unless it holds a lock that this thread needs.
     var exclusiveDepth = 0
     var host: HostThread?
     /// The values of this thread for `pthread_setspecific`.
     var specifics: [UInt: UnsafeMutableRawPointer] = [:]
-    /// How much of the memory the thread has seen.
+    /// The part of the memory that the thread has seen.
     var view = View()
 
     init(_ turnstile: Turnstile, number: Int, name: String, body: @escaping () -> Void) {
@@ -69,10 +69,10 @@ final class ControlledThread: @unchecked Sendable {
         return key
     }()
 
-    /// The controlled thread that calls; nil outside of explorations.
+    /// The calling controlled thread; nil outside of explorations.
     static var current: ControlledThread? {
         guard let address = pthread_getspecific(key) else { return nil }
-        // Set below to a thread that its host keeps for as long.
+        // The address of a thread that its host retains while the address is set.
         return Unmanaged<ControlledThread>.fromOpaque(address).takeUnretainedValue()
     }
 
@@ -81,15 +81,15 @@ final class ControlledThread: @unchecked Sendable {
     }
 }
 
-/// A thread of the system, which runs one controlled thread after another.
+/// A thread of the system, which runs controlled threads one after the other.
 ///
-/// It waits for its turns at a semaphore of its own, and is used again by later schedules.
+/// The host waits for its turns at its own semaphore. Later schedules use it again.
 final class HostThread: @unchecked Sendable {
-    // `thread` is written before the semaphore is signalled, and read after this thread has waited for that.
+    // `thread` is written before the semaphore is signalled, and read after the host has waited for that signal.
     private let semaphore = DispatchSemaphore(value: 0)
     private var thread: ControlledThread?
 
-    /// Host threads that run nothing, of all explorations of the process.
+    /// The idle host threads of all explorations in the process.
     private static let idle = IdleHosts()
 
     /// Returns an idle host thread, or starts one.
@@ -100,13 +100,13 @@ final class HostThread: @unchecked Sendable {
         return host
     }
 
-    /// Has the host run a thread, or continue to run it, while the caller continues as well.
+    /// Makes the host run a thread, or continue to run it, while the caller continues.
     func give(_ thread: ControlledThread) {
         self.thread = thread
         semaphore.signal()
     }
 
-    /// Blocks until the thread that runs here has the turn again.
+    /// Blocks until the thread of this host has the turn again.
     func waitForTurn() {
         semaphore.wait()
     }
@@ -129,7 +129,7 @@ final class HostThread: @unchecked Sendable {
     }
 
     private static func serve(_ opaque: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
-        // Retained where the thread was started; it never ends.
+        // Retained at the start of the thread, which never ends.
         let host = Unmanaged<HostThread>.fromOpaque(opaque).takeUnretainedValue()
         while true {
             host.semaphore.wait()
@@ -138,7 +138,7 @@ final class HostThread: @unchecked Sendable {
         }
     }
 
-    /// Runs a thread from its start to its end, and passes the turn on. Returns the next thread if it starts here.
+    /// Runs a thread from its start to its end, and passes the turn. Returns the next thread if it starts on this host.
     private func run(_ thread: ControlledThread) -> ControlledThread? {
         ControlledThread.setCurrent(thread)
         thread.body!()
@@ -148,7 +148,7 @@ final class HostThread: @unchecked Sendable {
         let turnstile = thread.turnstile
         let next = turnstile.end(thread)
         if let next, next.host == nil {
-            // The next thread starts: it can do so here, and the system has nothing to switch.
+            // The next thread starts on this host, so that the system need not switch threads.
             next.host = self
             return next
         }
@@ -158,7 +158,7 @@ final class HostThread: @unchecked Sendable {
     }
 }
 
-/// The host threads that run nothing.
+/// The idle host threads.
 private final class IdleHosts: @unchecked Sendable {
     // Every access to `hosts` holds `mutex`.
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)

@@ -1,19 +1,19 @@
 /// A program whose schedules are explored.
 public struct ExploredProgram: Sendable {
-    /// The name, which a printed schedule begins with.
+    /// The name, which is the beginning of a printed schedule.
     public let name: String
     /// A description of the program, for the report of a failure.
     public var details = ""
     public var memory = MemoryModel.sequential
-    /// An ordering that is explored without a part of it.
+    /// An ordering without one of its parts, to explore whether the program needs that part.
     public var weakened: WeakenedOrdering?
-    /// A schedule with more steps than this has failed.
+    /// The maximum number of steps. A schedule with more steps fails.
     public var stepLimit = 20_000
     let body: @Sendable (Schedule) -> Void
 
     /// - Parameters:
-    ///   - name: The name of the program. It must be unique among those of a test run.
-    ///   - body: The program. It begins as one thread; `Schedule.thread` starts others.
+    ///   - name: The name of the program, which must be unique in a test run.
+    ///   - body: The program. It begins with one thread; `Schedule.thread` starts others.
     public init(_ name: String, memory: MemoryModel = .sequential, _ body: @escaping @Sendable (Schedule) -> Void) {
         self.name = name
         self.memory = memory
@@ -21,7 +21,7 @@ public struct ExploredProgram: Sendable {
     }
 }
 
-/// The calls that a program can make while a schedule of it runs.
+/// The calls that a program can make during a schedule.
 public struct Schedule: Sendable {
     let turnstile: Turnstile
 
@@ -50,21 +50,21 @@ public struct Schedule: Sendable {
         turnstile.note(text())
     }
 
-    /// A point at which another thread may continue: before the cancellation of a task, for example, which is none itself.
+    /// Lets another thread run, for example before the cancellation of a task, which has no such point itself.
     public func pause() {
         turnstile.reach(.pause)
     }
 }
 
-/// How the schedules of a program are chosen.
+/// The rule that chooses the schedules of a program.
 public enum ExplorationStrategy: Sendable {
-    /// Random switches, a schedule for each seed.
+    /// Random switches, with a schedule for each seed.
     case uniform(seeds: Range<UInt64>)
-    /// Random priorities that change at `depth - 1` points, a schedule for each seed.
+    /// Random priorities that change at `depth - 1` points, with a schedule for each seed.
     case priorities(seeds: Range<UInt64>, depth: Int)
-    /// All schedules with at most so many interruptions; at most `limit` of them.
+    /// All schedules with at most `preemptions` interruptions, and at most `limit` schedules.
     case exhaustive(preemptions: Int, limit: Int = .max)
-    /// One schedule, which was printed.
+    /// A single schedule, from its printed choices.
     case replay(Choices)
 }
 
@@ -72,12 +72,12 @@ public enum ExplorationStrategy: Sendable {
 public struct ExplorationResult: Sendable, CustomStringConvertible {
     public fileprivate(set) var scheduleCount = 0
     public fileprivate(set) var stepCount = 0
-    /// How many of the schedules took other steps than all before.
+    /// The number of schedules whose steps differ from those of all previous schedules.
     public var distinctCount: Int { digests.count }
     fileprivate var digests: Set<UInt64> = []
-    /// Whether all schedules that the strategy has were run.
+    /// Whether all schedules of the strategy were run.
     public fileprivate(set) var isComplete = true
-    /// The orderings that were used, each without the parts of it that could be left out, one at a time.
+    /// The weakened orderings to explore: each ordering that was used, without one of its parts at a time.
     public var weakenedOrderings: [WeakenedOrdering] {
         orderings.sorted { "\($0.key)" < "\($1.key)" }.flatMap { site, parts in
             [OrderingParts.sequential, [.acquire, .sequential], [.release, .sequential], .atomic]
@@ -88,7 +88,7 @@ public struct ExplorationResult: Sendable, CustomStringConvertible {
         }
     }
     fileprivate var orderings: [OrderingSite: OrderingParts] = [:]
-    /// The places of the orderings that were used. Empty if the memory is not weak.
+    /// The places of the orderings that were used; empty unless the memory is weak.
     public var orderingSites: Set<OrderingSite> { Set(orderings.keys) }
     /// The first schedule that failed.
     public fileprivate(set) var failure: FailedSchedule?
@@ -100,11 +100,11 @@ public struct ExplorationResult: Sendable, CustomStringConvertible {
     }
 }
 
-/// A schedule in which something was not as expected.
+/// A schedule that failed.
 public struct FailedSchedule: Sendable, CustomStringConvertible {
     public let program: String
     let details: String
-    /// How many schedules were run until this one failed.
+    /// The number of schedules up to this one.
     public fileprivate(set) var number = 1
     public let seed: UInt64?
     public let choices: Choices
@@ -129,8 +129,8 @@ extension ExploredProgram {
     /// Runs schedules until one fails. Blocks the calling thread.
     ///
     /// - Parameters:
-    ///   - interval: After how many schedules one is repeated, which has to take the same steps.
-    ///   - shrinks: Whether the choices are left out of a failing schedule that the failure does not need.
+    ///   - interval: The number of schedules after which one is repeated, to check that it takes the same steps.
+    ///   - shrinks: Whether to remove the choices of a failing schedule that the failure does not need.
     public func explore(
         _ strategy: ExplorationStrategy, repeatingEvery interval: Int = 50, shrinks: Bool = true
     ) -> ExplorationResult {
@@ -139,10 +139,9 @@ extension ExploredProgram {
 
     /// Runs a schedule of another program for each seed, until one fails. Blocks the calling thread.
     ///
-    /// - Parameters:
-    ///   - interval: After how many schedules one is repeated, which has to take the same steps.
-    ///   - shrinks: Whether the choices are left out of a failing schedule that the failure does not need.
-    ///   - program: The program for a seed; for 0 if the strategy has no seeds.
+    /// - interval: The number of schedules after which one is repeated, to check that it takes the same steps.
+    ///   - shrinks: Whether to remove the choices of a failing schedule that the failure does not need.
+    ///   - program: Returns the program for a seed. The seed is 0 if the strategy has no seeds.
     public static func explore(
         _ strategy: ExplorationStrategy, repeatingEvery interval: Int = 50, shrinks: Bool = true,
         program: @escaping (_ seed: UInt64) -> ExploredProgram
@@ -201,7 +200,7 @@ private struct Explorer {
         }
     }
 
-    /// Runs a schedule that is not counted, so that objects that exist once per process are created.
+    /// Runs a schedule that does not count, so that objects that exist once per process are created.
     private mutating func warmUp(_ program: ExploredProgram) {
         length = program.run(ReplayStrategy(Choices())).choices.count
     }
@@ -232,7 +231,7 @@ extension ExploredProgram {
             trace: repeated.report.trace)
     }
 
-    /// Repeats a schedule. Returns a failure if it takes other steps.
+    /// Repeats a schedule. Returns a failure if its steps differ.
     fileprivate func findDivergence(from turnstile: Turnstile, _ seed: UInt64?) -> FailedSchedule? {
         let choices = turnstile.choices
         let (first, second) = (turnstile.report, run(ReplayStrategy(choices), keepsTrace: true).report)
@@ -249,7 +248,7 @@ extension ExploredProgram {
             trace: Array(second.trace.prefix(line)))
     }
 
-    /// Leaves out choices that a failure does not need (A. Zeller and R. Hildebrandt, "Simplifying and Isolating
+    /// Removes choices that a failure does not need (A. Zeller and R. Hildebrandt, "Simplifying and Isolating
     /// Failure-Inducing Input", IEEE TSE 28, 2002).
     private func shrink(_ choices: Choices) -> Choices {
         var smallest = choices
@@ -279,6 +278,6 @@ extension ExploredProgram {
     }
 
     private static var shrinkingRuns: Int { 300 }
-    /// A few seconds in a debug build.
+    /// The maximum number of steps, which take a few seconds in a debug build.
     private static var shrinkingSteps: Int { 1_000_000 }
 }

@@ -8,7 +8,7 @@ internal import Synchronization
     internal import Musl
 #endif
 
-/// The explorations of the process. They run one at a time, because they share the globals of the explored code.
+/// Runs the explorations of the process one at a time, because they share the globals of the explored code.
 enum Explorations {
     private static let turn = Mutex(())
     private static let count = Atomic(0)
@@ -22,10 +22,10 @@ enum Explorations {
     }
 }
 
-/// Turns a crash of the process during a schedule, such as a trap or an invalid memory access, into a failure of the
+/// Converts a crash of the process during a schedule, such as a trap or an invalid memory access, to a failure of the
 /// schedule.
 enum Crash {
-    // Written once, under the turn of `Explorations`.
+    // Written once, while an exploration has the turn of `Explorations`.
     nonisolated(unsafe) private static var isCaught = false
 
     static func catchAll() {
@@ -38,8 +38,8 @@ enum Crash {
                     raise(number)
                     return
                 }
-                // The thread itself has caused the signal, so it is interrupted only in its own code. Its references
-                // are never released.
+                // The thread has caused the signal itself, so the signal interrupts only the thread's own code. The
+                // thread's references are never released.
                 thread.turnstile.crash(number)
                 while true { pause() }
             }

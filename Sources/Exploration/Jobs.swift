@@ -6,7 +6,7 @@
     internal import Musl
 #endif
 
-/// Has the jobs of tasks run on controlled threads: those that a controlled thread gives to the global executor or to the
+/// Runs jobs of tasks on controlled threads: the jobs that a controlled thread enqueues on the global executor or the
 /// main actor.
 enum Jobs {
     private typealias Enqueue = @convention(thin) (UnownedJob) -> Void
@@ -37,7 +37,7 @@ enum Jobs {
     /// The address of the task that a job continues.
     fileprivate static func task(of job: UnownedJob) -> UInt { unsafeBitCast(job, to: UInt.self) }
 
-    /// The executor of jobs that are isolated to no actor. Both of its words are 0.
+    /// The executor of jobs that are not isolated to an actor. Both of its words are 0.
     private static var generic: UnownedSerialExecutor {
         unsafeBitCast((UInt(0), UInt(0)), to: UnownedSerialExecutor.self)
     }
@@ -48,7 +48,7 @@ private final class ControlledMainExecutor: SerialExecutor {
     static let shared = ControlledMainExecutor()
 
     func enqueue(_ job: UnownedJob) {
-        // A task that a schedule left suspended may continue after the schedule.
+        // A task that was left suspended by a schedule may continue after the schedule.
         guard let turnstile = ControlledThread.current?.turnstile else { return MainActor.shared.enqueue(job) }
         turnstile.addMainJob(Jobs.task(of: job)) { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
     }
@@ -57,7 +57,7 @@ private final class ControlledMainExecutor: SerialExecutor {
 }
 
 extension ControlledSystem {
-    /// In place of `Task.yield()`, which passes the hook by (Swift 6.3).
+    /// Replaces `Task.yield()`, which does not call the hook (Swift 6.3).
     public static func yieldTask() async {
         await withUnsafeContinuation { (continuation: UnsafeContinuation<Void, Never>) in
             guard let turnstile = ControlledThread.current?.turnstile else { return continuation.resume() }

@@ -47,7 +47,7 @@ public struct OrderingParts: OptionSet, Hashable, Sendable, CustomStringConverti
     public static let acquire = OrderingParts(rawValue: 1)
     public static let release = OrderingParts(rawValue: 2)
     public static let sequential = OrderingParts(rawValue: 4)
-    /// That an update reads and stores in one step.
+    /// An update reads and stores in one step.
     public static let atomic = OrderingParts(rawValue: 8)
 
     public var description: String {
@@ -59,7 +59,7 @@ public struct OrderingParts: OptionSet, Hashable, Sendable, CustomStringConverti
     }
 }
 
-/// A place in the source where an ordering is written.
+/// The place of an ordering in the source.
 public struct OrderingSite: Hashable, Sendable, CustomStringConvertible {
     public let file: String
     public let line: UInt
@@ -74,12 +74,12 @@ public struct OrderingSite: Hashable, Sendable, CustomStringConvertible {
     public var description: String { "\(file):\(line)" }
 }
 
-/// An ordering that is explored without a part of it.
+/// An ordering that is explored without one of its parts.
 public struct WeakenedOrdering: Hashable, Sendable, CustomStringConvertible {
     let site: OrderingSite
     public let without: OrderingParts
 
-    /// The name of the file in which the ordering is written.
+    /// The name of the file that contains the ordering.
     public var file: String { site.file }
 
     public var description: String { "\(site) without \(without)" }

@@ -1,11 +1,11 @@
 /// The steps and the failures of a schedule.
 struct ScheduleReport {
     private(set) var failures: [String] = []
-    /// The steps and notes as text, if they are kept.
+    /// The steps and notes as text, if the report keeps them.
     private(set) var trace: [String] = []
-    /// For each step the hash of all steps so far. Two schedules are the same up to where their hashes differ.
+    /// For each step, the hash of all steps up to it. Two schedules are equal up to the first step whose hashes differ.
     private(set) var digests: [UInt64] = []
-    /// For each step its line in `trace`, if that is kept.
+    /// For each step, its line in `trace`, if the report keeps the trace.
     private(set) var lines: [Int] = []
     fileprivate let keepsTrace: Bool
 
@@ -39,7 +39,7 @@ extension Turnstile {
     /// Adds a line to the trace.
     func note(_ text: @autoclosure () -> String) { report.note("\(describe(current)): \(text())") }
 
-    /// Adds the step that a thread takes.
+    /// Adds the step of a thread.
     func record(_ thread: ControlledThread) {
         let (kind, object) = code(of: thread.step)
         let number = object.map { UInt64($0.number(in: self)) } ?? 0

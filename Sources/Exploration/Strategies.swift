@@ -3,11 +3,11 @@ protocol Strategy: AnyObject, Sendable {
     /// Begins the next schedule. Returns false if all have been run.
     func begin() -> Bool
 
-    /// Chooses the thread that has the turn next.
+    /// Chooses the thread that gets the turn next.
     ///
     /// - Parameters:
     ///   - options: The numbers of the threads that can run.
-    ///   - continues: Whether the first of them had the turn.
+    ///   - continues: Whether the first of these threads had the turn.
     /// - Returns: The index of the thread in `options`.
     func pickThread(_ options: [Int], continues: Bool) -> Int
 
@@ -15,7 +15,7 @@ protocol Strategy: AnyObject, Sendable {
     func pickValue(below count: Int) -> Int
 }
 
-/// Random numbers that follow from a seed (SplitMix64, G. L. Steele et al., OOPSLA 2014).
+/// A generator of random numbers with a seed (SplitMix64, G. L. Steele et al., OOPSLA 2014).
 struct SeededNumbers {
     private var state: UInt64
 
@@ -31,9 +31,9 @@ struct SeededNumbers {
     }
 }
 
-/// Switches threads at random points: every second one, or one in 4, 10 or 30, as the seed says.
+/// Switches threads at random points, with a probability of 1/2, 1/4, 1/10 or 1/30, which the seed determines.
 final class UniformStrategy: Strategy, @unchecked Sendable {
-    // Used by the thread that has the turn only, as are the strategies below.
+    // Only the thread that has the turn uses a strategy. This also holds for the strategies below.
     private var numbers: SeededNumbers
     private let odds: Int
 
@@ -54,12 +54,12 @@ final class UniformStrategy: Strategy, @unchecked Sendable {
 }
 
 /// Probabilistic concurrency testing (S. Burckhardt et al., "A Randomized Scheduler with Probabilistic Guarantees of
-/// Finding Bugs", ASPLOS 2010): the thread of the highest priority runs. Priorities are random; at `depth - 1` random
-/// choices the running thread gets a priority below all others. A fault that `depth` ordered steps cause is found with a
-/// probability of at least 1 / (threads * length ^ (depth - 1)).
+/// Finding Bugs", ASPLOS 2010). The thread with the highest priority runs. Priorities are random; at `depth - 1` random
+/// choices the running thread gets a priority below all others. A fault that needs `depth` ordered steps is found with
+/// a probability of at least 1 / (threads * length ^ (depth - 1)).
 ///
-/// A schedule that is much longer than others gets random choices at last: threads that wait for each other in loops would
-/// otherwise never meet.
+/// After a length far above the usual one, the choices of a schedule are uniformly random. Otherwise threads that wait
+/// for each other in loops might never end.
 final class PCTStrategy: Strategy, @unchecked Sendable {
     private var numbers: SeededNumbers
     private var priorities: [Int: Int] = [:]
@@ -70,8 +70,8 @@ final class PCTStrategy: Strategy, @unchecked Sendable {
     private let fairFrom: Int
 
     /// - Parameters:
-    ///   - depth: How many steps have to come in one order for the fault.
-    ///   - length: How many choices a schedule has, about.
+    ///   - depth: The number of steps whose order causes the fault.
+    ///   - length: The approximate number of choices in a schedule.
     init(seed: UInt64, depth: Int, length: Int) {
         numbers = SeededNumbers(seed: seed)
         fair = UniformStrategy(seed: seed)
@@ -104,8 +104,8 @@ final class PCTStrategy: Strategy, @unchecked Sendable {
     func pickValue(below count: Int) -> Int { numbers.number(below: count) }
 }
 
-/// All schedules, depth first, in which no more than a number of threads are interrupted that could have continued (M.
-/// Musuvathi and S. Qadeer, "Iterative Context Bounding", PLDI 2007).
+/// All schedules, depth first, with at most a given number of preemptions (M. Musuvathi and S. Qadeer, "Iterative
+/// Context Bounding", PLDI 2007). A preemption interrupts a thread that could have continued.
 final class DepthFirstStrategy: Strategy, @unchecked Sendable {
     private var path: [(chosen: Int, count: Int)] = []
     private var position = 0
@@ -142,10 +142,10 @@ final class DepthFirstStrategy: Strategy, @unchecked Sendable {
     }
 }
 
-/// One schedule, from its choices. Where they do not fit the program, the choice is 0.
+/// One schedule, from its choices. A choice that does not fit the program counts as 0.
 ///
-/// A schedule that is longer than any that is meant gets random choices at last: so a thread that waits for another one in
-/// a loop does not count as one that does so for ever.
+/// After a length above that of all intended schedules, the choices are random. So a loop in which a thread waits for
+/// another thread does not count as endless.
 final class ReplayStrategy: Strategy, @unchecked Sendable {
     private var left: [Choices.Deviation]
     private var position = 0

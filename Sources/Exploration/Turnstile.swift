@@ -1,6 +1,6 @@
 internal import Dispatch
 
-/// Which memory the atomic variables of an exploration have.
+/// The memory model of the atomic variables in an exploration.
 public enum MemoryModel: Sendable {
     /// Each load returns the last store, regardless of the orderings.
     case sequential
@@ -10,14 +10,15 @@ public enum MemoryModel: Sendable {
 
 /// Runs the threads of one schedule, one at a time.
 ///
-/// A thread stops before each step that other threads could notice: the taking of a lock, an access to an atomic
-/// variable, a wait. Then the strategy chooses the thread that takes the next step. The release of a lock is no such
-/// point: any step of another thread between the release and the next step of this thread is also possible after that
-/// step was announced.
+/// A thread stops before each step that other threads can observe: taking a lock, accessing an atomic variable, or
+/// waiting. Then the strategy chooses the thread that takes the next step. A thread does not stop before it releases a
+/// lock: any step of another thread between the release and the thread's next step is also possible after the thread
+/// has announced that step.
 final class Turnstile: @unchecked Sendable {
-    // Only the thread that has the turn uses any of this; the thread that explores, before the start and after the end.
+    // Only the thread that has the turn uses this state. Before the start and after the end, only the exploring thread
+    // does.
 
-    /// The number of the schedule in the process.
+    /// The number of the schedule, unique in the process.
     let identity: Int
     let memory: MemoryModel
     private let strategy: any Strategy
@@ -28,20 +29,20 @@ final class Turnstile: @unchecked Sendable {
     private(set) var threads: [ControlledThread] = []
     private var threadCount = 0
     private(set) var current: ControlledThread!
-    /// The threads that run alone, the last one first.
+    /// The threads that exclude other threads, the newest last.
     private var exclusive: [ControlledThread] = []
     private var options: [ControlledThread] = []
     private var numbers: [Int] = []
     /// The views of the ended threads.
     private var ended = View()
-    /// The view of each task at its suspension, by its address.
+    /// The view of each suspended task at its suspension, by the address of the task.
     private var suspended: [UInt: View] = [:]
-    /// The jobs of the main actor that have not begun, in the order of enqueuing.
+    /// The jobs of the main actor that have not begun, in the order in which they were enqueued.
     private var mainJobs: [(task: UInt, view: View, run: () -> Void)] = []
     private var hasMainThread = false
-    /// The view of the main actor at the end of its last thread.
+    /// The view of the main actor at the end of its previous thread.
     private var mainView = View()
-    /// Virtual time since the start of the schedule.
+    /// The virtual time since the start of the schedule.
     private(set) var now = Duration.zero
     var objectCount = 0
 
@@ -71,7 +72,7 @@ final class Turnstile: @unchecked Sendable {
         current = main
         passTurn(to: main)
         var steps = 0
-        // No schedule depends on this time: it only ends a process that would wait for ever.
+        // No schedule depends on this time. It only ends a process that would otherwise wait forever.
         while completed.wait(timeout: .now() + 30) == .timedOut {
             if stepCount == steps {
                 fatalError(
@@ -85,7 +86,7 @@ final class Turnstile: @unchecked Sendable {
         }
     }
 
-    /// The last thread has ended.
+    /// Ends the schedule after its last thread has ended.
     func complete() { completed.signal() }
 }
 
@@ -104,13 +105,13 @@ extension Turnstile {
         return thread
     }
 
-    /// Has the system run the thread that has the turn.
+    /// Makes the system run the thread that has the turn.
     func passTurn(to next: ControlledThread) {
         if next.host == nil { next.host = HostThread.take() }
         next.host!.give(next)
     }
 
-    /// The current thread has ended. Returns the next one, which has the turn now; nil if none is left.
+    /// Ends the current thread. Returns the thread that has the turn next; nil if no thread is left.
     func end(_ thread: ControlledThread) -> ControlledThread? {
         threads.remove(at: threads.firstIndex { $0 === thread }!)
         if memory == .weak { ended.join(thread.view) }
@@ -120,7 +121,7 @@ extension Turnstile {
         return next
     }
 
-    /// The current thread announces its next step, and takes it when it has the turn again.
+    /// Announces the next step of the current thread, and takes the step when the thread has the turn again.
     func reach(_ step: ControlledThread.Step) {
         let thread = current!
         thread.step = step
@@ -134,13 +135,13 @@ extension Turnstile {
         }
     }
 
-    /// Blocks a thread of a schedule that was given up.
+    /// Blocks a thread of an abandoned schedule.
     private func block() {
         completed.signal()
         while true { current.host!.waitForTurn() }
     }
 
-    /// A thread has the turn: its step happens.
+    /// Performs the step of the thread that has the turn.
     private func take(_ thread: ControlledThread) {
         current = thread
         switch thread.step {
@@ -156,11 +157,12 @@ extension Turnstile {
         default: break
         }
         record(thread)
-        // The step must not retain the object beyond the call that uses it: the release of its value would come late.
+        // The step must not retain the object after the call that uses it. Otherwise the object's value would be
+        // released late.
         thread.step = .pause
     }
 
-    /// The current thread releases a lock.
+    /// Releases a lock of the current thread.
     func release(_ lock: SharedObject) {
         let thread = current!
         lock.owner = nil
@@ -169,12 +171,12 @@ extension Turnstile {
             _ = thread.view.makeEvent(of: thread.number)
             lock.view = thread.view
         }
-        // The thread that runs alone may have needed the lock. It holds a lock of the runtime, on which this thread must
-        // not come to wait.
+        // The exclusive thread may have needed the lock. It holds a lock of the runtime, for which this thread must not
+        // wait.
         if let alone = exclusive.last, alone !== thread { reach(.pause) }
     }
 
-    /// Wakes one thread or all that wait for a condition.
+    /// Wakes one thread, or all threads, that wait for a condition.
     func notify(_ condition: SharedObject, all: Bool) {
         for thread in threads {
             if thread.condition === condition, !thread.isNotified {
@@ -184,7 +186,8 @@ extension Turnstile {
         }
     }
 
-    /// Lets no other thread run until `endExclusive`, except for those that hold a lock which the current one needs.
+    /// Prevents other threads from running until `endExclusive`, except threads that hold a lock which the current
+    /// thread needs.
     func beginExclusive() {
         current.exclusiveDepth += 1
         if current.exclusiveDepth == 1 { exclusive.append(current) }
@@ -200,7 +203,7 @@ extension Turnstile {
 // MARK: - Choices
 
 extension Turnstile {
-    /// Chooses the thread that has the turn next; nil if the schedule ends here.
+    /// Chooses the thread that gets the turn next; nil if the schedule ends.
     private func pick(canContinue: Bool) -> ControlledThread? {
         stepCount += 1
         if stepCount > stepLimit { return abandon("The schedule has more than \(stepLimit) steps.") }
@@ -216,31 +219,31 @@ extension Turnstile {
         return options[index]
     }
 
-    /// Ends the schedule as a failed one.
+    /// Ends the schedule with a failure.
     private func abandon(_ reason: String) -> ControlledThread? {
         fail("\(reason)\n\(states)")
         return nil
     }
 
-    /// The current thread has caused a signal that ends a process.
+    /// Records a signal of the current thread that would end the process.
     func crash(_ signal: Int32) {
         fail("The process would end here (signal \(signal)).\n\(states)")
         completed.signal()
     }
 
-    /// The thread that runs alone, or the thread that holds the lock it needs.
+    /// The exclusive thread, or the thread that holds the lock that it needs.
     private func holder(neededBy alone: ControlledThread) -> ControlledThread {
         var thread = alone
         while case .acquire(let lock) = thread.step, let owner = owner(of: lock) { thread = owner }
         return thread
     }
 
-    /// The thread that holds a lock. A thread of an earlier schedule, which was given up, does not count.
+    /// The thread that holds a lock. A thread of an earlier, abandoned schedule does not count.
     private func owner(of lock: SharedObject) -> ControlledThread? {
         lock.owner.flatMap { $0.turnstile === self ? $0 : nil }
     }
 
-    /// Finds the threads that can run: the current one first, then the others in their order.
+    /// Collects the threads that can run: the current thread first, then the others in their order.
     private func collectOptions(_ current: ControlledThread?) {
         options.removeAll(keepingCapacity: true)
         if let current, canRun(current) { options.append(current) }
@@ -253,7 +256,7 @@ extension Turnstile {
             if case .yield = thread.step { yielding = yielding ?? thread }
             if thread !== current, canRun(thread) { options.append(thread) }
         }
-        // Time passes only where a schedule has a choice of it, or nothing else is left.
+        // Time passes only if the strategy chooses it, or if no other thread can run.
         if let earliest { options.append(earliest.thread) }
         if options.isEmpty, let yielding { options.append(yielding) }
         if options.isEmpty, let waiting = threads.first(where: \.waitsForQuiet), !hasDeadlock {
@@ -261,7 +264,7 @@ extension Turnstile {
         }
     }
 
-    /// Whether a thread waits for a lock, while no thread can run.
+    /// Whether a thread waits for a lock. Used if no thread can run.
     private var hasDeadlock: Bool {
         threads.contains { if case .acquire = $0.step { true } else { false } }
     }
@@ -284,7 +287,7 @@ extension Turnstile {
         }
     }
 
-    /// Chooses a number below a bound. 0 is the ordinary case.
+    /// Chooses a number below a bound. 0 is the usual choice.
     func pickValue(below count: Int) -> Int {
         if count <= 1 { return 0 }
         let value = strategy.pickValue(below: count)
@@ -296,7 +299,7 @@ extension Turnstile {
 // MARK: - Jobs
 
 extension Turnstile {
-    /// Makes a thread for a job of a task.
+    /// Creates a thread for a job of a task.
     func addJob(_ task: UInt, _ run: @escaping () -> Void) {
         let thread = makeThread("job") { [unowned self] in
             run()
@@ -305,7 +308,7 @@ extension Turnstile {
         if memory == .weak, let view = suspended[task] { thread.view.join(view) }
     }
 
-    /// Adds a job of the main actor. One thread runs these jobs until none is left.
+    /// Adds a job of the main actor. A single thread runs these jobs until none is left.
     func addMainJob(_ task: UInt, _ run: @escaping () -> Void) {
         if memory == .weak { _ = current.view.makeEvent(of: current.number) }
         mainJobs.append((task, current.view, run))
@@ -330,7 +333,7 @@ extension Turnstile {
         hasMainThread = false
     }
 
-    /// Makes a thread that fires at a moment.
+    /// Creates a thread that fires at a point in time.
     ///
     /// - Returns: The thread, for `removeTimer`.
     func addTimer(at moment: Duration, _ fire: @escaping () -> Void) -> ControlledThread {
@@ -344,17 +347,17 @@ extension Turnstile {
         if case .fire = timer.step, timer.host == nil { threads.removeAll { $0 === timer } }
     }
 
-    /// The parts of an ordering, after it was weakened.
+    /// The parts of an ordering, without the part that the exploration leaves out.
     func parts(of order: MemoryOrder) -> OrderingParts {
         orderings[order.site] = order.parts
         guard let weakened, weakened.site == order.site else { return order.parts }
         return order.parts.subtracting(weakened.without)
     }
 
-    /// Whether an update is made in two steps, because its atomicity was left out.
+    /// Whether an update takes two steps, because the exploration leaves out its atomicity.
     func splits(_ order: MemoryOrder) -> Bool { memory == .weak && !parts(of: order).contains(.atomic) }
 
-    /// Each reading of the clock advances it a little, so that code that measures time terminates.
+    /// The current virtual time. Each reading advances the clock a little, so that code that measures time terminates.
     func readClock() -> Duration {
         now += .microseconds(200)
         return now

@@ -1,29 +1,29 @@
-/// The view of the memory that a thread has: the number of earlier events of each thread, and the oldest store of each
-/// atomic variable that it may still read.
+/// The part of the memory that a thread has seen: the number of each thread's events that happened before, and the
+/// oldest store of each atomic variable that the thread may still read.
 struct View {
-    /// By the numbers of threads: how many of their events happened before.
+    /// The number of each thread's events that happened before, by the numbers of the threads.
     private(set) var events: [Int] = []
-    /// By the numbers of objects: the oldest store that may still be read.
+    /// The oldest store of each object that may still be read, by the numbers of the objects.
     private(set) var stores: [Int] = []
 
     func events(of thread: Int) -> Int { thread < events.count ? events[thread] : 0 }
 
     func firstStore(of object: Int) -> Int { object < stores.count ? stores[object] : 0 }
 
-    /// A thread makes an event. Returns the number of the event.
+    /// Adds an event of a thread. Returns the number of the event.
     mutating func makeEvent(of thread: Int) -> Int {
         Self.extend(&events, to: thread)
         events[thread] += 1
         return events[thread]
     }
 
-    /// A store was read or made: older ones cannot be read any more.
+    /// Records that a store was read or made. Older stores can no longer be read.
     mutating func see(_ store: Int, of object: Int) {
         Self.extend(&stores, to: object)
         stores[object] = max(stores[object], store)
     }
 
-    /// All that is seen in another view is seen in this one.
+    /// Adds all that another view has seen to this view.
     mutating func join(_ other: View) {
         Self.join(&events, other.events)
         Self.join(&stores, other.stores)

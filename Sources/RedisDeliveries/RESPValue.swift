@@ -1,9 +1,9 @@
-/// A value of RESP3, the protocol of Redis and Valkey, as far as this driver needs it.
+/// A value of RESP3, the protocol of Redis and Valkey. Only the types that this driver needs exist.
 package enum RESPValue: Hashable, Sendable {
     case null
     case string(String)
     case integer(Int)
-    /// Also a set, and a map as keys and values in turn.
+    /// An array or a set. A map is an array in which keys and values alternate.
     case array([RESPValue])
     case error(String)
 
@@ -22,7 +22,7 @@ package enum RESPValue: Hashable, Sendable {
     }
 }
 
-/// Reads values from bytes that arrive in pieces.
+/// Parses values from bytes that arrive in parts.
 struct RESPParser {
     struct Malformed: Error {}
     private struct Incomplete: Error {}
@@ -32,7 +32,7 @@ struct RESPParser {
 
     mutating func append(_ bytes: some Sequence<UInt8>) { buffer += bytes }
 
-    /// Returns the next value; nil if it has not arrived in full.
+    /// Returns the next value; nil if it has not arrived completely.
     mutating func next() throws(Malformed) -> RESPValue? {
         let start = position
         do {

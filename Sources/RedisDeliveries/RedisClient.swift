@@ -1,11 +1,12 @@
 internal import Synchronization
 
-/// The server has refused a command.
+/// The error of a command that the server has rejected.
 package struct RedisError: Error, CustomStringConvertible {
     package let description: String
 }
 
-/// Sends commands to a server. A connection that breaks is replaced at the next command; commands are never repeated.
+/// Sends commands to a server. After a failure of the connection, the next command opens a new one. Commands are never
+/// repeated.
 package final class RedisClient: Sendable {
     private let address: RedisAddress
     private let password: String?
@@ -22,7 +23,7 @@ package final class RedisClient: Sendable {
     @discardableResult
     package func command(_ command: String...) async throws -> RESPValue { try await pipeline([command])[0] }
 
-    /// Sends commands at once, and waits for all replies.
+    /// Sends several commands at once, and waits for all replies.
     package func pipeline(_ commands: [[String]]) async throws -> [RESPValue] {
         if commands.isEmpty { return [] }
         let replies = try await connection().send(commands)
@@ -30,7 +31,7 @@ package final class RedisClient: Sendable {
         return replies
     }
 
-    /// Closes the connection. The next command opens another one.
+    /// Closes the connection. The next command opens a new connection.
     package func close() {
         let connection = current.withLock { current in
             defer { current = nil }

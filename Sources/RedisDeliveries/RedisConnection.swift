@@ -1,8 +1,8 @@
 internal import Foundation
 internal import Synchronization
 
-/// One connection: commands are sent in the order of the calls, without waiting for replies. A thread of its own connects
-/// and reads.
+/// One connection. Commands are sent in the order of the calls, without waiting for replies. A dedicated thread
+/// connects and reads.
 final class RedisConnection: Sendable {
     private struct Call: Sendable {
         var missing: Int
@@ -12,10 +12,10 @@ final class RedisConnection: Sendable {
 
     private struct State: Sendable {
         var outgoing: [UInt8] = []
-        /// Whether a thread sends the outgoing bytes. True until the connection is made.
+        /// Whether a thread sends the outgoing bytes; also true until the connection is established.
         var isSending = true
         var calls: [Call] = []
-        /// The number of replies that were received.
+        /// The number of received replies.
         var replyCount = 0
         var error: RedisConnectionError?
     }
@@ -24,9 +24,9 @@ final class RedisConnection: Sendable {
     private let socket = Mutex<SharedSocket?>(nil)
     private let timeout: Int
 
-    /// Starts to connect.
+    /// Begins to connect.
     ///
-    /// - Parameter timeout: The seconds after which a missing reply breaks the connection.
+    /// - Parameter timeout: The number of seconds after which a missing reply closes the connection.
     init(to address: RedisAddress, password: String?, timeout: Int = 10) {
         self.timeout = timeout
         let hello = ["HELLO", "3"] + (password.map { ["AUTH", "default", $0] } ?? [])
@@ -53,7 +53,7 @@ final class RedisConnection: Sendable {
         }
     }
 
-    /// Closes the connection. Calls that wait fail.
+    /// Closes the connection. Waiting calls fail.
     func close() { end(RedisConnectionError(description: "The connection was closed.")) }
 }
 
@@ -82,7 +82,7 @@ extension RedisConnection {
         var parser = RESPParser()
         var buffer = [UInt8](repeating: 0, count: 1 << 16)
         var isGreeted = false
-        // The number of replies when a read last ended while calls waited.
+        // The number of received replies at the end of the last read, if calls waited then.
         var awaitedReply: Int?
         while true {
             guard let count = try shared.socket.read(into: &buffer) else {

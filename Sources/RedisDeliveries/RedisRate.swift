@@ -1,4 +1,5 @@
-/// A rate that all workers share, kept by the server: the generic cell rate algorithm, in one step for each start.
+/// A rate that all workers share. The server keeps its state, and applies the generic cell rate algorithm in one atomic
+/// step for each start.
 package final class RedisRate: Sendable {
     private let client: RedisClient
     private let name: String
@@ -19,7 +20,7 @@ package final class RedisRate: Sendable {
         return start - now
         """
 
-    /// Waits for the start that the server assigns.
+    /// Waits for the time of the start that the server assigns.
     package func wait() async throws {
         let microseconds = Int(interval / .microseconds(1))
         let reply = try await client.command("EVAL", Self.script, "1", name, "\(microseconds)")

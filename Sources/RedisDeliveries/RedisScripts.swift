@@ -1,5 +1,5 @@
-// Each script runs atomically on the server. The pending list of the group contains the holder of each entry and the
-// number of its deliveries. Together they show whether the caller still has the lease.
+// Each script runs atomically on the server. The group's list of pending entries contains the holder of each entry and
+// the number of the entry's deliveries. Together they show whether the caller still has the lease.
 
 enum RedisScripts {
     /// KEYS: stream. ARGV: group, entry, consumer, number of deliveries.
@@ -21,10 +21,10 @@ enum RedisScripts {
 
         """
 
-    /// Returns 0 if the lease is lost.
+    /// Removes an entry. Returns 0 if the lease is lost.
     static let acknowledge = checkHolder + remove + "return 1"
 
-    /// KEYS also: sorted set of delayed payloads. ARGV also: delay in ms, identity, attempts so far, payload.
+    /// Additional KEYS: sorted set of delayed payloads. Additional ARGV: delay in ms, identity, attempts, payload.
     static let reject =
         checkHolder + remove + now + """
             if ARGV[5] == '0' then
@@ -35,17 +35,17 @@ enum RedisScripts {
             return 1
             """
 
-    /// ARGV also: time since the last sign of life in ms, as the server shall see it.
+    /// Additional ARGV: the idle time in ms that the server shall record for the entry.
     static let extend =
         checkHolder + """
             redis.call('XCLAIM', KEYS[1], ARGV[1], ARGV[3], 0, ARGV[2], 'IDLE', ARGV[5], 'JUSTID')
             return 1
             """
 
-    /// Moves delayed payloads that are due to the stream, and claims entries whose lease has ended.
+    /// Moves delayed payloads that are due to the stream, and claims entries whose leases have ended.
     ///
-    /// KEYS: stream, sorted set. ARGV: group, consumer, lease in ms, cursor, count. Returns the next cursor, then an entry,
-    /// its number of deliveries and its fields for each that was claimed.
+    /// KEYS: stream, sorted set. ARGV: group, consumer, lease in ms, cursor, count. Returns the next cursor, followed
+    /// by the entry, its number of deliveries and its fields for each claimed entry.
     static let maintain =
         now + """
             for _, member in ipairs(redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', now, 'LIMIT', 0, 100)) do

@@ -1,8 +1,8 @@
 package import Foundation
 
-/// A server in a folder of its own, for examples and tests. Everything written is on disk before it is answered.
+/// A server in its own folder, for examples and tests. Writes reach the disk before the server replies.
 package final class RedisServer: @unchecked Sendable {
-    // One thread uses a server.
+    // Only one thread uses a server.
     private var process: Process?
     private let executable: URL
     private let port: Int
@@ -10,7 +10,7 @@ package final class RedisServer: @unchecked Sendable {
     package let address: RedisAddress
     package let password: String?
 
-    /// The programs on the path, at most one of each project.
+    /// The server programs on `PATH`, at most one for each project.
     package static var executables: [URL] {
         let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
         return ["valkey-server", "redis-server"].compactMap { name in
@@ -18,21 +18,21 @@ package final class RedisServer: @unchecked Sendable {
         }.map { URL(filePath: $0) }
     }
 
-    /// How a server can be installed.
+    /// Instructions for installing a server.
     package static var advice: String {
         "Install one with `apt-get install redis-server` (or valkey-server), or `brew install redis` (or valkey)."
     }
 
-    /// Starts a server, and waits until it answers.
+    /// Starts a server, and waits until it replies.
     ///
     /// - Parameters:
     ///   - executable: The program; see `executables`.
-    ///   - password: The password of clients, which connect to a random TCP port. If it is nil, there is no port: clients
-    ///     connect to a socket in the folder.
+    ///   - password: The password of clients, which connect to a random TCP port. If it is nil, the server has no
+    ///     port, and clients connect to a socket in the folder.
     package init(_ executable: URL, password: String? = nil) async throws {
         self.executable = executable
         self.password = password
-        // The path of a socket may have about 100 characters.
+        // The path of a socket is limited to approximately 100 characters.
         folder = URL(filePath: "/tmp/deliveries-\(UInt32.random(in: 0 ... .max))")
         port = password == nil ? 0 : Int.random(in: 10_000..<32_000)
         address =
@@ -42,7 +42,7 @@ package final class RedisServer: @unchecked Sendable {
         try await start()
     }
 
-    /// Restarts the server with the data that it had written.
+    /// Restarts the server with the data on the disk.
     package func start() async throws {
         let process = Process()
         process.executableURL = executable
@@ -67,7 +67,7 @@ package final class RedisServer: @unchecked Sendable {
         }
     }
 
-    /// Kills the server, as a crash would.
+    /// Kills the server without a shutdown, as a crash would.
     package func kill() {
         guard let process else { return }
         Foundation.kill(process.processIdentifier, SIGKILL)
@@ -75,7 +75,7 @@ package final class RedisServer: @unchecked Sendable {
         self.process = nil
     }
 
-    /// Kills the server, and removes its folder.
+    /// Kills the server, and deletes its folder.
     package func remove() {
         kill()
         try? FileManager.default.removeItem(at: folder)

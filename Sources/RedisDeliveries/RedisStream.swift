@@ -1,25 +1,25 @@
 internal import Foundation
 import TaskOperationsDeliveries
 
-/// Work in a stream of Redis or Valkey, for a group of workers.
+/// Delivers the work in a stream of Redis or Valkey to a group of workers.
 ///
-/// An entry has three fields: an identity `i`, the number of attempts before the entry was added `n`, and the payload `p`.
-/// Payloads that are to be retried later wait in a sorted set. The lease is the idle time after which a worker may claim an
-/// entry that another one holds.
+/// An entry has three fields: an identity `i`, the number `n` of attempts before the entry was added, and the payload
+/// `p`. Payloads with a delayed retry wait in a sorted set. The lease is the idle time after which a worker may claim
+/// an entry that another worker holds.
 package final class RedisStream: Sendable {
     package let name: String
-    /// The name of this worker within the group; no other process has it.
+    /// The name of this worker, which is unique in the group.
     package let worker: String
     package let lease: Duration
     private let group = "workers"
     private let client: RedisClient
-    /// The connection whose commands block.
+    /// The connection for blocking commands.
     private let blockingClient: RedisClient
     private let batch: Int
 
     /// - Parameters:
-    ///   - batch: The number of entries that one call of the server fetches. More than 1 makes this worker hold entries that
-    ///     it has not asked for.
+    ///   - batch: The number of entries that one call of the server fetches. With more than 1, this worker can hold
+    ///     entries before it requests them.
     package init(
         _ name: String, at address: RedisAddress, password: String? = nil, lease: Duration,
         worker: String = UUID().uuidString, batch: Int = 1
@@ -57,7 +57,7 @@ package final class RedisStream: Sendable {
 
     /// Runs a script that checks the holder first.
     ///
-    /// - Throws: `DeliveryLeaseLost` if another worker, or none, holds the entry.
+    /// - Throws: `DeliveryLeaseLost` if this worker does not hold the entry.
     fileprivate func call(_ script: String, _ delivery: RedisDelivery, _ arguments: [String] = []) async throws {
         let holder = [group, delivery.entry, worker, "\(delivery.deliveryCount)"]
         let reply = try await client.pipeline([["EVAL", script, "2", name, delayed] + holder + arguments])[0]
@@ -66,7 +66,7 @@ package final class RedisStream: Sendable {
 
     // MARK: Pulling
 
-    /// Moves delayed payloads, and claims entries whose lease has ended, from the cursor on.
+    /// Moves due payloads to the stream, and claims entries whose leases have ended, beginning at the cursor.
     fileprivate func maintain(_ cursor: inout String) async throws -> [RedisDelivery] {
         let arguments = [group, worker, "\(lease.milliseconds)", cursor, "\(batch)"]
         let reply = try await client.pipeline([["EVAL", RedisScripts.maintain, "2", name, delayed] + arguments])[0]
@@ -78,7 +78,7 @@ package final class RedisStream: Sendable {
         }
     }
 
-    /// Waits for new entries, at most for a time.
+    /// Waits for new entries for a limited time.
     fileprivate func read(for time: Duration) async throws -> [RedisDelivery] {
         let reply = try await blockingClient.command(
             "XREADGROUP", "GROUP", group, worker, "COUNT", "\(batch)", "BLOCK", "\(max(1, time.milliseconds))",
@@ -111,7 +111,7 @@ package struct RedisDeliveries: AsyncSequence, Sendable {
     fileprivate let stream: RedisStream
 
     package struct AsyncIterator: AsyncIteratorProtocol {
-        /// The time between two looks at leases and delays.
+        /// The time between two checks of leases and delays.
         private static let interval = Duration.milliseconds(250)
 
         private let stream: RedisStream
@@ -144,7 +144,7 @@ package struct RedisDeliveries: AsyncSequence, Sendable {
     package func makeAsyncIterator() -> AsyncIterator { AsyncIterator(stream) }
 }
 
-/// Deliveries that were fetched and not taken, the first one last. They are given back with the iterator.
+/// Deliveries that were fetched and not taken, in reverse order. They are returned when the iterator is released.
 private final class Fetched {
     var deliveries: [RedisDelivery] = []
 
@@ -155,9 +155,9 @@ private final class Fetched {
     }
 }
 
-/// The work of an entry. A body that must not have its effect twice uses `id`.
+/// The work of an entry. A body whose effect must not happen twice can use `id` to detect a repetition.
 package struct RedisWork: Hashable, Sendable {
-    /// The identity that the sender has chosen. It is the same in each attempt.
+    /// The identity that the sender has chosen, which is the same in each attempt.
     package let id: String
     package let attempt: Int
     package let text: String
@@ -167,7 +167,7 @@ package struct RedisWork: Hashable, Sendable {
 package struct RedisDelivery: Delivery {
     package let payload: RedisWork
     fileprivate let entry: String
-    /// The number of times that the group has delivered the entry, the last one to this worker.
+    /// The number of the group's deliveries of the entry. The last of them was to this worker.
     fileprivate let deliveryCount: Int
     fileprivate let stream: RedisStream
 
@@ -183,7 +183,7 @@ package struct RedisDelivery: Delivery {
             RedisScripts.reject, self, ["\(max(0, delay.milliseconds))", id, "\(attempt)", payload.text])
     }
 
-    /// Extends the lease by at most the lease of the stream.
+    /// Extends the lease, at most to the full lease of the stream.
     package func extendLease(by duration: Duration) async throws {
         let idle = max(0, (stream.lease - duration).milliseconds)
         try await stream.call(RedisScripts.extend, self, ["\(idle)"])

@@ -6,13 +6,13 @@
     internal import Darwin
 #endif
 
-/// Where a server listens.
+/// The address of a server.
 package enum RedisAddress: Hashable, Sendable {
     case unix(path: String)
     case tcp(host: String, port: Int)
 }
 
-/// A connection was not made, or is broken.
+/// The error of a connection that failed or was not established.
 package struct RedisConnectionError: Error, CustomStringConvertible {
     package let description: String
 }
@@ -29,7 +29,7 @@ struct Socket: ~Copyable, Sendable {
 
     /// Connects.
     ///
-    /// - Parameter timeout: The seconds that one read or write may take.
+    /// - Parameter timeout: The maximum time of one read or write, in seconds.
     static func connect(to address: RedisAddress, timeout: Int) throws(RedisConnectionError) -> Socket {
         switch address {
         case .unix(let path): try connect(toPath: path, timeout)
@@ -92,7 +92,7 @@ struct Socket: ~Copyable, Sendable {
         return opened
     }
 
-    /// Reads some bytes. Returns nil if none came in time.
+    /// Reads available bytes. Returns nil if no bytes arrived before the timeout.
     func read(into buffer: inout [UInt8]) throws(RedisConnectionError) -> Int? {
         let count = buffer.withUnsafeMutableBytes { recv(descriptor, $0.baseAddress, $0.count, 0) }
         if count > 0 { return count }
@@ -111,7 +111,7 @@ struct Socket: ~Copyable, Sendable {
         }
     }
 
-    /// Ends reads and writes that other threads are in.
+    /// Ends the current reads and writes of other threads.
     func interrupt() { _ = shutdown(descriptor, CInt(SHUT_RDWR)) }
 
     private static func failure(_ call: String) -> RedisConnectionError {

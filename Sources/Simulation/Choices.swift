@@ -9,7 +9,7 @@ public protocol Choices {
 extension Choices {
     mutating func happens(percent: Int) -> Bool { number(below: 100) < percent }
 
-    /// One of several makers, each as often as its weight says.
+    /// Makes a value with one of several makers, each with a probability that is proportional to its weight.
     mutating func pick<Made>(_ makers: [(weight: Int, make: (inout Self) -> Made)]) -> Made {
         var left = number(below: makers.reduce(0) { $0 + $1.weight })
         for (weight, make) in makers {
@@ -22,7 +22,7 @@ extension Choices {
 
 extension SeededGenerator: Choices {}
 
-/// Choices made by bytes, one after the other; 0 if there are no more.
+/// Choices from a sequence of bytes; 0 after the last byte.
 public struct ByteChoices<Bytes: Sequence<UInt8>>: Choices {
     private var bytes: Bytes.Iterator
 

@@ -1,6 +1,6 @@
 import TaskOperations
 
-// A program as text.
+// The program as text.
 
 extension Program: CustomStringConvertible {
     public var description: String {
@@ -13,7 +13,7 @@ extension Program: CustomStringConvertible {
         return (lines + ["main:"] + Step.lines(steps)).joined(separator: "\n")
     }
 
-    /// How many steps there are in all, those in steps included.
+    /// The number of operations, dependencies and steps, including the steps inside of steps.
     public var size: Int {
         operations.count + Step.count(steps)
             + operations.reduce(0) { $0 + $1.dependencies.count + Step.count($1.steps) }
@@ -49,7 +49,7 @@ extension Program.Operation: CustomStringConvertible {
 extension Step {
     static func count(_ steps: [Step]) -> Int { steps.reduce(0) { $0 + 1 + $1.inner.reduce(0) { $0 + count($1) } } }
 
-    /// The lists of steps in it.
+    /// The lists of steps inside of the step.
     private var inner: [[Step]] {
         switch self {
         case .children(let lists): lists

@@ -3,7 +3,7 @@ import TaskOperations
 // Policies of queues and operations, for half of the random programs.
 
 extension Program {
-    /// Gives some queues and operations policies.
+    /// Adds policies to some queues and operations.
     mutating func addPolicies(from choices: inout some Choices) {
         for queue in queues.indices {
             queues[queue].order = choices.picks(percent: 40) ? .lastInFirstOut : .firstInFirstOut
@@ -32,7 +32,7 @@ extension Program {
 // MARK: - Caps
 
 extension Program {
-    /// Limits levels, most of them before anything is added.
+    /// Limits levels, mostly before the first addition.
     private mutating func capLevels(from choices: inout some Choices) {
         for _ in 0...choices.number(below: 3) {
             let queue = choices.number(below: queues.count)
@@ -47,7 +47,7 @@ extension Program {
 // MARK: - Time
 
 extension Program {
-    /// Gives queues rates and ageing, and has time pass, in the program and in bodies.
+    /// Adds rates and ageing to queues, and lets time pass, in the program and in bodies.
     private mutating func useTime(from choices: inout some Choices) {
         for queue in queues.indices {
             if choices.picks(percent: 60) {
@@ -86,10 +86,10 @@ extension Program {
         }
     }
 
-    /// Has the program add most operations waiting for room.
+    /// Makes most additions of the program wait for room.
     ///
-    /// A cycle through such an addition is detected only when the queue has room. So in this case no step awaits queues
-    /// or adds barriers, and scopes do not count.
+    /// A cycle through such an addition is detected only when the queue has room. So in this case no step awaits a
+    /// queue or adds a barrier, and scopes are not considered.
     private mutating func waitForRoom(from choices: inout some Choices) {
         removeWaitsForQueues()
         for index in steps.indices {
@@ -101,7 +101,7 @@ extension Program {
         if choices.picks(percent: 50) { addAtTheSameTime() }
     }
 
-    /// Makes several tasks perform the additions that wait for room.
+    /// Lets several tasks perform the additions that wait for room.
     private mutating func addAtTheSameTime() {
         guard let first = steps.firstIndex(where: \.isAddWaiting) else { return }
         var lists: [[Step]] = [[], [], []]
@@ -123,7 +123,7 @@ extension Step {
         if case .addWaiting = self { true } else { false }
     }
 
-    /// The step, or a replacement if operations of a queue would wait for others of it, or a step would wait for all.
+    /// The step, or a replacement if the step awaits a whole queue or makes operations of a queue wait for each other.
     fileprivate var withoutWaitForQueue: Step {
         switch self {
         case .call(.addBarrier(let number, let queue)): .call(.add([number], to: queue))
@@ -136,11 +136,12 @@ extension Step {
 }
 
 extension Choices {
-    /// Mostly 1, and seldom more than the width of any queue.
+    /// A random weight. It is mostly 1, and seldom more than the width of any queue.
     fileprivate mutating func weight() -> Int {
         pick([(5, { _ in 1 }), (3, { _ in 2 }), (1, { _ in 3 }), (1, { _ in 5 })])
     }
 
-    /// As `happens(percent:)`, but never for 0, of which there is no end once all bytes are used.
+    /// Like `happens(percent:)`, but returns false for the number 0, which `ByteChoices` returns endlessly after the
+    /// last byte.
     fileprivate mutating func picks(percent: Int) -> Bool { number(below: 100) >= 100 - percent }
 }

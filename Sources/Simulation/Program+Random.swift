@@ -1,13 +1,13 @@
 import TaskOperationsTesting
 
 extension Program {
-    /// The program that follows from a seed.
+    /// Creates the program that a seed determines.
     public init(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         self.init(from: &generator)
     }
 
-    /// A program of up to 9 operations on up to 3 queues.
+    /// Creates a program of up to 9 operations on up to 3 queues.
     public init(from choices: inout some Choices) {
         for _ in 0...choices.number(below: 2) { queues.append(Queue(from: &choices)) }
         if choices.happens(percent: 30) { queues.append(Queue(width: 1 + choices.number(below: 2), isScope: true)) }
@@ -18,8 +18,8 @@ extension Program {
         }
         steps = maker.main(from: &choices)
         schedule = UInt64(choices.number(below: 1 << 16))
-        // Policies are chosen last, so that the bytes of an older program still make it. The bytes after them are 0,
-        // which means no policy.
+        // Policies are chosen last, so that the bytes of an older program still produce that program: the missing bytes
+        // are 0, which means no policy.
         if choices.number(below: 2) > 0 { addPolicies(from: &choices) }
     }
 }
@@ -44,12 +44,12 @@ extension Program.Operation {
     }
 }
 
-/// Makes steps that speak of the queues and operations of a program.
+/// Makes steps that use the queues and operations of a program.
 private struct StepMaker {
     let queues: [Program.Queue]
     let operations: Int
 
-    /// Adds operations, most of them in their order, with other things between.
+    /// Makes steps that add operations, mostly in their order, with other steps between.
     mutating func main(from choices: inout some Choices) -> [Step] {
         var steps: [Step] = []
         for number in 0..<operations {

@@ -2,37 +2,38 @@ public import TaskOperations
 
 /// A small program on queues and operations, as a value that the simulation runs, prints and shrinks.
 ///
-/// Operations and queues are numbers. All operations are made first, in order, and have dependencies of a lower number.
-/// When no job is left, the simulation adds operations that were not added, resumes suspended queues, and so on.
+/// Operations and queues are numbers. All operations are created first, in order, and depend only on lower numbers.
+/// When no job is left, the simulation removes the remaining blocks: for example, it adds missing operations and
+/// resumes suspended queues.
 public struct Program: Hashable, Sendable {
     public struct Queue: Hashable, Sendable {
         public var width = 1
         public var isSuspended = false
         public var order = OperationOrder.firstInFirstOut
-        /// How many operations may be pending.
+        /// The maximum number of pending operations.
         public var pendingLimit = Int.max
         public var overflow = QueueOverflow.reject
         public var rate: Rate?
         /// The seconds after which ageing raises an operation by one level.
         public var ageing: Int?
-        /// It is made by a step `.scope`, and gone at the end of that.
+        /// Whether a step `.scope` creates the queue and releases it at its end.
         public var isScope = false
     }
 
-    /// A start for each so many seconds, and how many at once.
+    /// A rate of one start for each interval, with a number of starts at once. The interval is in seconds.
     public struct Rate: Hashable, Sendable {
         public var interval = 1
         public var burst = 1
     }
 
     public struct Operation: Hashable, Sendable {
-        /// From 0, background, to 4, user-interactive.
+        /// The priority, from 0 (background) to 4 (user-interactive).
         public var level = 2
         public var weight = 1
-        /// The semaphores of each of which it needs a permit.
+        /// The semaphores of which the operation needs one permit each.
         public var limits: [Int] = []
         public var dependencies: [Int] = []
-        /// The operation whose value it needs.
+        /// The operation whose value the body needs.
         public var input: Int?
         public var hasHandler = false
         public var steps: [Step] = []
@@ -40,7 +41,7 @@ public struct Program: Hashable, Sendable {
 
     public var queues: [Queue] = []
     public var operations: [Operation] = []
-    /// How many permits each semaphore has that operations share.
+    /// The number of permits of each shared semaphore.
     public var semaphores: [Int] = []
     /// The steps of the program outside of bodies.
     public var steps: [Step] = []
@@ -48,21 +49,21 @@ public struct Program: Hashable, Sendable {
     public var schedule: UInt64 = 0
 }
 
-/// A step of a body, or of the program itself.
+/// A step of a body, or of the program outside of bodies.
 public indirect enum Step: Hashable, Sendable {
     case yield
     case call(Call)
-    /// Awaits an operation, and fails where that failed if it insists.
+    /// Awaits an operation. If the step insists, it throws when that operation has failed.
     case await(Int, insists: Bool)
-    /// Adds an operation as soon as there is room for it: see `waitForRoom`.
+    /// Adds an operation as soon as the queue has room; see `waitForRoom`.
     case addWaiting(Int, to: Int)
-    /// Awaits that a queue is empty.
+    /// Waits until a queue is empty.
     case awaitAll(Int)
-    /// Child tasks, one for each list, and a wait for all of them.
+    /// Runs each list in its own child task, and waits for all of them.
     case children([[Step]])
-    /// A scope with a queue of its own.
+    /// Opens a scope with its own queue.
     case scope(Int, [Step])
-    /// Stops where the body was cancelled.
+    /// Throws if the body was cancelled.
     case checkCancellation
     case fail
 }
@@ -76,10 +77,10 @@ public enum Call: Hashable, Sendable {
     case setSuspended(Int, Bool)
     case setWidth(Int, Int)
     case setPendingLimit(Int, Int)
-    /// How many permits the operations of a level take at once.
+    /// Sets the maximum number of permits that the operations of a level hold at once.
     case setCap(Int, level: Int, Int)
     case setLevel(Int, Int)
-    /// So many seconds pass.
+    /// Advances the time by a number of seconds.
     case advance(Int)
     case depend(Int, on: Int)
     case undepend(Int, on: Int)

@@ -1,9 +1,9 @@
-/// The sums over many seeds.
+/// The totals of many seeds.
 public struct SeedTally: Sendable, CustomStringConvertible {
     public var seeds = 0
-    /// Operations of all programs.
+    /// The number of operations of all programs.
     public var operations = 0
-    /// The calls and events of all programs.
+    /// The number of calls and events of all programs.
     public var events = 0
 
     public init() {}
@@ -23,7 +23,7 @@ public struct SeedTally: Sendable, CustomStringConvertible {
     }
 }
 
-/// A seed whose program fails, and the smallest program that was found to fail too.
+/// A seed whose program fails, and the smallest failing program that was found.
 public struct SeedFailure: Error, CustomStringConvertible {
     public let seed: UInt64
     public let eventsBetweenLooks: Int
@@ -42,9 +42,9 @@ public struct SeedFailure: Error, CustomStringConvertible {
 }
 
 extension SeedTally {
-    /// Runs the programs of seeds, up to the first that fails.
+    /// Runs the programs of seeds until one fails.
     ///
-    /// - Parameter eventsBetweenLooks: After how many events the library is compared with the model.
+    /// - Parameter eventsBetweenLooks: The number of events after which the library is compared with the model.
     /// - Throws: `SeedFailure`.
     public init(of seeds: Range<UInt64>, eventsBetweenLooks: Int = 1) throws(SeedFailure) {
         for seed in seeds {

@@ -2,22 +2,23 @@ public import TaskOperations
 
 /// The configuration of a consumer of deliveries.
 public struct ConsumerConfiguration: Sendable {
-    /// The options of all deliveries for which `optionsFor` of `consume` returns none. Before each pull, the queue must
-    /// be able to start an operation with their priority, weight and limits.
+    /// The options of all deliveries if `optionsFor` of `consume` is nil. In any case, the queue must be able to start
+    /// an operation with the priority, weight and limits of these options before each pull.
     public var options: DeliveryOptions
 
     /// The number of deliveries that may wait in this process to start.
     ///
-    /// With 0, a delivery is pulled only when the queue could start it: a permit, the limits of `options` and a token
-    /// of the rate are free, no more urgent operation waits, and no delivery waits for the limits of its kind. With a
-    /// higher number, that many deliveries are pulled in advance. In both cases, at most `maxConcurrentOperationCount +
-    /// prefetch` deliveries are held.
+    /// With 0, a delivery is pulled only when the queue could start it. Then a permit, the limits of `options` and a
+    /// token of the rate are free, no more urgent operation waits, and no delivery waits for the limits of its kind.
+    /// With a higher number, that many deliveries are pulled in advance. In both cases, the process holds at most
+    /// `maxConcurrentOperationCount + prefetch` deliveries.
     public var prefetch = 0
 
-    /// The time that bodies have to finish after the consuming task was cancelled. Then they are cancelled, too.
+    /// The time after the cancellation of the consuming task during which bodies can finish. Then the bodies are
+    /// cancelled.
     public var drainTime: Duration = .seconds(30)
 
-    /// The pauses after calls of the engine that failed. Pulling ends if it returns nil.
+    /// The pauses after failed calls of the engine. If the policy returns nil, pulling ends.
     public var backoff: RetryPolicy = .exponential(
         initial: .milliseconds(100), maximum: .seconds(30), jitter: 0.5, attempts: .max)
 

@@ -1,8 +1,8 @@
-/// Decides when a consumer pulls, and lists the deliveries that it holds. A pure value.
+/// Decides when a consumer pulls, and lists the deliveries that the consumer holds. A pure value.
 struct ConsumerState<Entry: Sendable>: Sendable {
     private struct Held: Sendable {
         let entry: Entry
-        /// The time at which the lease is checked first; nil after that check.
+        /// The time of the first check of the lease; nil after that check.
         var firstLook: Duration?
     }
 
@@ -14,7 +14,7 @@ struct ConsumerState<Entry: Sendable>: Sendable {
     private var lastNumber = 0
     /// The time of the next check of leases; nil if none is planned.
     private var nextLook: Duration?
-    /// True after the queue has refused an operation: the consumer pulls no more.
+    /// True after the queue has rejected an operation. Then the consumer no longer pulls.
     var isShutDown = false
 
     var isIdle: Bool { held.isEmpty }
@@ -24,7 +24,7 @@ struct ConsumerState<Entry: Sendable>: Sendable {
     enum Turn: Hashable {
         /// Pull a delivery.
         case pull
-        /// Wait until the queue has started an empty operation, and pull then.
+        /// Wait until the queue has started an empty operation, and then pull.
         case waitForStart
         /// Wait for a held delivery to start or to be settled.
         case wait
@@ -38,22 +38,22 @@ struct ConsumerState<Entry: Sendable>: Sendable {
     ///   - width: The width of the queue.
     ///   - prefetch: The number of deliveries that may wait for their start.
     ///   - couldStartAnother: Whether the queue would certainly start one more delivery at once.
-    ///   - hasWaited: Whether the step before was `waitForStart`.
+    ///   - hasWaited: Whether the previous step was `waitForStart`.
     func turn(width: Int, prefetch: Int, couldStartAnother: Bool, hasWaited: Bool) -> Turn {
         if isShutDown { return .end }
         let isFull = held.count - prefetch >= max(1, width)
         if prefetch > 0 { return !isFull && waitingCount < prefetch ? .pull : .wait }
-        // A delivery that waits for another one with its key is queued, but need not start.
+        // A delivery that waits for another delivery with the same key is in the queue, but does not have to start.
         if hasWaited || couldStartAnother && lastOfKey.isEmpty { return isFull ? .wait : .pull }
-        // This also happens while the consumer is full, so that its next pull is ordered by priority among those of
-        // other consumers.
+        // A full consumer also waits for a start, so that its next pull is ordered by priority among the pulls of other
+        // consumers.
         return waitingCount == 0 ? .waitForStart : .wait
     }
 
-    /// A delivery has been pulled.
+    /// Records a pulled delivery.
     ///
-    /// - Returns: Its number, the delivery that must end before it starts, and the time of a check to plan; nil if an
-    ///   earlier check is already planned.
+    /// - Returns: The number of the delivery, the delivery that must end before it starts, and the time of a check to
+    ///   plan. The time is nil if an earlier check is already planned.
     mutating func pulled(
         _ entry: Entry, key: String?, firstLook: Duration
     ) -> (number: Int, predecessor: Entry?, look: Duration?) {
@@ -68,10 +68,10 @@ struct ConsumerState<Entry: Sendable>: Sendable {
         return (lastNumber, predecessor, plan(firstLook))
     }
 
-    /// A held delivery no longer waits: its body has started, or never will.
+    /// Records that a held delivery no longer waits: its body has started, or never will.
     mutating func stoppedWaiting() { waitingCount -= 1 }
 
-    /// A delivery has been settled. Returns its entry, for the caller to release after unlocking.
+    /// Records that a delivery was settled. Returns its entry, which the caller releases after unlocking.
     mutating func settled(_ number: Int, key: String?) -> Entry? {
         if let key, lastOfKey[key] == number { lastOfKey[key] = nil }
         return held.removeValue(forKey: number)?.entry

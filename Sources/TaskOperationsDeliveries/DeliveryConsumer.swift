@@ -1,7 +1,7 @@
 @_spi(Lock) import TaskOperations
 import TaskOperationsExtras
 
-/// Pulls deliveries when the queue could start them, and adds an operation for each.
+/// Pulls deliveries when the queue could start them, and adds an operation for each delivery.
 final class DeliveryConsumer<Source: Delivery>: Sendable {
     let queue: TaskOperationQueue
     let configuration: ConsumerConfiguration
@@ -19,7 +19,7 @@ final class DeliveryConsumer<Source: Delivery>: Sendable {
     private let state = Lock(ConsumerState<Entry>())
     /// The planned checks of leases. Each check plans the next one.
     private let looks = Lock<[TimeLimit]>([])
-    /// Wakes the loop that pulls. After the task was cancelled, the loop no longer waits.
+    /// Wakes the loop that pulls. After the cancellation of the task, the loop no longer waits.
     private let pullSignal = ProgressListener()
     private let drainSignal = ProgressListener()
 
@@ -44,7 +44,7 @@ final class DeliveryConsumer<Source: Delivery>: Sendable {
 // MARK: - Pulling
 
 extension DeliveryConsumer {
-    /// Pulls until the sequence ends, the task is cancelled, or the queue refuses operations.
+    /// Pulls until the sequence ends, the task is cancelled, or the queue rejects operations.
     func pull<Deliveries: AsyncSequence>(from deliveries: Deliveries) async where Deliveries.Element == Source {
         var iterator = deliveries.makeAsyncIterator()
         var failureCount = 0
@@ -135,7 +135,8 @@ extension DeliveryConsumer {
 // MARK: - Draining
 
 extension DeliveryConsumer {
-    /// Waits until all deliveries are settled. From the moment when the task is cancelled, bodies have a limited time.
+    /// Waits until all deliveries are settled. After the cancellation of the task, bodies have a limited time to
+    /// finish.
     func drain() async {
         defer { endLooks() }
         while !isIdle, await pullSignal.nextChange() {}

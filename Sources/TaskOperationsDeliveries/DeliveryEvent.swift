@@ -14,16 +14,16 @@ public enum EngineCall: Hashable, Sendable {
 public enum DeliveryEvent<ID: Hashable & Sendable>: Sendable {
     /// The body has succeeded, and the engine has removed the payload.
     case acknowledged(ID)
-    /// The body has failed, and the engine has the payload again.
+    /// The body has failed, and the payload is returned to the engine.
     case rejected(ID, error: any Error, retryAfter: Duration)
-    /// The delivery did not execute, or was cancelled, and the engine has the payload again.
+    /// The delivery did not execute, or was cancelled, and the payload is returned to the engine.
     case givenBack(ID)
     /// The delivery was poison: `onPoison` has returned, and the engine has removed the payload.
     case poisoned(ID, error: any Error)
     /// The lease has ended, and the engine delivers the payload again. If the body still executes, it was cancelled and
     /// keeps its permit until it ends.
     case leaseLost(ID)
-    /// A call of the engine failed. It is repeated after `retryAfter`, or not at all if that is nil. If an
+    /// A call of the engine failed. It is repeated after `retryAfter`, or not at all if `retryAfter` is nil. If an
     /// acknowledgement is not repeated, the engine delivers the payload again, although its body has succeeded.
     case engineFailed(EngineCall, ID?, error: any Error, retryAfter: Duration?)
 }

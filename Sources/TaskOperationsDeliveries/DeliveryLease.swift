@@ -3,18 +3,18 @@ import TaskOperationsExtras
 
 /// The time for which a worker may hold a delivery, and the rule for extensions.
 ///
-/// A crashed worker extends no lease, so another worker gets the delivery after `duration`. A worker whose body hangs
-/// must not extend the lease, either. So `renewal` limits the extensions.
+/// A crashed worker does not extend its lease, so another worker gets the delivery after `duration`. A worker whose
+/// body hangs must not extend its lease either. So `renewal` limits the extensions.
 public struct DeliveryLease: Hashable, Sendable {
     /// The rule for extending the lease of an executing body. The lease of a delivery that waits to start is always
     /// extended.
     public enum Renewal: Hashable, Sendable {
-        /// Never: the body has one lease.
+        /// Never. The body has a single lease.
         case never
-        /// If the body has reported progress since the last extension; see `AnyTaskOperation.reportProgress`. A report
-        /// that equals the previous one does not count.
+        /// Extend if the body has reported progress since the last extension; see `AnyTaskOperation.reportProgress`. A
+        /// report that equals the previous report does not count.
         case whileProgressing
-        /// Always, until the body has executed for a time.
+        /// Always extend, until the body has executed for a time.
         case upTo(Duration)
     }
 
@@ -36,21 +36,21 @@ public struct DeliveryLease: Hashable, Sendable {
 struct LeaseState: Sendable {
     enum Step: Hashable {
         case sleep(until: Duration)
-        /// The engine is asked for an extension; the lease ends at `end` if it does not answer.
+        /// Request an extension. Without an answer, the lease ends at `before`.
         case extend(before: Duration)
         case lose
     }
 
     private let lease: DeliveryLease
-    /// The end of the lease as far as this process knows.
+    /// The end of the lease, as far as this process knows.
     private(set) var end: Duration
     private(set) var nextLook: Duration
-    /// The start of the body; nil before it.
+    /// The time at which the body started; nil before the start.
     private(set) var start: Duration?
-    /// The last report of the body at the last extension.
+    /// The body's last progress report at the time of the last extension.
     private var extendedAt: OperationProgress
 
-    /// - Parameter progress: The report of a body that has not reported.
+    /// - Parameter progress: The progress of a body that has not reported any.
     init(_ lease: DeliveryLease, at now: Duration, progress: OperationProgress) {
         self.lease = lease
         extendedAt = progress
@@ -58,12 +58,12 @@ struct LeaseState: Sendable {
         nextLook = now + lease.duration / 3
     }
 
-    /// The body starts.
+    /// Records the start of the body.
     mutating func begin(at now: Duration) { start = start ?? now }
 
-    /// Returns the next step of the task that extends the lease. It checks three times within each lease.
+    /// Returns the next step of the task that extends the lease. The task checks three times during each lease.
     ///
-    /// - Parameter progress: The last report of the body.
+    /// - Parameter progress: The last progress report of the body.
     mutating func step(at now: Duration, progress: OperationProgress) -> Step {
         if now >= end { return .lose }
         if now < nextLook { return .sleep(until: nextLook) }
@@ -82,7 +82,7 @@ struct LeaseState: Sendable {
         }
     }
 
-    /// An extension that was requested at `time` was granted.
+    /// Records that an extension requested at `time` was granted.
     mutating func wasExtended(at time: Duration) {
         end = time + lease.duration
         nextLook = time + lease.duration / 3

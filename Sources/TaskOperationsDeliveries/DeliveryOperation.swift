@@ -1,6 +1,6 @@
 import TaskOperations
 
-// The only code that passes the options of deliveries to the queue.
+// Only this file passes the options of deliveries to the queue.
 
 extension TaskOperationQueue {
     /// Adds the operation of a delivery.
@@ -13,16 +13,16 @@ extension TaskOperationQueue {
         }
     }
 
-    /// Whether the queue would certainly start one more operation with a delivery's options at once.
+    /// Whether the queue would certainly start another operation with a delivery's options at once.
     func couldStartAnother(_ options: DeliveryOptions) -> Bool {
         options.operation.takesOnePermit && couldStartAnother
     }
 
-    /// Waits until the queue has started an empty operation with the options of a delivery. At this moment the queue
+    /// Waits until the queue has started an empty operation with the options of a delivery. At this time the queue
     /// could also start the delivery. The empty operation returns its token to the rate.
     ///
-    /// - Returns: True if it was started. False if it was cancelled with other operations of the queue; the caller
-    ///   tries again.
+    /// - Returns: True if the empty operation was started. False if it was cancelled together with other operations
+    ///   of the queue; then the caller tries again.
     /// - Throws: An error if the task is cancelled, or if the queue was shut down.
     func waitForStart(_ options: DeliveryOptions) async throws -> Bool {
         let probe = TaskOperation(options.operation.ofPlaceholder(named: "pull")) { [self] in giveBackStart() }

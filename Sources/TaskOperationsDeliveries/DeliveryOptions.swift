@@ -2,25 +2,25 @@ public import TaskOperations
 
 /// The options of the deliveries of one kind.
 ///
-/// `operation` contains the options for the queue. A retry policy in it repeats the body in this process, within the
-/// same delivery. `redelivery` applies after the last of these attempts.
+/// `operation` contains the options for the queue. Its retry policy repeats the body in this process, during the same
+/// delivery. `redelivery` applies after the last of these attempts.
 public struct DeliveryOptions: Sendable {
-    /// The options of each delivery's operation: its name, priority, weight, limits and so on.
+    /// The options of each delivery's operation, such as its name, priority, weight and limits.
     public var operation: OperationOptions
 
-    /// Deliveries with the same key execute one at a time in this process, in the order in which they arrived; nil for no
-    /// such order.
+    /// The key of a delivery; nil without an order. In this process, deliveries with the same key execute one at a
+    /// time, in the order of arrival.
     public var key: String?
 
     /// The lease of a delivery.
     public var lease: DeliveryLease
 
-    /// The delay before the engine delivers again after the body has failed. If the policy returns nil for an error and an
-    /// attempt, the delivery is poison.
+    /// The delay until the engine delivers a payload again after its body has failed. If the policy returns nil, the
+    /// delivery is poison.
     public var redelivery: RetryPolicy
 
     /// The number of attempts after which a delivery is poison; at least 1. The engine counts each delivery as an
-    /// attempt, including deliveries that ended with a crash.
+    /// attempt, even if the worker crashed.
     public var maxAttempts: Int
 
     /// Creates options.

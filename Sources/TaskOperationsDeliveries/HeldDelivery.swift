@@ -1,13 +1,13 @@
 @_spi(Lock) import TaskOperations
 import TaskOperationsExtras
 
-/// The payload was delivered more often than `DeliveryOptions.maxAttempts` allows, so it was not executed again.
+/// The payload was not executed, because it was delivered more often than `DeliveryOptions.maxAttempts` allows.
 public struct DeliveryAttemptsExhausted: Error, Hashable {
     /// The number of the attempt that exceeded the maximum.
     public let attempt: Int
 }
 
-/// One delivery from its arrival until it is settled: its lease, and the answer to the engine.
+/// One delivery from its arrival until it is settled, with its lease and the answer to the engine.
 final class HeldDelivery<Source: Delivery>: Sendable {
     private struct State: Sendable {
         var lease: LeaseState
@@ -15,7 +15,7 @@ final class HeldDelivery<Source: Delivery>: Sendable {
         var hasStarted = false
         var hasSucceeded = false
         var isAcknowledged = false
-        /// True after the operation has ended: the lease is no longer extended.
+        /// True after the operation has ended. Then the lease is no longer extended.
         var hasEnded = false
         var isLost = false
     }
@@ -34,13 +34,13 @@ final class HeldDelivery<Source: Delivery>: Sendable {
 
     private var clock: RelativeClock { consumer.clock }
 
-    /// Whether the delivery is settled as poison without another execution.
+    /// Whether the delivery is settled as poison, without another execution.
     var isExhausted: Bool { consumer.onPoison != nil && delivery.attempt > options.maxAttempts }
 
-    /// Executes the payload, as the body of the operation, and acknowledges it.
+    /// Executes the payload as the body of the operation, and acknowledges it.
     ///
-    /// The first attempt to acknowledge is made here, so usually no other task is needed. If it fails, `settle` repeats
-    /// it.
+    /// The body makes the first attempt to acknowledge, so that most deliveries need no other task. If the attempt
+    /// fails, `settle` repeats it.
     func execute() async throws {
         let now = clock.now
         state.withLock { state in
@@ -58,10 +58,10 @@ final class HeldDelivery<Source: Delivery>: Sendable {
         state.withLock { $0.isAcknowledged = true }
     }
 
-    /// The time at which the lease is checked first.
+    /// The time of the first check of the lease.
     var firstLook: Duration { state.withLock { $0.lease.nextLook } }
 
-    /// The operation has ended.
+    /// Records the end of the operation, and settles the delivery.
     func ended(_ result: Result<Void, any Error>, isCancelled: Bool, number: Int) {
         let (ended, renewal) = state.withLock { state in
             state.hasEnded = true
@@ -74,7 +74,7 @@ final class HeldDelivery<Source: Delivery>: Sendable {
             report(.acknowledged(delivery.id))
             return consumer.settled(number, key: options.key)
         }
-        // A task that nothing cancels.
+        // A detached task is never cancelled.
         Task.detached(executorPreference: clock.executor) { [self] in
             await settle(result, ended, isCancelled: isCancelled)
             consumer.settled(number, key: options.key)
@@ -100,7 +100,7 @@ final class HeldDelivery<Source: Delivery>: Sendable {
 // MARK: - The lease
 
 extension HeldDelivery {
-    /// Starts the task that keeps the lease. Only deliveries that are held for long need one.
+    /// Starts the task that extends the lease. Only a delivery that is held for long needs this task.
     func startRenewal(of operation: TaskOperation<Void>) {
         let task = Task.detached(executorPreference: clock.executor, priority: .high) { await self.renew(operation) }
         let isTooLate = state.withLock { state in
@@ -189,7 +189,7 @@ extension HeldDelivery {
         await acknowledge { .poisoned($0, error: error) }
     }
 
-    /// Calls the engine, again after failures, until the lease ends. Returns whether the engine has answered.
+    /// Calls the engine, and repeats a failed call until the lease ends. Returns whether the engine has answered.
     private func call(_ call: EngineCall, _ answer: () async throws -> Void) async -> Bool {
         var attempt = 0
         while true {

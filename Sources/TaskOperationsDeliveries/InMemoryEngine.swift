@@ -1,8 +1,8 @@
 @_spi(Lock) internal import TaskOperations
 import TaskOperationsExtras
 
-/// An engine within the process, for tests and first steps. It has payloads, leases, redeliveries and delays, but
-/// stores nothing durably.
+/// An engine within the process, for tests and first experiments. It supports payloads, leases, redeliveries and
+/// delays, but stores nothing durably.
 ///
 /// ```swift
 /// let engine = InMemoryEngine<Photo>(lease: .seconds(30))
@@ -11,11 +11,10 @@ import TaskOperationsExtras
 /// await queue.consume(engine.deliveries()) { photo in … }   // returns when all are acknowledged
 /// ```
 ///
-/// With a `ManualClock` and a `SeededExecutor`, runs are repeatable. An interceptor can make calls slow or let them
-/// fail.
+/// With a `ManualClock` and a `SeededExecutor`, runs are repeatable. An interceptor can delay calls or make them fail.
 public final class InMemoryEngine<Payload: Sendable>: Sendable {
-    /// Called before and after each call of the engine. An error that it throws before the call prevents the call. An
-    /// error that it throws afterwards simulates a lost answer.
+    /// Called before and after each call of the engine. An error thrown before the call prevents the call. An error
+    /// thrown after it simulates a lost answer.
     public typealias Interceptor = @Sendable (_ worker: String, _ call: EngineCall, _ isDone: Bool) async throws -> Void
 
     private struct State: Sendable {
@@ -45,7 +44,7 @@ public final class InMemoryEngine<Payload: Sendable>: Sendable {
     /// The number of payloads that are not acknowledged.
     public var count: Int { state.withLock { $0.core.count } }
 
-    /// The attempt that holds a payload's lease now; nil if none does.
+    /// The attempt that currently holds the lease of a payload; nil without a holder.
     package func holdingAttempt(of id: Int) -> Int? {
         let now = clock.now
         return state.withLock { $0.core.holdingAttempt(of: id, at: now) }
@@ -55,7 +54,7 @@ public final class InMemoryEngine<Payload: Sendable>: Sendable {
     @discardableResult
     public func send(_ payload: Payload) -> Int { change { $0.send(payload) } }
 
-    /// Closes the engine: the sequences end when all payloads are acknowledged.
+    /// Closes the engine. The sequences end when all payloads are acknowledged.
     public func finish() { change { $0.isFinished = true } }
 
     /// The deliveries to one worker.

@@ -1,11 +1,12 @@
-/// Selects the deliveries of an engine in memory, and tracks their holders. A pure value: callers pass the time.
+/// Selects the deliveries of an engine in memory, and tracks their holders. A pure value: callers pass the current
+/// time.
 struct InMemoryEngineState<Payload: Sendable>: Sendable {
     /// The holder of a delivery. Each holder has its own number.
     typealias Receipt = Int
 
     enum Pull: Sendable {
         case delivery(id: Int, Payload, attempt: Int, Receipt)
-        /// The time before which no payload can be delivered; nil if only a call can change that.
+        /// No payload can be delivered before this time; nil if only a call can make a payload available.
         case wait(until: Duration?)
         case end
     }
@@ -13,7 +14,7 @@ struct InMemoryEngineState<Payload: Sendable>: Sendable {
     private struct Entry: Sendable {
         let payload: Payload
         var attempt = 0
-        /// Nil while no worker holds the payload.
+        /// The holder of the payload; nil without a holder.
         var receipt: Receipt?
         /// The end of the lease, or of the delay after a rejection; nil if the payload is ready.
         var due: Duration?
@@ -24,7 +25,7 @@ struct InMemoryEngineState<Payload: Sendable>: Sendable {
     /// The payloads that can be delivered, from `firstReady` on.
     private var ready: [Int] = []
     private var firstReady = 0
-    /// The ends of leases and delays, the earliest last. Some may be outdated: `due` of the entry is correct.
+    /// The ends of leases and delays, the earliest last. An item can be outdated; `due` of its entry is correct.
     private var timeline: [(due: Duration, id: Int)] = []
     private var lastID = 0
     private var lastReceipt = 0
@@ -66,7 +67,7 @@ struct InMemoryEngineState<Payload: Sendable>: Sendable {
         return .delivery(id: id, entries[id]!.payload, attempt: entries[id]!.attempt, lastReceipt)
     }
 
-    /// Returns the payload, for the caller to release after unlocking.
+    /// Removes a payload. Returns it, so that the caller releases it after unlocking.
     mutating func acknowledge(_ id: Int, _ receipt: Receipt, at now: Duration) throws(DeliveryLeaseLost) -> Payload {
         try check(id, receipt, at: now)
         return entries.removeValue(forKey: id)!.payload
@@ -95,14 +96,14 @@ struct InMemoryEngineState<Payload: Sendable>: Sendable {
 
     private mutating func setDue(_ due: Duration, of id: Int) {
         entries[id]!.due = due
-        // Linear only in the number of entries that are due before this one.
+        // Linear in the number of entries that are due before this entry.
         let place = timeline.lastIndex { $0.due >= due }.map { $0 + 1 } ?? 0
         timeline.insert((due, id), at: place)
     }
 
     private var nextDue: Duration? { timeline.last?.due }
 
-    /// Leases and delays end.
+    /// Ends the leases and delays that are due.
     private mutating func expire(at now: Duration) {
         while let (due, id) = timeline.last, due <= now || entries[id]?.due != due {
             timeline.removeLast()

@@ -1,9 +1,9 @@
 internal import TaskOperations
 
-/// A type-erased clock. Its moments are durations since its creation.
+/// A type-erased clock. Its instants are durations since its creation.
 struct RelativeClock: Sendable {
     let clock: any Clock<Duration>
-    /// The executor of tasks that are created beside it; nil for the cooperative pool.
+    /// The executor for tasks that use the clock; nil for the cooperative pool.
     let executor: (any TaskExecutor)?
     private let elapsed: @Sendable () -> Duration
 

@@ -1,8 +1,8 @@
 public import TaskOperations
 
 extension TaskOperationQueue {
-    /// Executes deliveries of an engine as operations of this queue, until the sequence ends, the task is cancelled, or the
-    /// queue is shut down.
+    /// Executes deliveries of an engine as operations of this queue, until the sequence ends, the task is cancelled, or
+    /// the queue is shut down.
     ///
     /// ```swift
     /// let queue = TaskOperationQueue(name: "thumbnails", maxConcurrentOperationCount: 4)
@@ -11,29 +11,30 @@ extension TaskOperationQueue {
     /// }
     /// ```
     ///
-    /// **Deliveries are at least once.** If a worker crashes, loses a lease, or cannot reach the engine after its body has
-    /// succeeded, the payload is delivered again. Write bodies that can run twice.
+    /// **Deliveries are at least once.** If a worker crashes, loses a lease, or cannot reach the engine after its body
+    /// has succeeded, the payload is delivered again. Write bodies that can run twice.
     ///
     /// - A delivery is pulled when the queue could start it; see `ConsumerConfiguration.prefetch`.
-    /// - After success it is acknowledged. After a failure it is rejected, with the delay of `DeliveryOptions.redelivery`.
-    /// - Its lease is extended according to `DeliveryOptions.lease`. If the lease is lost, the body is cancelled.
-    /// - If a call of the engine fails, the failure is reported, and the call is repeated. The answer to a delivery is
-    ///   repeated until the lease ends.
+    /// - A delivery is acknowledged after success. It is rejected after a failure, with the delay of
+    ///   `DeliveryOptions.redelivery`.
+    /// - The lease is extended according to `DeliveryOptions.lease`. If the lease is lost, the body is cancelled.
+    /// - If a call of the engine fails, the failure is reported, and the call is repeated. The answer to a delivery
+    ///   is repeated until the lease ends.
     /// - When the task is cancelled, no more deliveries are pulled. Bodies have `ConsumerConfiguration.drainTime` to
     ///   finish; then they are cancelled. Deliveries that have not succeeded are returned to the engine.
     ///
-    /// The call returns when every delivery that it has pulled is settled, and every body has ended.
+    /// Returns when every pulled delivery is settled and every body has ended.
     ///
     /// - Parameters:
-    ///   - deliveries: The source. If its iterator throws, another one is created after a pause.
+    ///   - deliveries: The source. If its iterator throws, another iterator is created after a pause.
     ///   - configuration: The configuration of the consumer.
-    ///   - optionsFor: Returns the options of a payload, for sources with several kinds of payloads; nil to use those
-    ///     of the configuration for all.
-    ///   - onPoison: Called with a delivery that has failed permanently, and its last error. If it returns, the
-    ///     delivery is acknowledged; if it throws, the delivery is rejected. If it is nil, deliveries are retried
-    ///     forever.
-    ///   - observer: Called with each event, in the task in which it occurred.
-    ///   - body: The work.
+    ///   - optionsFor: Returns the options of a payload, for sources with several kinds of payloads. If `optionsFor`
+    ///     is nil, the options of the configuration apply to all payloads.
+    ///   - onPoison: Called with a delivery that has failed permanently, and its last error. If the function returns,
+    ///     the delivery is acknowledged; if it throws, the delivery is rejected. If `onPoison` is nil, deliveries are
+    ///     retried forever.
+    ///   - observer: Called with each event, in the task that caused the event.
+    ///   - body: The work for a payload.
     public func consume<Deliveries: AsyncSequence>(
         _ deliveries: Deliveries,
         configuration: ConsumerConfiguration = ConsumerConfiguration(),

@@ -1,9 +1,9 @@
 public import TaskOperations
 
 extension AnyTaskOperation {
-    /// The reasons why the operation does not execute, or the waits of its executing body. Never empty.
+    /// The reasons why the operation does not execute, or the waits of its executing body; never empty.
     ///
-    /// Linear in the number of operations of the queue, which is locked only while they are read.
+    /// Linear in the number of operations of the queue. The queue is locked only while the operations are read.
     public var waitingReasons: [WaitingReason] {
         while true {
             let detail = OperationDetail(self)
@@ -29,7 +29,7 @@ extension AnyTaskOperation {
 }
 
 extension OperationDetail {
-    /// The reason of an operation that is on no queue; nil if it is on one.
+    /// The reason of an operation without a queue; nil if the operation is on a queue.
     fileprivate var reasonWithoutQueue: WaitingReason? {
         if isFinished { return .finished }
         if isAdded || isExecuting { return nil }
@@ -90,7 +90,7 @@ extension QueueCapture {
             WaitingReason.dependency(OperationLabel($0), queue: OperationDetail($0).queueLabel)
         }
         let all = dependencies + (detail.isDelayed ? [.delay] : [])
-        // All of them have just ended, and the queue has not been notified yet.
+        // All reasons have just ended, and the queue has not been notified yet.
         return all.isEmpty ? [.executor] : all
     }
 }

@@ -3,7 +3,7 @@ import TaskOperations
 extension OperationGraph {
     /// Captures queues at one moment.
     ///
-    /// - Parameter follows: Whether to capture also the other queues for whose operations these wait.
+    /// - Parameter follows: Whether to capture also the other queues for whose operations these queues wait.
     init(of schedulers: [Scheduler], follows: Bool = false) {
         var schedulers = schedulers
         var attempts = 0
@@ -27,18 +27,19 @@ extension OperationGraph {
         }
     }
 
-    /// Queues are captured one after the other, because an addition takes only one lock. So an operation of the last one may
-    /// depend on an operation that was added to the first one after its capture. In this case the queues are captured again,
-    /// this number of times. Missing operations are then outside of all queues.
+    /// The maximum number of captures. Queues are captured one after the other, because an addition takes only one
+    /// lock. So an operation of a later queue may depend on an operation that was added to an earlier queue after its
+    /// capture. In this case all queues are captured again. After the last capture, missing operations count as outside
+    /// of all queues.
     private static var mostAttempts: Int { 1000 }
 
     fileprivate struct Builder {
         var graph: OperationGraph
         private var indices: [ObjectIdentifier: Int] = [:]
-        /// Awaited operations that are on none of the queues, to be added at the end.
+        /// Awaited operations that are on none of the queues. They are added at the end.
         private var others: [(operation: AnyTaskOperation, detail: OperationDetail)] = []
         private var captures: [ObjectIdentifier: QueueCapture] = [:]
-        /// Whether an operation waits for one that was added to one of the queues later.
+        /// Whether an operation waits for another operation that was added to a queue after its capture.
         private(set) var isTorn = false
 
         init(_ instant: ContinuousClock.Instant) {
@@ -120,7 +121,7 @@ extension OperationGraph {
             if let target { graph.edges.append(Edge(waiter: waiter, target: target, kind: kind)) }
         }
 
-        /// The index of an operation; nil if it was on none of the queues and has finished just now.
+        /// The index of an operation; nil if the operation is on none of the queues and has just finished.
         private mutating func index(of operation: AnyTaskOperation) -> Int? {
             let identity = ObjectIdentifier(operation)
             if let index = indices[identity] { return index }

@@ -1,7 +1,8 @@
 import TaskOperations
 
 extension OperationGraph {
-    /// The graph as a flowchart of Mermaid. Arrows lead from an operation to those that wait for it. Each queue is a box.
+    /// The graph as a Mermaid flowchart. Arrows lead from an operation to the operations that wait for it. Each queue
+    /// is a box.
     public var mermaid: String {
         var lines = ["flowchart LR"]
         for (queue, members) in membersOfQueues.enumerated() {
@@ -18,7 +19,8 @@ extension OperationGraph {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// The graph in the language of Graphviz. Arrows lead from an operation to those that wait for it. Each queue is a cluster.
+    /// The graph in the Graphviz language. Arrows lead from an operation to the operations that wait for it. Each queue
+    /// is a cluster.
     public var dot: String {
         var lines = ["digraph operations {", "  rankdir=LR; node [shape=box, style=filled];"]
         for (queue, members) in membersOfQueues.enumerated() {

@@ -2,8 +2,8 @@ public import TaskOperations
 
 /// The unfinished operations of queues, and the waits between them, at one moment.
 ///
-/// It also contains the operations on other queues, or on no queue, for which these operations wait. It is `Codable`,
-/// so you can store or send it. `mermaid` and `dot` draw it.
+/// The graph also contains the operations on other queues, or on no queue, for which these operations wait. It is
+/// `Codable`, so you can store or send it. `mermaid` and `dot` draw it.
 public struct OperationGraph: Sendable, Equatable, Codable {
     /// A queue of the graph.
     public struct Queue: Sendable, Hashable, Codable {
@@ -23,10 +23,9 @@ public struct OperationGraph: Sendable, Equatable, Codable {
     public struct Operation: Sendable, Equatable, Codable {
         /// The label of the operation.
         public let label: OperationLabel
-        /// The index of its queue; nil if it is on none of the captured queues.
+        /// The index of the operation's queue; nil if the operation is on none of the captured queues.
         public let queue: Int?
-        /// The number of the operation in its queue; the first operation has the number 1. Nil if it is on none of the
-        /// captured queues.
+        /// The number of the operation in its queue, from 1; nil if the operation is on none of the captured queues.
         public let number: UInt64?
         /// The state of the operation.
         public let state: State
@@ -38,8 +37,8 @@ public struct OperationGraph: Sendable, Equatable, Codable {
         public let isBarrier: Bool
         /// Whether the operation was cancelled.
         public let isCancelled: Bool
-        /// The reasons why it does not execute, or the waits of its body. An operation that waits for its turn has only this
-        /// reason.
+        /// The reasons why the operation does not execute, or the waits of its body. An operation that waits for its
+        /// turn has no other reason.
         public let reasons: [WaitingReason]
     }
 
@@ -61,21 +60,21 @@ public struct OperationGraph: Sendable, Equatable, Codable {
         case finished
     }
 
-    /// An operation waits for another.
+    /// A wait of one operation for another.
     public struct Edge: Sendable, Hashable, Codable {
         /// The reason for which one operation waits for another.
         public enum Kind: String, Sendable, Hashable, Codable {
             /// The waiting operation depends on the other.
             case dependency
-            /// The other is a barrier before it, or it is one itself and the other was added before it.
+            /// One of the two operations is a barrier. The target was added before the waiting operation.
             case barrier
-            /// Its body awaits the other.
+            /// The body of the waiting operation awaits the target.
             case wait
         }
 
-        /// The operation that waits, as an index.
+        /// The index of the waiting operation.
         public let waiter: Int
-        /// The index of the target of the wait.
+        /// The index of the operation for which it waits.
         public let target: Int
         /// The reason for the wait.
         public let kind: Kind
@@ -83,9 +82,9 @@ public struct OperationGraph: Sendable, Equatable, Codable {
 
     /// The time of the capture.
     public let instant: ContinuousClock.Instant
-    /// The queues that hold these operations.
+    /// The captured queues.
     public internal(set) var queues: [Queue] = []
-    /// In the order of the queues, and of arrival; then the others.
+    /// The operations, in the order of the queues and of arrival, followed by the operations outside of the queues.
     public internal(set) var operations: [Operation] = []
     /// The waits between the operations.
     public internal(set) var edges: [Edge] = []

@@ -1,21 +1,22 @@
 public import TaskOperations
 
-/// A report on a queue that has operations, none of which has ended for some time.
+/// A report on a queue that has operations, but in which no operation has ended for some time.
 public struct StallReport: Sendable {
     /// An operation on the chain of waits from the oldest operation of the queue to the culprit.
     public struct Link: Sendable, Hashable, Codable {
         /// The operation.
         public let operation: OperationLabel
-        /// The queue of the operation; nil if it is on none.
+        /// The queue of the operation; nil without a queue.
         public let queue: QueueLabel?
-        /// The reason why it does not continue: it waits for the next link, or, in the last link, for the culprit.
+        /// The reason why the operation does not continue. It waits for the next link; in the last link, for the
+        /// culprit.
         public let reason: WaitingReason
     }
 
     /// The cause of the stall, as far as the library can determine it.
     public enum Culprit: Sendable, Hashable, Codable {
-        /// The body of this operation, which executes its own code: it waits for an event that the library does not
-        /// know, computes, or blocks.
+        /// The body of this operation, which executes its own code: it waits for an event outside of the library,
+        /// computes, or blocks.
         case body(OperationLabel)
         /// A semaphore that the body of this operation awaits, with its description.
         case semaphore(String, awaitedBy: OperationLabel)
@@ -23,7 +24,7 @@ public struct StallReport: Sendable {
         case completionHandler(String, awaitedBy: OperationLabel)
         /// An `AsyncGroup` that the body of this operation awaits.
         case group(String, awaitedBy: OperationLabel)
-        /// The work of this operation's body within `withPermitLent`.
+        /// The work inside `withPermitLent` in the body of this operation.
         case outside(awaitedBy: OperationLabel)
         /// A suspended queue.
         case suspension(QueueLabel)
@@ -49,8 +50,8 @@ public struct StallReport: Sendable {
     public let chain: [Link]
     /// The cause of the stall.
     public let culprit: Culprit
-    /// Whether no thread of the cooperative pool was free for a second, at the priority of the culprit: bodies block all
-    /// threads, or compute for so long.
+    /// Whether no thread of the cooperative pool was free for a second, at the priority of the culprit. Then bodies
+    /// block all threads, or compute for that long.
     public let isPoolBlocked: Bool
     /// All operations of the queue, and of the queues for whose operations it waits.
     public let graph: OperationGraph
@@ -62,7 +63,7 @@ public struct StallReport: Sendable {
 }
 
 extension StallReport: CustomStringConvertible {
-    /// The report, a line for each link of the chain.
+    /// The report, with a line for each link of the chain.
     public var description: String {
         var lines = ["No operation has ended on \(queue) for \(duration): \(culprit)."]
         lines += chain.map { "  \($0.operation)\($0.queue.map { " on \($0)" } ?? "") \($0.reason)" }

@@ -5,7 +5,7 @@ public struct StallReports: AsyncSequence, Sendable {
     public typealias Element = StallReport
     public typealias Failure = Never
 
-    /// Access it with no lock held, because the result may become the last reference.
+    /// Hold no lock during the access, because the result may become the last reference.
     private struct WeakScheduler: Sendable {
         weak let scheduler: Scheduler?
     }
@@ -64,21 +64,22 @@ public struct StallReports: AsyncSequence, Sendable {
 }
 
 extension TaskOperationQueue {
-    /// Watches the queue during the iteration, and reports if the queue has operations and none has ended for some time: the
-    /// holders of permits, their waits, and the cause. It reports again each time that the same time has passed.
+    /// Watches the queue during the iteration. Reports a stall if the queue has operations but no operation has ended
+    /// for the time limit: the holders of permits, their waits, and the cause. While the stall lasts, reports again
+    /// each time the limit has passed.
     ///
     /// ```swift
     /// for await report in queue.stalls(longerThan: .seconds(10)) { print(report) }
     /// ```
     ///
-    /// The watch has a thread of its own, so it also detects bodies that block all threads of the cooperative pool. To
+    /// The watch has its own thread, so it also detects bodies that block all threads of the cooperative pool. To
     /// receive such a report, iterate on the main actor, or on an executor with its own threads. During the iteration,
     /// the queue has an observer. Operations that only wait for delays are not reported. The sequence ends when the
     /// queue is released, or when the task is cancelled.
     ///
     /// - Parameters:
     ///   - limit: The time after which to report if no operation ends; positive.
-    ///   - clock: The clock that measures it.
+    ///   - clock: The clock that measures the limit.
     public func stalls(
         longerThan limit: Duration, clock: any Clock<Duration> = ContinuousClock()
     ) -> StallReports {

@@ -1,10 +1,10 @@
 import TaskOperations
 
-/// The chain of waits from the oldest operation of a queue to the culprit.
+/// Finds the chain of waits from the oldest operation of a queue to the culprit.
 struct StallSearch {
     private let graph: OperationGraph
     private(set) var chain: [StallReport.Link] = []
-    /// Nil if only delays are waited for.
+    /// The culprit; nil if operations wait only for delays.
     private(set) var culprit: StallReport.Culprit?
     /// The priority of the last operation of the chain.
     private(set) var lastPriority = TaskPriority.medium
@@ -12,7 +12,7 @@ struct StallSearch {
     private let targets: [Int: [OperationGraph.Edge]]
     private let indices: [OperationLabel: Int]
 
-    /// - Parameter queue: Where the search begins.
+    /// - Parameter queue: The queue whose oldest operation is the start of the chain.
     init(_ graph: OperationGraph, from queue: QueueLabel) {
         self.graph = graph
         targets = Dictionary(grouping: graph.edges, by: \.waiter)
@@ -20,13 +20,13 @@ struct StallSearch {
             graph.operations.enumerated().map { ($1.label, $0) }, uniquingKeysWith: { first, _ in first })
         var next = oldest(of: queue)
         while let index = next, visited.insert(index).inserted { next = follow(index) }
-        // The chain is a cycle: its operations wait for each other through a wait that is unknown to the library.
+        // The chain is a cycle: its operations wait for each other through a wait that the library does not know.
         if culprit == nil, let index = next { culprit = .body(graph.operations[index].label) }
     }
 
     private func oldest(of queue: QueueLabel) -> Int? {
         let indices = graph.operations.indices.filter { label(ofQueueOf: $0) == queue }
-        // An operation that only waits for a delay is no cause.
+        // An operation that only waits for a delay is not the cause of a stall.
         return indices.first { !graph.operations[$0].isDelayed }
     }
 
@@ -67,7 +67,7 @@ struct StallSearch {
         return nil
     }
 
-    /// An executing operation of the same queue with the same priority.
+    /// An executing operation of the same queue and the same priority.
     private func executing(beside index: Int) -> Int? {
         let waiting = graph.operations[index]
         return graph.operations.indices.first { other in
@@ -83,7 +83,7 @@ struct StallSearch {
             return nil
         }
         let known = holders.compactMap { indices[$0.operation] }
-        // An operation whose body has ended is no longer in the graph.
+        // The graph no longer contains an operation whose body has ended.
         if known.isEmpty, let holder = holders.first { culprit = .handler(holder.operation) }
         return known.first { !visited.contains($0) } ?? known.first
     }
@@ -93,7 +93,7 @@ struct StallSearch {
         case .operation(let target, _): return indices[target]
         case .room(let queue): return oldest(of: queue)
         case .endOfQueue(let queue):
-            // The body that waits may be on that queue itself, in a child of it.
+            // The waiting body may itself be on that queue, if a child task of it waits.
             let next = oldest(of: queue)
             if next == nil { culprit = .body(label) }
             return next
@@ -111,7 +111,7 @@ struct StallSearch {
         return targets.first { !visited.contains($0) } ?? targets.first
     }
 
-    /// The first operation of a line, which has the reasons of the line.
+    /// The first operation in the order of the queue, which has the reasons for which all operations wait.
     private func firstInLine(with index: Int) -> Int? {
         graph.operations.indices.first { other in
             graph.operations[other].queue == graph.operations[index].queue
@@ -121,7 +121,7 @@ struct StallSearch {
 }
 
 extension OperationGraph.Operation {
-    /// Whether it waits only for a point in time.
+    /// Whether the operation waits only for a point in time.
     fileprivate var isDelayed: Bool { !reasons.isEmpty && reasons.allSatisfy(\.endsByItself) }
 }
 

@@ -1,11 +1,11 @@
 import TaskOperations
 import TaskOperationsExtras
 
-/// Watches a queue on its own thread, so it works even if bodies block all threads of the pool.
+/// Watches a queue on its own thread, so that the watch works even if bodies block all threads of the pool.
 final class StallWatch: ChangeListener {
     private struct Progress: Sendable {
         var unfinishedCount = 0
-        /// The time at which an operation last ended, or at which the first one was added.
+        /// The time at which an operation last ended, or at which the first operation was added.
         var last = Duration.zero
         var isOver = false
     }
@@ -13,13 +13,13 @@ final class StallWatch: ChangeListener {
     private weak let scheduler: Scheduler?
     private let limit: Duration
     private let clock: ClockFace
-    /// Whether the clock's time is the system's, so that the thread can wait for it.
+    /// Whether the clock measures system time, so that the thread can wait for a deadline.
     private let isSystemClock: Bool
     private let progress = Monitor(Progress())
     private let thread = ThreadExecutor(name: "stall watch")
     private let send: @Sendable (StallReport?) -> Void
 
-    /// - Parameter send: Receives the reports, and nil at the end.
+    /// - Parameter send: A function that receives the reports, and nil at the end.
     init<C: Clock>(
         _ scheduler: Scheduler, longerThan limit: Duration, clock: C, send: @escaping @Sendable (StallReport?) -> Void
     ) where C.Duration == Duration {
@@ -30,10 +30,10 @@ final class StallWatch: ChangeListener {
         self.send = send
     }
 
-    /// Begins to watch. Returns the task that watches.
+    /// Begins to watch. Returns the watching task.
     func start() -> Task<Void, Never>? {
         guard let scheduler else { return nil }
-        // Existing operations count from now on, even if another thread reports them later.
+        // The time of existing operations begins now, even if another thread reports them later.
         let (now, count) = (clock.now, scheduler.operationCount)
         progress.withLock { $0 = Progress(unfinishedCount: count, last: now) }
         scheduler.addListener(self)

@@ -2,46 +2,48 @@ public import TaskOperations
 
 /// A reason why an operation does not execute, or a wait of its executing body.
 ///
-/// An operation can have several reasons at once, and starts when none is left. An operation behind others in the line of its
-/// queue has the reason `turn`; `permits` and `executor` are reasons of the first one in this line.
+/// An operation can have several reasons at once, and starts when no reason is left. Of the operations that wait for
+/// permits, only the first has the reasons `permits` and `executor`. The operations behind it have the reason `turn`.
 public enum WaitingReason: Sendable, Hashable, Codable {
-    /// It was not added to a queue.
+    /// The operation was not added to a queue.
     case notAdded
-    /// It represents unfinished work that the library does not run, such as an operation of Foundation.
+    /// The operation represents unfinished work that the library does not run, such as an operation of Foundation.
     case outside
-    /// It waits for room in this queue, which is full.
+    /// The operation waits for room in this queue, which is full.
     case room(QueueLabel)
-    /// It depends on this unfinished operation. The second value is the queue of that operation; nil if it is on none.
+    /// The operation depends on this unfinished operation. The second value is the queue of the dependency; nil without
+    /// a queue.
     case dependency(OperationLabel, queue: QueueLabel?)
-    /// It waits for the end of its delay.
+    /// The operation waits for the end of its delay.
     case delay
-    /// It was added after this barrier, which has not finished.
+    /// The operation was added after this barrier, which has not finished.
     case barrier(OperationLabel)
-    /// It is a barrier. This number of operations that were added since the previous barrier have not finished.
+    /// The operation is a barrier. This number of operations that were added since the previous barrier have not
+    /// finished.
     case operationsBefore(count: Int)
-    /// Its queue is suspended.
+    /// The queue of the operation is suspended.
     case suspended(QueueLabel)
-    /// All operations of the queue are being cancelled just now.
+    /// All operations of the queue are currently being cancelled.
     case cancellation
-    /// This number of other operations are served before it: they are ready, or wait to get their permits back. With
-    /// ageing, earlier operations of its priority that have aged less are not counted.
+    /// The queue serves this number of operations first: they are ready, or wait to get their permits back. With
+    /// ageing, earlier operations of the same priority that have aged less are not counted.
     case turn(ahead: Int)
     /// Too few permits of the queue are free. The values are the width and the operations that hold permits.
     case permits(width: Int, holders: [PermitHolder])
-    /// The limit of its priority is reached, which `setMaxConcurrentOperationCount(_:for:)` has set to this number.
+    /// The operations of its priority have reached this limit, which `setMaxConcurrentOperationCount(_:for:)` has set.
     case priorityLimit(Int)
-    /// One of its limits has too few free permits. The value describes the semaphore.
+    /// A semaphore that limits the operation has too few free permits. The value describes the semaphore.
     case limit(String)
-    /// The rate of its queue allows the next start only after this time.
+    /// The rate of the queue allows the next start only after this time.
     case rate(next: Duration)
-    /// It has a permit, but the executor has not run its task yet.
+    /// The operation has a permit, but the executor has not run its task yet.
     case executor
-    /// Its body, or a child task of the body, is waiting.
+    /// The body of the operation, or a child task of the body, is waiting.
     case body(BodyWait)
-    /// Its body has executed its own code since this instant, and does not wait for an object of the library. The
-    /// instant is known if the queue was observed at the start.
+    /// The body has executed its own code since this instant, and does not wait for an object of the library. The
+    /// instant is nil if the queue was not observed at the start.
     case execution(since: ContinuousClock.Instant?)
-    /// It is finished.
+    /// The operation is finished.
     case finished
 }
 
@@ -59,7 +61,7 @@ public struct PermitHolder: Sendable, Hashable, Codable {
 public struct BodyWait: Sendable, Hashable, Codable {
     /// The object of a wait.
     public enum Target: Sendable, Hashable, Codable {
-        /// An operation, and its queue if it is on one.
+        /// An operation, and its queue; nil without a queue.
         case operation(OperationLabel, queue: QueueLabel?)
         /// The end of all operations of a queue.
         case endOfQueue(QueueLabel)
@@ -74,7 +76,7 @@ public struct BodyWait: Sendable, Hashable, Codable {
         case pause(beforeAttempt: Int, length: Duration)
         /// Room for another operation in a queue.
         case room(QueueLabel)
-        /// Work outside the library, for which the body lends its permit; see `withPermitLent`.
+        /// Work inside `withPermitLent`, for which the body lends its permit.
         case outside
     }
 

@@ -13,14 +13,14 @@ public final class ConcurrencyMeter: Sendable {
     /// Creates a meter.
     public init() {}
 
-    /// Counts a piece of work as executing while it runs.
+    /// Counts a piece of work as executing for the duration of its call.
     public func measure<Value>(_ work: () async throws -> Value) async rethrows -> Value {
         enter()
         defer { leave() }
         return try await work()
     }
 
-    /// Counts one more as executing.
+    /// Counts one more body as executing.
     public func enter() {
         count.withLock { count in
             count.now += 1
@@ -29,7 +29,7 @@ public final class ConcurrencyMeter: Sendable {
         }
     }
 
-    /// Counts one less as executing.
+    /// Counts one body less as executing.
     public func leave() {
         count.withLock { $0.now -= 1 }
     }

@@ -1,5 +1,5 @@
-/// Suspends until a condition holds. Returns false if it does not hold in time. Use it in tests that would otherwise
-/// hang, and that can release the hanging tasks.
+/// Suspends until a condition holds. Returns false if the condition does not hold before the limit. Use it in tests
+/// that would otherwise hang, and that can release the hanging tasks.
 ///
 /// Checks the condition at each turn of the executor at first, then after a millisecond, and then after growing pauses
 /// of up to 16 milliseconds. A loop that only yields would occupy the threads of the pool.
@@ -14,8 +14,8 @@ package func eventually(within limit: Duration = .seconds(300), _ condition: () 
     return true
 }
 
-/// Gives all other ready tasks ample opportunity to run. Use this only to show that an event does not happen. To wait
-/// for an event that does happen, use a gate or a recorder.
+/// Gives all other ready tasks ample opportunity to run. Use it only to show that an event does not happen. To wait for
+/// an event, use a gate or a recorder.
 package func letOthersRun() async {
     for _ in 0..<100 { await Task.yield() }
 }

@@ -1,6 +1,6 @@
 @_spi(Lock) import TaskOperations
 
-/// Stops tasks until it is opened. Tests use it instead of a sleep.
+/// Blocks tasks until a test opens the gate. Use it instead of a sleep.
 ///
 /// ```swift
 /// let gate = Gate()
@@ -52,7 +52,7 @@ public final class Gate: Sendable {
         }
     }
 
-    /// Counts an arrival without a wait.
+    /// Counts an arrival without waiting.
     func countArrival() {
         resumeWatchers { $0.arrive() }
     }
@@ -85,7 +85,7 @@ public final class Gate: Sendable {
                     state.watchers.append(Watcher(number: number, count: count, continuation: continuation))
                     return state.removeWatchers { [arrivals = state.arrivals] in $0.count <= arrivals }
                 }
-                // A cancellation that came before found no watcher.
+                // A cancellation before the registration found no watcher.
                 if Task.isCancelled { removeWatcher(number) }
             }
         } onCancel: {

@@ -10,29 +10,30 @@
 /// try await operation.value
 /// ```
 public final class ManualClock: Clock, ExecutorBoundClock, Identifiable {
-    /// A moment, by its distance from the clock's beginning.
+    /// An instant of the clock, as the time since the clock's beginning.
     public struct Instant: InstantProtocol {
         /// The time since the clock's beginning.
         public var offset: Duration
 
-        /// Creates a moment at a time after the clock's beginning.
+        /// Creates an instant at a time after the clock's beginning.
         public init(offset: Duration = .zero) {
             self.offset = offset
         }
 
-        /// Returns the moment that is later by a duration, or the last moment if there is no such moment.
+        /// Returns the instant that is later by a duration, or the last possible instant if the result would exceed it.
         public func advanced(by duration: Duration) -> Self {
             let (sum, overflows) = offset.attoseconds.addingReportingOverflow(duration.attoseconds)
             return Self(offset: Duration(attoseconds: overflows ? (duration < .zero ? .min : .max) : sum))
         }
 
-        /// Returns the duration from this moment to another one, or the longest duration if it is longer.
+        /// Returns the duration from this instant to another one, or the longest duration if the result would exceed
+        /// it.
         public func duration(to other: Self) -> Duration {
             let (difference, overflows) = other.offset.attoseconds.subtractingReportingOverflow(offset.attoseconds)
             return Duration(attoseconds: overflows ? (other < self ? .min : .max) : difference)
         }
 
-        /// Whether one moment is before another.
+        /// Whether one instant is before another.
         public static func < (left: Self, right: Self) -> Bool { left.offset < right.offset }
     }
 
@@ -45,9 +46,9 @@ public final class ManualClock: Clock, ExecutorBoundClock, Identifiable {
     private struct State: Sendable {
         var now = Instant()
         var calls = 0
-        /// By deadline, then by number.
+        /// The sleeping tasks, sorted by deadline and then by number.
         var sleepers: [Sleeper] = []
-        /// Calls that were cancelled before they slept.
+        /// The numbers of calls that were cancelled before they slept.
         var cancelled: Set<Int> = []
     }
 
@@ -57,34 +58,34 @@ public final class ManualClock: Clock, ExecutorBoundClock, Identifiable {
     /// The executor on which the library waits for deadlines of this clock.
     package let sleepExecutor: (any TaskExecutor)?
 
-    /// Creates a clock at its initial time.
+    /// Creates a clock whose time is zero.
     ///
-    /// - Parameter executor: The executor on which the library waits for deadlines of this clock. If it is the executor
-    ///   of the whole program, a program with rates, delays or time limits is repeatable, too. Such deadlines pass only
-    ///   while the executor runs jobs. Tasks that still sleep when the run ends are kept in memory. Nil for the
-    ///   cooperative pool.
+    /// - Parameter executor: The executor on which the library waits for deadlines of this clock; nil for the
+    ///   cooperative pool. If the whole program runs on this executor, a program with rates, delays or time limits is
+    ///   repeatable, too. Such deadlines pass only while the executor runs jobs. Tasks that still sleep when the run
+    ///   ends stay in memory.
     public init(on executor: SeededExecutor? = nil) {
         sleepExecutor = executor
     }
 
-    /// The current moment of the clock.
+    /// The current instant of the clock.
     public var now: Instant { state.withLock { $0.now } }
 
-    /// The clock can move by any duration.
+    /// Zero: the clock can advance by any duration.
     public var minimumResolution: Duration { .zero }
 
     /// The earliest deadline of a sleeping task; nil if no task sleeps.
     package var nextDeadline: Instant? { state.withLock { $0.sleepers.first?.deadline } }
 
-    /// The number of sleeping tasks. It includes one task of the library if a delay, a rate or a limit is measured by
-    /// the clock.
+    /// The number of sleeping tasks. If the clock measures a delay, a rate or a limit, the number includes one task of
+    /// the library.
     public var sleeperCount: Int { state.withLock { $0.sleepers.count } }
 
-    /// Waits until `sleep` was called the given number of times in total, or the task is cancelled. Each of these calls
-    /// sleeps or has returned.
+    /// Waits until `sleep` was called the given number of times in total, or until the task is cancelled. A counted
+    /// call either sleeps or has returned.
     ///
-    /// Pauses between attempts count, like the sleeps of bodies. Delays, rates and limits do not count. They are
-    /// measured from the moment at which they are set, so a test can advance the clock at once.
+    /// Pauses between attempts count, like the sleeps of bodies. Delays, rates and limits do not count: the library
+    /// measures them from the instant at which they are set, so a test can advance the clock at once.
     public func waitForSleepers(_ count: Int) async {
         await arrivals.waitForArrivals(count)
     }
@@ -104,12 +105,12 @@ public final class ManualClock: Clock, ExecutorBoundClock, Identifiable {
         for sleeper in awake { sleeper.continuation.resume() }
     }
 
-    /// Waits until the clock reaches a moment. Takes time linear in the number of sleeping tasks.
+    /// Waits until the clock reaches an instant. Linear in the number of sleeping tasks.
     ///
     /// - Parameters:
     ///   - deadline: The instant.
     ///   - tolerance: Not used.
-    /// - Throws: `CancellationError` if the task is cancelled, at once.
+    /// - Throws: `CancellationError` as soon as the task is cancelled.
     public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
         let number = state.withLock { state in
             state.calls += 1
@@ -137,7 +138,7 @@ public final class ManualClock: Clock, ExecutorBoundClock, Identifiable {
         if let result { sleeper.continuation.resume(with: result) }
     }
 
-    /// The task of a call was cancelled.
+    /// Wakes the task of a cancelled call.
     private func wake(_ number: Int) {
         let sleeper = state.withLock { state -> Sleeper? in
             guard let place = state.sleepers.firstIndex(where: { $0.number == number }) else {

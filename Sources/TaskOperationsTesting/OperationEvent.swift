@@ -5,7 +5,7 @@ public enum OperationEvent: Hashable, Sendable, CustomStringConvertible {
     /// The work with this name finished.
     case finished(String)
 
-    /// The kind of the event and the name, as in `started load`.
+    /// The kind of the event and the name of the work, as in `started load`.
     public var description: String {
         switch self {
         case .started(let name): "started \(name)"
@@ -14,14 +14,14 @@ public enum OperationEvent: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// The starts and finishes of pieces of work, in order.
+/// Records the starts and ends of pieces of work, in order.
 ///
 /// ```swift
 /// let recorder = Recorder<OperationEvent>()
 /// queue.addOperation { await recorder.run("load") { await load() } }
 /// ```
 extension Recorder where Event == OperationEvent {
-    /// Performs a piece of work, and records its start and its end, even if it throws.
+    /// Performs a piece of work, and records its start and its end, even if the work throws.
     public func run<Value>(_ name: String, _ work: () async throws -> Value) async rethrows -> Value {
         record(.started(name))
         defer { record(.finished(name)) }
@@ -38,8 +38,8 @@ extension Recorder where Event == OperationEvent {
         events.compactMap { if case .finished(let name) = $0 { name } else { nil } }
     }
 
-    /// The maximum number of pieces of work that were started and unfinished at the same time. Takes time linear in the
-    /// number of events.
+    /// The maximum number of pieces of work that were started and unfinished at the same time. Linear in the number of
+    /// events.
     public var mostAtOnce: Int {
         var (now, most) = (0, 0)
         for event in events {

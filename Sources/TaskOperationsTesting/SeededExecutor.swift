@@ -12,10 +12,10 @@
 /// }
 /// ```
 ///
-/// The executor runs the body and its child tasks, the actors that they call, and the bodies of queues that have the
-/// executor. It does not run `Task.detached` and `Task {}` without an executor, the main actor, actors with their own
-/// executor, `Task.sleep`, and callbacks of other threads. The order of these is not repeatable. Use a `ManualClock`
-/// instead of sleeping. For rates, delays and time limits, create the clock with the executor.
+/// The executor runs the body, its child tasks, the actors that they call, and the bodies of queues with this executor.
+/// It does not run `Task.detached` and `Task {}` without an executor, the main actor, actors with their own executor,
+/// `Task.sleep`, or callbacks of other threads. The order of these is not repeatable. Use a `ManualClock` instead of
+/// sleeping. For rates, delays and time limits, create the clock with this executor.
 public final class SeededExecutor: TaskExecutor, HandlerExecutor, SliceDecidingExecutor {
     private struct State: Sendable {
         var generator: SeededGenerator
@@ -52,17 +52,17 @@ public final class SeededExecutor: TaskExecutor, HandlerExecutor, SliceDecidingE
         state.withLock { $0.jobs.append(job) }
     }
 
-    /// Handlers of operations that never started are called here too.
+    /// The executor also calls the handlers of operations that never started.
     package var handlerExecutor: any TaskExecutor { self }
 
-    /// Whether a worker of a queue yields now. The seed decides; the answer is yes in one of eight cases.
+    /// Whether a worker of a queue yields now. The seed decides, with a probability of one eighth.
     package func isSliceOver() -> Bool { state.withLock { $0.generator.number(below: 8) == 0 } }
 }
 
 // MARK: - The current executor
 
 extension SeededExecutor {
-    /// The executor that a test with the trait `.seeds` runs on; nil elsewhere.
+    /// The executor of a test with the trait `.seeds`; nil elsewhere.
     @TaskLocal public static var current: SeededExecutor?
 }
 
@@ -81,17 +81,18 @@ extension TaskExecutor where Self == SeededExecutor {
 extension SeededExecutor {
     /// Runs a body, and all jobs that it starts on this executor, until no job is left.
     ///
-    /// Everything runs on the calling thread, inside of this call, which therefore needs no `await`. An executor runs
-    /// one body at a time, and can run another one afterwards.
+    /// All jobs run on the calling thread, during the call, which therefore needs no `await`. An executor runs one body
+    /// at a time. It can run another body afterwards.
     ///
     /// - Parameters:
     ///   - jobLimit: The number of jobs after which the program counts as endless.
-    ///   - whenIdle: Called on this thread whenever no job is left and the body waits. It may cause an event, for
-    ///     example by advancing a `ManualClock`. It returns false if it did not: then the program is stuck.
+    ///   - whenIdle: Called on this thread when no job is left and the body waits. It may cause an event, for example
+    ///     by advancing a `ManualClock`. It returns false if it caused none, which means that the program is stuck.
     ///   - body: The program. It runs in a new task of medium priority, with the caller's task locals.
     /// - Returns: The value that `body` returns.
-    /// - Throws: The error that `body` throws. `SeededRunError` if the body waits and no job is left, or if the jobs
-    ///   have no end. In both cases the body's task is cancelled. If the cancellation does not end it, it is abandoned.
+    /// - Throws: The error that `body` throws, or `SeededRunError` if the body waits and no job is left, or if the
+    ///   number of jobs exceeds the limit. Before a `SeededRunError`, the task of the body is cancelled. If it does not
+    ///   end then, it is abandoned.
     public func run<Value: Sendable>(
         jobLimit: Int = 10_000_000, whenIdle: () -> Bool = { false },
         _ body: @escaping @Sendable () async throws -> Value
@@ -133,7 +134,7 @@ extension SeededExecutor {
     }
 }
 
-/// Holds the outcome of a body for the thread that runs its jobs.
+/// The outcome of a body, for the thread that runs the jobs.
 private final class OutcomeBox<Value: Sendable>: Sendable {
     let result = Lock<Result<Value, any Error>?>(nil)
 }
@@ -157,7 +158,7 @@ public struct SeededRunError: Error, Sendable, Hashable, CustomStringConvertible
     /// The number of jobs that were run.
     public let jobsRun: Int
 
-    /// Whether the body's task did not end when it was cancelled.
+    /// Whether the body's task did not end after its cancellation.
     package let leavesTask: Bool
 
     /// The reason, the seed and a possible cause.

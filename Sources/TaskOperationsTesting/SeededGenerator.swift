@@ -1,6 +1,6 @@
 internal import TaskOperations
 
-/// A generator of random numbers that are the same for the same seed, so that a failing test can be repeated.
+/// A generator of random numbers. The same seed gives the same numbers, so that a failing test can be repeated.
 ///
 /// This is SplitMix64 (G. L. Steele, D. Lea and C. H. Flood, "Fast Splittable Pseudorandom Number Generators",
 /// OOPSLA 2014).
@@ -21,8 +21,8 @@ public struct SeededGenerator: RandomNumberGenerator, Sendable {
         return mixed ^ (mixed >> 31)
     }
 
-    /// A number from 0 to `bound - 1`. Much cheaper without optimisation than `Int.random(in:using:)`, and even enough
-    /// for bounds that are small beside 2⁶⁴.
+    /// A number from 0 to `bound - 1`. Without optimisation it is much faster than `Int.random(in:using:)`. The numbers
+    /// are evenly distributed if the bound is small compared with 2⁶⁴.
     ///
     /// - Parameter bound: At least 1.
     public mutating func number(below bound: Int) -> Int {

@@ -10,9 +10,9 @@ public import TaskOperationsDiagnosis
 /// for queue in statistics.snapshot { print(queue.name, queue.executed.p99) }
 /// ```
 ///
-/// It keeps 16 bytes for each operation that has not started, and a kilobyte or two for each queue.
+/// The object keeps 16 bytes for each operation that has not started, and one to two kilobytes for each queue.
 public final class OperationStatistics: TaskOperationObserver {
-    /// The statistics of the operations of a queue, up to a moment.
+    /// The statistics of a queue's operations up to the time of the snapshot.
     public struct Queue: Sendable, Codable {
         /// The name of the queue.
         public let name: String
@@ -32,9 +32,9 @@ public final class OperationStatistics: TaskOperationObserver {
         public internal(set) var dropped = 0
         /// The number of attempts after the first attempts of operations.
         public internal(set) var retries = 0
-        /// The time for which operations were ready before they started.
+        /// The times for which operations were ready before they started.
         public internal(set) var waited = DurationHistogram()
-        /// The time from the start of operations to their end.
+        /// The times from the start of operations to their end.
         public internal(set) var executed = DurationHistogram()
     }
 
@@ -50,7 +50,7 @@ public final class OperationStatistics: TaskOperationObserver {
     /// Creates statistics without a queue. Pass them to `addObserver` or `observeAll`.
     public init() {}
 
-    /// The current statistics, in the order in which the queues were created.
+    /// The current statistics of all queues, in the order in which the queues were created.
     public var snapshot: [Queue] {
         entries.withLock { entries in entries.sorted { $0.key < $1.key }.map(\.value.statistics) }
     }
@@ -108,14 +108,14 @@ extension OperationStatistics.Entry {
     }
 }
 
-/// A histogram of durations, in steps of a quarter of a power of two. A duration that it returns is at most a quarter
-/// too long.
+/// A histogram of durations, with four steps for each power of two. A returned duration exceeds the exact one by at
+/// most a quarter.
 public struct DurationHistogram: Sendable, Hashable, Codable {
-    /// From 1 μs up.
+    /// The number of durations in each step. The first step ends at 1 μs.
     private var counts: [Int] = []
     /// The number of durations.
     public private(set) var count = 0
-    /// Their sum, in seconds.
+    /// The sum of the durations, in seconds.
     public private(set) var sum = 0.0
 
     mutating func add(nanoseconds: Int) {
@@ -126,16 +126,16 @@ public struct DurationHistogram: Sendable, Hashable, Codable {
         sum += Double(max(0, nanoseconds)) / 1e9
     }
 
-    /// The first step is up to 1 μs.
+    /// The step of a duration. The first step contains durations up to 1 μs.
     private static func step(of nanoseconds: Int) -> Int {
         if nanoseconds <= 1000 { return 0 }
         let power = Int.bitWidth - 1 - (nanoseconds / 1000).leadingZeroBitCount
-        // The two bits behind the first.
+        // The two bits below the highest.
         let quarter = (((nanoseconds / 1000) << 2) >> power) & 3
         return 1 + power * 4 + quarter
     }
 
-    /// The end of a step, in seconds.
+    /// The upper bound of a step, in seconds.
     private static func end(of step: Int) -> Double {
         if step == 0 { return 1e-6 }
         let (power, quarter) = (step - 1).quotientAndRemainder(dividingBy: 4)
@@ -146,7 +146,7 @@ public struct DurationHistogram: Sendable, Hashable, Codable {
     ///
     /// - Parameter part: The fraction, from 0 to 1. A number outside this range counts as the nearer bound.
     public func quantile(_ part: Double) -> Double {
-        // A part that is not a number counts as 0.
+        // NaN counts as 0.
         let rank = max(1, Int((min(max(0, part), 1) * Double(count)).rounded(.up)))
         var seen = 0
         for (step, number) in counts.enumerated() {
@@ -156,13 +156,13 @@ public struct DurationHistogram: Sendable, Hashable, Codable {
         return 0
     }
 
-    /// The duration, in seconds, that half of all do not exceed.
+    /// The duration, in seconds, that half of the durations do not exceed.
     public var p50: Double { quantile(0.5) }
 
-    /// The duration, in seconds, that 99 of 100 do not exceed.
+    /// The duration, in seconds, that 99 % of the durations do not exceed.
     public var p99: Double { quantile(0.99) }
 
-    /// The steps that are not empty: their ends in seconds, and the numbers of durations in them.
+    /// The steps that contain durations, as upper bounds in seconds and numbers of durations.
     public var buckets: [(upTo: Double, count: Int)] {
         counts.indices.filter { counts[$0] > 0 }.map { (Self.end(of: $0), counts[$0]) }
     }

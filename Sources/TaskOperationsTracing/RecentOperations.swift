@@ -1,12 +1,14 @@
 import TaskOperations
 
-/// Values for the latest operations. They are stored in two halves; when both are full, the older one is dropped.
+/// A value for each of the latest operations. The values are stored in two halves; when both are full, the older half
+/// is dropped.
 ///
-/// It keeps the memory of an operation, but not the value and the other objects that the operation holds. So no other
-/// operation can have the same address and be mistaken for one in this collection.
+/// The collection keeps the memory of an operation, but not the value and the other objects that the operation holds.
+/// So no other operation can have the same address and be mistaken for an operation in the collection.
 struct RecentOperations<Value: Sendable>: Sendable {
     private struct Entry: Sendable {
-        // Never read. An unowned reference keeps the memory, and nothing of the operation's is freed with it.
+        // Never read. An unowned reference keeps the operation's memory, but does not keep the objects that the
+        // operation holds.
         unowned let operation: AnyTaskOperation
         var value: Value
     }
@@ -20,7 +22,7 @@ struct RecentOperations<Value: Sendable>: Sendable {
         halfCount = count / 2
     }
 
-    /// The value of an operation; nil if it is not here.
+    /// The value of an operation; nil if the collection has none.
     subscript(operation: AnyTaskOperation) -> Value? {
         let identity = ObjectIdentifier(operation)
         return (newer[identity] ?? older[identity])?.value

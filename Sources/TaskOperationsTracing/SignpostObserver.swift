@@ -3,7 +3,7 @@
     public import TaskOperationsDiagnosis
     public import os
 
-    /// Reports operations to Instruments: an interval for each execution, and an event for each change.
+    /// Reports operations to Instruments: an interval for each execution, and an event for each other change.
     public final class SignpostObserver: TaskOperationObserver {
         private struct Key: Hashable {
             let queue: Int
@@ -11,7 +11,7 @@
         }
 
         private struct Interval: @unchecked Sendable {
-            // Only the thread that takes the interval out of the table uses its state.
+            // Only the thread that removes the interval from the table uses its state.
             let state: OSSignpostIntervalState
         }
 

@@ -1,32 +1,33 @@
 extension Trace {
     /// One operation of the critical path, and the last cause of its wait before it started.
     public struct Step: Sendable, Hashable {
-        /// The reason for which an operation started when it did.
+        /// The event that determined when an operation started or continued.
         public enum Cause: Sendable, Hashable {
-            /// It started as soon as it was added. The value is the last operation that ended before the addition,
-            /// because the program may have waited for it; nil if none had ended.
+            /// The operation started as soon as it was added. The value is the last operation that ended before the
+            /// addition, because the program may have waited for it; nil if no operation had ended.
             case added(after: Int?)
-            /// It started when this operation, which it depends on, had finished.
+            /// The operation started when this dependency had finished.
             case dependency(Int)
-            /// It started when this operation returned a permit.
+            /// The operation started when this operation returned a permit.
             case permit(Int)
-            /// Its body continued when this operation, which it awaited, had finished.
+            /// The body continued when this operation, which it awaited, had finished.
             case wait(Int)
         }
 
         /// The operation, as an index.
         public let operation: Int
-        /// The reason for which the operation started when it did.
+        /// The event that determined when the operation started or continued.
         public let cause: Cause
-        /// The share of the operation in the duration of the trace, in seconds: from the end of the previous step to
-        /// its own end. If the operation had taken no time, the trace would be shorter by at most this time.
+        /// The part of the trace's duration that the operation accounts for, in seconds: the time from the end of the
+        /// previous step to the end of the operation. If the operation had taken no time, the trace would be shorter by
+        /// at most this time.
         public let share: Double
     }
 
     /// The operations that determine the duration of the trace, in order. Each started or continued when the previous
     /// one ended, and the last one ended last. Making any other operation faster would not make the trace shorter.
     ///
-    /// Logarithmic for each step, after a sort.
+    /// Takes the time of a sort, plus logarithmic time for each step.
     public var criticalPath: [Step] {
         guard let last = operations.indices.max(by: { operations[$0].end < operations[$1].end }) else { return [] }
         let ends = operations.indices.sorted { operations[$0].end < operations[$1].end }
@@ -47,13 +48,13 @@ extension Trace {
         return steps.reversed()
     }
 
-    /// The last cause of an operation's wait.
+    /// The last cause of the wait of an operation.
     private func cause(of index: Int, _ ends: [Int]) -> Step.Cause {
         let operation = operations[index]
         let awaited = operation.awaited.max { operations[$0].end < operations[$1].end }
         if let awaited, operations[awaited].end > operation.start { return .wait(awaited) }
         let dependency = operation.dependencies.max { operations[$0].end < operations[$1].end }
-        // Changes in one step of the queue have the same time. A microsecond allows for changes in two steps.
+        // Changes in one step of the queue have the same time. The tolerance of a microsecond allows for two steps.
         let isHeldUp = operation.waitedForPermit > 1e-6
         if !isHeldUp, let dependency, operations[dependency].end > operation.added - 1e-6 {
             return .dependency(dependency)
@@ -67,7 +68,7 @@ extension Trace {
         return .added(after: lastEnd(in: nil, before: operation.added, except: index, ends))
     }
 
-    /// The operation of a queue, or of all, that ended last up to a time.
+    /// The operation that ended last before a time, on one queue or on any.
     private func lastEnd(in queue: Int?, before time: Double, except index: Int, _ ends: [Int]) -> Int? {
         var (low, high) = (0, ends.count)
         while low < high {
@@ -77,8 +78,8 @@ extension Trace {
         return ends[..<low].last { (queue == nil || operations[$0].queue == queue) && $0 != index }
     }
 
-    /// Returns the utilization of a queue's permits from the first start to the last end, from 0 to 1. If the width is
-    /// unknown, the maximum number of permits in use counts as the width.
+    /// Returns the utilization of a queue's permits between the first start and the last end, from 0 to 1. If the width
+    /// is unknown, the maximum number of permits in use replaces it.
     public func utilization(ofQueue queue: Int) -> Double {
         let members = operations.filter { $0.queue == queue }
         guard let first = members.map(\.start).min(), let last = members.map(\.end).max(), last > first else {
@@ -89,7 +90,7 @@ extension Trace {
         return members.reduce(0) { $0 + $1.executed } / (last - first) / Double(width)
     }
 
-    /// The operations that waited longest for a permit, as indices, the longest first; ten at most.
+    /// The indices of the operations that waited longest for a permit, at most ten, the longest wait first.
     public var longestWaits: [Int] {
         operations.indices.sorted { operations[$0].waitedForPermit > operations[$1].waitedForPermit }
             .prefix(10).filter { operations[$0].waitedForPermit > 0 }

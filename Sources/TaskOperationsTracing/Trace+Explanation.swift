@@ -26,7 +26,7 @@ extension Trace {
             }
     }
 
-    /// The steps that count most, in order.
+    /// The steps with the largest shares, in the order of the path.
     private var pathRows: [[String]] {
         let path = criticalPath
         let largest = path.indices.sorted { path[$0].share > path[$1].share }.prefix(10).sorted()

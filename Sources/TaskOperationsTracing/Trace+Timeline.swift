@@ -1,7 +1,7 @@
 extension Trace {
-    /// Returns a chart of the trace. It has a row for each permit of each queue with the operations that held the
-    /// permit. Above them, it shows the number of operations that waited for a permit. The critical path is marked. The
-    /// chart adapts to a light or dark page.
+    /// Returns a chart of the trace. It has a row for each permit of each queue, with the operations that held the
+    /// permit. A graph above the rows shows the number of operations that waited for a permit. The critical path is
+    /// highlighted. The chart adapts to light and dark pages.
     ///
     /// - Parameter width: The width in pixels; at least 400.
     public func timelineSVG(width: Int = 1200) -> String {
@@ -9,7 +9,7 @@ extension Trace {
     }
 }
 
-/// Draws a trace.
+/// Draws the chart of a trace.
 private struct Timeline {
     private let trace: Trace
     private let width: Double
@@ -74,7 +74,7 @@ private struct Timeline {
         return ticks
     }
 
-    /// A round time of which eight fit, more or less.
+    /// A round interval of time, of which approximately eight fill the chart.
     private var tick: Double {
         let rough = max(trace.duration, 1e-9) / 8
         var power = 1e-9
@@ -130,7 +130,7 @@ private struct Timeline {
         )
     }
 
-    /// How many were ready and had no permit, as an area.
+    /// Draws an area for the number of operations that were ready and had no permit.
     private mutating func drawWaiting(_ members: [Int], height: Double) {
         let columns = Int(width - left - right)
         var changes = [Int](repeating: 0, count: columns + 1)
@@ -215,9 +215,9 @@ private struct Timeline {
     }
 }
 
-/// Times as people read them.
+/// Formats times for display.
 enum TimeText {
-    /// As in `1.25 s`, `340 ms` or `12 μs`.
+    /// Formats a time in seconds as `1.25 s`, `340 ms` or `12 μs`.
     static func text(_ seconds: Double) -> String {
         for (unit, size) in [("s", 1.0), ("ms", 1e-3), ("μs", 1e-6)] where seconds >= size * 0.9995 {
             return rounded(seconds / size) + " " + unit
@@ -225,7 +225,7 @@ enum TimeText {
         return seconds <= 0 ? "0 s" : rounded(seconds * 1e9) + " ns"
     }
 
-    /// Three digits that count.
+    /// Rounds to three significant digits.
     private static func rounded(_ value: Double) -> String {
         let decimals = value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2
         let factor = [1, 10, 100][decimals]

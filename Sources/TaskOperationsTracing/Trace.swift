@@ -8,7 +8,7 @@ public struct Trace: Sendable {
         public let name: String
         /// The number of permits, if it was known when the queue first appeared.
         public let width: Int?
-        /// The maximum number of permits that were taken at once.
+        /// The maximum number of permits in use at once.
         public internal(set) var laneCount = 0
     }
 
@@ -18,7 +18,7 @@ public struct Trace: Sendable {
         public let start: Double
         /// Seconds since the beginning of the trace.
         public let end: Double
-        /// Which of the queue's permits, from 0.
+        /// The number of the permit in its queue, from 0.
         public let lane: Int
     }
 
@@ -44,7 +44,7 @@ public struct Trace: Sendable {
         public let number: Int
         /// The time at which the operation was added.
         public let added: Double
-        /// The time at which its last dependency had finished; equal to `added` if there was none.
+        /// The time at which the operation's last dependency had finished; equal to `added` without dependencies.
         public let ready: Double
         /// The periods in which the operation had a permit, in order.
         public internal(set) var slices: [Slice]
@@ -52,33 +52,33 @@ public struct Trace: Sendable {
         public internal(set) var outcome: Outcome
         /// The operations that it depended on, as indices.
         public internal(set) var dependencies: [Int] = []
-        /// The operations that its body awaited to their ends, as indices.
+        /// The operations whose ends its body awaited, as indices.
         public internal(set) var awaited: [Int] = []
 
         /// The time at which the body started.
         public var start: Double { slices.first?.start ?? ready }
         /// The time at which the operation ended.
         public var end: Double { slices.last?.end ?? ready }
-        /// The time for which it waited for dependencies.
+        /// The time for which the operation waited for dependencies.
         public var waitedForDependencies: Double { ready - added }
-        /// The time for which it was ready and waited for its turn and a permit.
+        /// The time for which the operation was ready and waited for its turn and a permit.
         public var waitedForPermit: Double { start - ready }
-        /// The time for which it had a permit.
+        /// The time for which the operation had a permit.
         public var executed: Double { slices.reduce(0) { $0 + $1.end - $1.start } }
     }
 
     /// The queues, in the order of their first event.
     public internal(set) var queues: [Queue] = []
-    /// In the order in which they started.
+    /// The operations, in the order of their starts.
     public internal(set) var operations: [Operation] = []
     /// The number of operations that were cancelled.
     public internal(set) var cancellationCount = 0
-    /// Whether the recorder closed the file. If it did not, up to half a second at the end is missing.
+    /// Whether the recorder closed the file. Otherwise up to the last half second is missing.
     public internal(set) var isComplete = false
 
     /// Reads a file that a `TraceRecorder` has written.
     ///
-    /// - Throws: `TraceError.file` if it cannot be read; `TraceError.line` if a line is none of a trace, or is cut.
+    /// - Throws: `TraceError.file` if the file cannot be read; `TraceError.line` if a line is invalid or incomplete.
     public init(contentsOf url: URL) throws(TraceError) {
         let data: Data
         do {
@@ -98,6 +98,6 @@ public struct Trace: Sendable {
         (operations.map(\.end).max() ?? 0) - beginning
     }
 
-    /// When the first operation was added.
+    /// The time at which the first operation was added.
     public var beginning: Double { operations.map(\.added).min() ?? 0 }
 }

@@ -1,6 +1,6 @@
-/// A buffer of bytes for a file. It is a custom type, because a recorder has only half a microsecond for each event.
+/// A buffer of bytes for a file. The type is custom, because a recorder has only half a microsecond for each event.
 struct TraceBytes: ~Copyable, @unchecked Sendable {
-    // One value owns the memory, and copies none of it.
+    // A single value owns the memory, and never shares it.
 
     private var bytes: UnsafeMutablePointer<UInt8>
     private var capacity: Int
@@ -21,7 +21,7 @@ struct TraceBytes: ~Copyable, @unchecked Sendable {
         try body(UnsafeRawBufferPointer(start: bytes, count: count))
     }
 
-    /// Makes room for more bytes. Bytes may be added without this call only within the reserved capacity.
+    /// Reserves capacity for more bytes. Bytes can be added without this call only within the reserved capacity.
     mutating func reserve(_ additional: Int) {
         if count + additional <= capacity { return }
         capacity = max(2 * capacity, count + additional)
@@ -48,7 +48,7 @@ struct TraceBytes: ~Copyable, @unchecked Sendable {
         addDigits(number.magnitude)
     }
 
-    /// Writes the digits where nothing is yet, from the last one on, and moves them to their place.
+    /// Writes the digits into unused memory, last digit first, and then moves them to their position.
     private mutating func addDigits(_ number: UInt) {
         var (place, rest) = (count + 32, number)
         repeat {
@@ -65,7 +65,7 @@ struct TraceBytes: ~Copyable, @unchecked Sendable {
         }
     }
 
-    /// Nanoseconds, as microseconds with three decimals.
+    /// Adds a time in nanoseconds as microseconds with three decimals.
     mutating func addMicroseconds(_ nanoseconds: Int) {
         let whole = nanoseconds / 1000
         let rest = nanoseconds &- whole &* 1000

@@ -1,13 +1,13 @@
 import Foundation
 
-/// The file of a recorder, and the bytes that were not written yet.
+/// The file of a recorder, and the bytes that are not written yet.
 struct TraceFile: ~Copyable, Sendable {
     private let url: URL
     private let maximumSize: Int?
     private var handle: FileHandle?
     private var bytes = TraceBytes(capacity: TraceFile.bufferSize + 4096)
     private var isFirst = true
-    /// Bytes written to this file, and those in all files before.
+    /// The number of bytes written to the current file. `sizeBefore` counts those in earlier files.
     private var size = 0
     private var sizeBefore = 0
     private(set) var error: TraceError?
@@ -68,7 +68,7 @@ struct TraceFile: ~Copyable, Sendable {
         bytes.removeAll()
     }
 
-    /// Closes the file, moves it aside, and begins a new one.
+    /// Closes the file, renames it, and creates a new one.
     mutating func rotate() {
         let wasOpen = handle != nil
         close()

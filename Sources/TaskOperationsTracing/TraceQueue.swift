@@ -1,23 +1,23 @@
-/// The recorder's state of a queue.
+/// The state that a recorder keeps for a queue.
 struct TraceQueue: Sendable {
     /// An operation that executes, or has lent its permit.
     struct Started: Sendable {
         let added: Int
         let ready: Int
-        /// When it took the lane.
+        /// The time at which the operation took its lane.
         var begin: Int
-        /// Nil while it has no permit.
+        /// The lane of the operation; nil while it has no permit.
         var lane: Int?
         var hasParts = false
     }
 
     let process: Int
-    /// The threads that stand for lanes.
+    /// The thread numbers that represent the lanes.
     var threads: [Int] = []
-    /// A bit for each lane that something is on.
+    /// A bit for each lane, set while an operation uses the lane.
     private var taken: [UInt64] = []
     var started: [UInt64: Started] = [:]
-    /// When the others came, and were ready.
+    /// The times at which the other operations were added and ready.
     var waiting = TimeTable()
     var lastCount = Int.min
 
@@ -25,7 +25,7 @@ struct TraceQueue: Sendable {
         self.process = process
     }
 
-    /// The lowest lane that nothing is on.
+    /// Takes the lowest free lane.
     mutating func takeLane() -> Int {
         let word = taken.firstIndex { $0 != .max } ?? taken.count
         if word == taken.count { taken.append(0) }
@@ -39,8 +39,8 @@ struct TraceQueue: Sendable {
     }
 }
 
-/// When operations of a queue were added and ready, by their numbers: 16 bytes for each, in chunks that are freed when all
-/// in them have started.
+/// The times at which operations of a queue were added and ready, by the operations' numbers. Each operation takes 16
+/// bytes. A chunk is freed when all operations in it have started.
 struct TimeTable: Sendable {
     fileprivate struct Chunk: Sendable {
         var times = [(added: Int, ready: Int)](repeating: (-1, -1), count: TimeTable.chunkSize)
@@ -61,7 +61,7 @@ struct TimeTable: Sendable {
         chunks[number / UInt64(Self.chunkSize)]?.times[Int(number % UInt64(Self.chunkSize))].ready = time
     }
 
-    /// Nil if it is not here.
+    /// Removes the times of an operation; nil if there are none.
     mutating func remove(_ number: UInt64) -> (added: Int, ready: Int)? {
         let key = number / UInt64(Self.chunkSize)
         guard let times = chunks[key]?.remove(Int(number % UInt64(Self.chunkSize))) else { return nil }

@@ -139,10 +139,10 @@ struct TraceReader {
         arrows.append((from, to, line.cat == "wait"))
     }
 
-    /// Puts indices in place of numbers, and operations in the order of their start.
+    /// Replaces numbers with indices, and sorts the operations by their start.
     private mutating func connect() {
         for arrow in arrows {
-            // Perhaps the slice of one is in the file before.
+            // The slice of one operation may be in the previous file.
             guard let dependency = indices[arrow.from], let dependent = indices[arrow.to] else { continue }
             if arrow.isWait {
                 trace.operations[dependent].awaited.append(dependency)

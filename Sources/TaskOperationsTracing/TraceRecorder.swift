@@ -3,8 +3,8 @@ public import Foundation
 @_spi(Lock) import TaskOperations
 public import TaskOperationsDiagnosis
 
-/// Writes the events of operations to a file in the Trace Event Format. `ui.perfetto.dev` and `chrome://tracing` open
-/// such a file, and `Trace` reads it.
+/// Writes the events of operations to a file in the Trace Event Format, which `ui.perfetto.dev`, `chrome://tracing` and
+/// `Trace` can read.
 ///
 /// ```swift
 /// let recorder = try TraceRecorder(writingTo: URL(filePath: "trace.json"))
@@ -14,11 +14,11 @@ public import TaskOperationsDiagnosis
 /// try recorder.finish()
 /// ```
 ///
-/// Each queue is a process of the trace, and each permit a lane in it. One slice shows the time for which an operation
-/// held the permit, another its waiting time, and arrows lead from dependencies. Buffered events are written every half
-/// second. A file that a crash has cut short can still be opened.
+/// Each queue is a process of the trace, and each permit is a lane of the process. One slice shows the time for which
+/// an operation held the permit, another slice its waiting time, and arrows lead from its dependencies. Buffered events
+/// are written every half second. A file that ends in a crash can still be opened.
 ///
-/// It uses 16 bytes for each operation that has not started, and a few megabytes in total for everything else.
+/// The recorder uses 16 bytes for each operation that has not started, and a few megabytes for everything else.
 public final class TraceRecorder: TaskOperationObserver {
     private let writer: Lock<TraceWriter>
     private let timer = Lock<FlushTimer?>(nil)
@@ -27,10 +27,10 @@ public final class TraceRecorder: TaskOperationObserver {
     ///
     /// - Parameters:
     ///   - url: The file.
-    ///   - maximumFileSize: The number of bytes after which a new file is begun, at least 1; nil for no limit. The
-    ///     former file is renamed with the suffix `.1` and replaces an earlier file of that name. Each of the two files
-    ///     can be opened separately.
-    /// - Throws: `TraceError.file` if the file cannot be made.
+    ///   - maximumFileSize: The number of bytes after which a new file begins, at least 1; nil for no limit. The
+    ///     previous file is renamed with the suffix `.1` and replaces an earlier file of that name. Each of the two
+    ///     files can be opened separately.
+    /// - Throws: `TraceError.file` if the file cannot be created.
     public init(writingTo url: URL, maximumFileSize: Int? = nil) throws(TraceError) {
         if let maximumFileSize {
             require(maximumFileSize >= 1, "maximumFileSize is \(maximumFileSize); it must be at least 1.")
@@ -57,7 +57,7 @@ public final class TraceRecorder: TaskOperationObserver {
 
     /// Writes the remaining events and closes the file. Later events are not recorded.
     ///
-    /// - Throws: `TraceError.file` if anything could not be written.
+    /// - Throws: `TraceError.file` if an event could not be written.
     public func finish() throws(TraceError) {
         let timer = timer.withLock { $0.take() }
         extendLifetime(timer)
@@ -72,9 +72,9 @@ public final class TraceRecorder: TaskOperationObserver {
     package var written: (events: Int, bytes: Int) { writer.withLock { ($0.eventCount, $0.byteCount) } }
 }
 
-/// Does something each half second, on a queue of its own.
+/// Calls a function every half second, on its own queue.
 private final class FlushTimer: @unchecked Sendable {
-    // Constant, and any thread may use a source.
+    // A constant. Any thread may use a dispatch source.
     private let source = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "TraceRecorder"))
 
     init(_ action: @escaping @Sendable () -> Void) {

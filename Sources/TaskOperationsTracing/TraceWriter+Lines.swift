@@ -33,7 +33,7 @@ extension TraceWriter {
         addSlice(event.operationNumber, started, on: place, until: time, end: end) { $0.addName(event) }
     }
 
-    /// Adds a slice, up to the end of the recording, for an operation that still executes.
+    /// Adds a slice that ends with the recording, for an operation that still executes.
     mutating func addRest(_ number: UInt64, _ started: TraceQueue.Started, _ queue: TraceQueue, until time: Int) {
         guard let lane = started.lane else { return }
         let place = (queue.process, queue.threads[lane])
@@ -83,9 +83,9 @@ extension TraceWriter {
         }
     }
 
-    /// An arrow from the end of an operation to the start of one that depends on it.
+    /// Adds an arrow from the end of an operation to the start of its dependent.
     mutating func addArrow(_ number: Int, from end: Place, to start: Place) {
-        // Within the slice that it leaves.
+        // The arrow must begin inside the slice of the finished operation.
         let time = max(0, end.time - 1)
         let name: StaticString = start.isWait ? "wait" : "dependency"
         addArrowEnd("{\"ph\":\"s\",\"pid\":", name, number, end, at: time) { _ in }
@@ -128,7 +128,7 @@ extension TraceWriter {
         }
     }
 
-    /// Says how many wait and execute, once a millisecond at most.
+    /// Adds the numbers of waiting and executing operations, at most once a millisecond.
     mutating func count(_ queue: inout TraceQueue, at time: Int) {
         if time < queue.lastCount &+ 1_000_000, queue.lastCount != .min { return }
         queue.lastCount = time
@@ -145,7 +145,7 @@ extension TraceWriter {
 }
 
 extension TaskOperationEvent.Outcome {
-    /// How it is called in a trace; nil if the operation succeeded.
+    /// The name of the outcome in a trace; nil if the operation succeeded.
     var end: StaticString? {
         switch self {
         case .succeeded: nil
@@ -158,7 +158,7 @@ extension TaskOperationEvent.Outcome {
 extension TraceBytes {
     /// Begins an event, with its process, thread and time.
     ///
-    /// - Parameter start: All up to the number of the process.
+    /// - Parameter start: The text of the event up to the number of the process.
     @inline(__always)
     fileprivate mutating func addHead(
         _ start: StaticString, _ process: Int, thread: Int? = nil, at time: Int? = nil
@@ -179,7 +179,7 @@ extension TraceBytes {
         if let name = event.operation.name { addQuoted(name) } else { addName(event.operationNumber) }
     }
 
-    /// The name of an operation of which nothing but the number is known.
+    /// Adds the name of an operation whose number alone is known.
     fileprivate mutating func addName(_ number: UInt64) {
         add("\"#")
         add(Int(number))

@@ -1,15 +1,15 @@
 import TaskOperations
 import TaskOperationsDiagnosis
 
-/// Makes lines of a trace from events.
+/// Converts events to lines of a trace.
 struct TraceWriter: ~Copyable, Sendable {
-    /// A place where an operation began, went on or ended: one end of an arrow.
+    /// A point on a lane where an operation started, continued or ended. An arrow connects two such points.
     struct Place: Sendable {
         let process: Int
         let thread: Int
         let time: Int
         let number: UInt64
-        /// Whether the body of the operation went on here after a wait.
+        /// Whether the body of the operation continued here after a wait.
         var isWait = false
     }
 
@@ -17,16 +17,16 @@ struct TraceWriter: ~Copyable, Sendable {
     private let start = Moment.now
     private var queues: [TraceQueue] = []
     private var labels: [(label: QueueLabel, width: Int?)] = []
-    /// The places of queues, by their numbers.
+    /// The positions of queues in the list of queues, by their numbers.
     private var places: [Int: Int] = [:]
     /// The queue of the last event.
     private var lastPlace = (number: -1, place: 0)
-    /// The last number of a process, of a thread or of an arrow: no two are the same.
+    /// The last number of a process, a thread or an arrow. No two of them share a number.
     private var lastNumber = 0
-    /// The places where the last operations ended.
+    /// The points where the latest operations ended.
     private var ends = RecentOperations<Place>(count: 1 << 16)
-    /// The places of outstanding arrows from operations whose end was not reported yet. Each queue reports its own
-    /// events, so the end of a dependency on another queue may be reported later than the start of its dependent.
+    /// The points to which arrows lead from operations whose end was not reported yet. Each queue reports its own
+    /// events. So the end of a dependency on another queue may be reported after the start of its dependent.
     private var arrowsDue = RecentOperations<[Place]>(count: 1 << 12)
     private(set) var eventCount = 0
 
@@ -48,7 +48,7 @@ struct TraceWriter: ~Copyable, Sendable {
         file.close()
     }
 
-    /// Records an event of a queue that is known. Returns false, and does nothing, if it is not.
+    /// Records an event of a known queue. If the queue is unknown, returns false and changes nothing.
     mutating func record(_ event: TaskOperationEvent) -> Bool {
         guard let place = place(of: event.queue.number) else { return false }
         record(event, at: place)
@@ -57,7 +57,7 @@ struct TraceWriter: ~Copyable, Sendable {
 
     /// Records an event.
     ///
-    /// - Parameter width: That of the queue, if it is known.
+    /// - Parameter width: The width of the queue, if it is known.
     mutating func record(_ event: TaskOperationEvent, width: Int?) {
         record(event, at: place(of: event.queue.number) ?? newQueue(event.queue, width))
     }
@@ -72,7 +72,7 @@ struct TraceWriter: ~Copyable, Sendable {
     private mutating func record(_ event: TaskOperationEvent, at place: Int) {
         if file.isFull { rotate() }
         let time = nanoseconds(event.moment)
-        // Taken out, so that it is changed where it is.
+        // Removed from the array during the change, so that the change makes no copy.
         var queue = TraceQueue(process: 0)
         swap(&queue, &queues[place])
         record(event, at: time, &queue)
@@ -82,7 +82,7 @@ struct TraceWriter: ~Copyable, Sendable {
 
     private func nanoseconds(_ moment: Moment) -> Int {
         let (seconds, attoseconds) = (moment - start).components
-        // A time before the start of the recorder, set by another thread, counts as the start.
+        // An event that another thread timed before the start of the recorder counts as at the start.
         return max(0, Int(seconds) * 1_000_000_000 + Int(attoseconds / 1_000_000_000))
     }
 
@@ -120,7 +120,7 @@ extension TraceWriter {
         addWait(event, from: times.added, to: time, queue.process)
     }
 
-    /// The body has awaited another operation.
+    /// Records that the body has awaited another operation.
     private mutating func goOn(
         _ event: TaskOperationEvent, after other: AnyTaskOperation, at time: Int, _ queue: inout TraceQueue
     ) {
@@ -131,7 +131,7 @@ extension TraceWriter {
             to: Place(process: process, thread: thread, time: time, number: event.operationNumber, isWait: true))
     }
 
-    /// Adds an arrow from the end of an operation, now or when that is told.
+    /// Adds an arrow from the end of an operation, now or when the end is reported.
     private mutating func addArrow(from operation: AnyTaskOperation, to place: Place) {
         if let end = ends[operation] {
             addArrow(newNumber(), from: end, to: place)
@@ -164,11 +164,11 @@ extension TraceWriter {
         let number = event.operationNumber
         let dependents = arrowsDue.remove(event.operation) ?? []
         guard let started = queue.started.removeValue(forKey: number) else {
-            // It was cancelled before its start.
+            // The operation was cancelled before its start.
             if let times = queue.waiting.remove(number) { addWait(event, from: times.added, to: time, queue.process) }
             return
         }
-        // Without its permit it had no lane, and its last part was written.
+        // Without a permit the operation has no lane, and its last slice is already written.
         guard let lane = started.lane else { return }
         addSlice(event, started, on: (queue.process, queue.threads[lane]), until: time, end: outcome.end)
         queue.freeLane(lane)
@@ -200,7 +200,7 @@ extension TraceWriter {
         return queue.threads[lane]
     }
 
-    /// The new file has the names of queues and lanes too.
+    /// Begins a new file, to which the names of queues and lanes are written again.
     private mutating func rotate() {
         file.rotate()
         for (queue, (label, width)) in zip(queues, labels) {
@@ -213,7 +213,7 @@ extension TraceWriter {
 // MARK: - Lines
 
 extension TraceWriter {
-    /// Adds a line, which is an object of JSON but for its last brace.
+    /// Adds a line. `add` writes a JSON object without its closing brace.
     @inline(__always)
     mutating func addLine(_ add: (inout TraceBytes) -> Void) {
         eventCount += 1

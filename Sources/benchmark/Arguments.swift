@@ -10,11 +10,11 @@ struct Arguments: Sendable {
     var cases = Catalogue.quickCases
     /// The subjects to measure; nil for all.
     var subjects: Set<SubjectName>?
-    /// Multiplies the size of every case.
+    /// The factor for the size of every case.
     var scale = 1.0
-    /// The number of rounds of each subject; nil for the default of the size.
+    /// The number of rounds for each subject; nil for the default of the size.
     var rounds: Int?
-    /// The time after which a subject is measured no further, for a first look; nil for all rounds.
+    /// The time limit for each subject, for a quick overview; nil for all rounds.
     var secondsPerSubject: Double?
     var isMarkdown = false
     var jsonPath: String?
@@ -105,7 +105,7 @@ struct Arguments: Sendable {
     }
 }
 
-/// Why the command line cannot be followed, in one line.
+/// The error for invalid arguments, in one line.
 struct ArgumentError: Error, CustomStringConvertible {
     let description: String
 

@@ -3,8 +3,9 @@ import Foundation
 
 @main
 struct Benchmark {
-    /// Synchronous, so that operations can be added from the main thread, as in an application. The driver is a task,
-    /// and the main thread runs the driver's requests until the end of the measurements.
+    /// Runs the benchmark. The function is synchronous, so that the main thread can add operations, as in an
+    /// application. A task drives the measurements, and the main thread performs the requests of that task until the
+    /// end.
     static func main() {
         let arguments: Arguments
         do {
@@ -42,7 +43,7 @@ struct Benchmark {
     }
 
     private static func measure(_ arguments: Arguments) async throws {
-        // The files are opened first, so that an error of writing is reported before any measurement.
+        // Opens the files first, so that an error of writing is reported before any measurement.
         var json = try arguments.jsonPath.map { path throws in try JSONFile(at: path) }
         let chart = try arguments.chartPath.map { path throws in try OutputFile(at: path) }
         let printed = json?.isStandardOutput == true ? nil : report(arguments)

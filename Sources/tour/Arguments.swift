@@ -3,7 +3,7 @@ package enum Arguments: Equatable {
     case help
     case list
     case run(folder: String?, recipes: [String], asJSON: Bool, pictures: Pictures)
-    /// Explain a trace.
+    /// The command `explain`: analyses a trace.
     case explain(trace: String)
 
     /// The files for the trace and the timeline of the ported sides.
@@ -41,15 +41,15 @@ package enum Arguments: Equatable {
         """
 }
 
-/// The error of wrong arguments.
+/// The error for invalid arguments.
 package struct UsageError: Error, Equatable, CustomStringConvertible {
     package let description: String
 }
 
 extension Arguments {
-    /// Reads the arguments, without the name of the program.
+    /// Reads the arguments, which exclude the name of the program.
     ///
-    /// - Parameter known: The names of the recipes that there are.
+    /// - Parameter known: The names of the existing recipes.
     package init(parsing arguments: [String], known: [String]) throws(UsageError) {
         var folder: String?
         var recipes: [String] = []

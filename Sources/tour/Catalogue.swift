@@ -2,7 +2,7 @@ import MigrationExamplesLegacy
 import MigrationExamplesPorted
 
 extension Recipe {
-    /// Every recipe, in the order in which the tour shows them.
+    /// Every recipe, in display order.
     package static let catalogue = operations + advanced + dispatch + threads + systems
 
     private static let operations = [

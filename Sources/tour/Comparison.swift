@@ -6,7 +6,7 @@ package struct Comparison: Sendable {
     package let legacy: SideReport
     package let ported: SideReport
 
-    /// Whether both sides came to an end and to the same result.
+    /// Whether both sides ended with the same result.
     package var agree: Bool {
         guard case (.success(let legacy), .success(let ported)) = (legacy.outcome, ported.outcome) else {
             return false

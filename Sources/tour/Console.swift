@@ -2,20 +2,20 @@ import CommandOutput
 import Foundation
 @_spi(Lock) import TaskOperations
 
-/// Standard error: lines for people, and on a terminal one line of progress below them.
+/// Writes to the standard error: lines, and on a terminal a progress line below them.
 package final class Console: Sendable {
     private struct State: Sendable {
-        /// The progress line that is on the terminal.
+        /// The progress line that the terminal shows.
         var shown = ""
     }
 
-    /// Whether a line of progress can be shown.
+    /// Whether the console can show a progress line.
     package let isTerminal: Bool
 
     private let write: @Sendable (String) -> Void
     private let state = Lock(State())
 
-    /// - Parameter write: Writes text as it is.
+    /// - Parameter write: A function that writes text unchanged.
     package init(isTerminal: Bool, write: @escaping @Sendable (String) -> Void) {
         self.isTerminal = isTerminal
         self.write = write
@@ -25,7 +25,7 @@ package final class Console: Sendable {
     package static let standardError = Console(
         isTerminal: isatty(STDERR_FILENO) == 1, write: StandardStreams.writeError)
 
-    /// Writes a line above the progress.
+    /// Writes a line above the progress line.
     package func report(_ line: String) {
         change { state in
             let text = Self.erased(state.shown) + "tour: \(line)\n"
@@ -34,7 +34,7 @@ package final class Console: Sendable {
         }
     }
 
-    /// Replaces the line of progress; an empty text removes it.
+    /// Replaces the progress line. An empty text removes it.
     func show(progress line: String) {
         guard isTerminal else { return }
         change { state in
@@ -44,7 +44,7 @@ package final class Console: Sendable {
         }
     }
 
-    /// Writes under the lock, so that the terminal always shows the state.
+    /// Changes the state and writes under one lock, so that the terminal always shows the state.
     private func change(_ textFor: (inout State) -> String) {
         state.withLock { state in
             let text = textFor(&state)

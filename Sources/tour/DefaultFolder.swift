@@ -1,6 +1,6 @@
 import Foundation
 
-/// The folder of a tour for which none is named: the sources of this package.
+/// The folder that the tour reads if the arguments name none: the sources of this package.
 enum DefaultFolder {
     /// The folder of the sources at compile time, or else `Sources` in the current folder.
     ///

@@ -1,7 +1,7 @@
 import Foundation
 
-/// Handles Ctrl-C. The signal is blocked in every thread, and one thread waits for it. So the reaction is ordinary code
-/// and not a signal handler.
+/// Handles Ctrl-C. The signal is blocked in every thread, and one thread waits for it. So the reaction is ordinary
+/// code, not a signal handler.
 package enum Interruption {
     /// The exit code that a shell reports for a program that ended by Ctrl-C.
     package static let exitCode: Int32 = 130
@@ -14,15 +14,15 @@ package enum Interruption {
     package static func hold() {
         var signals = set(of: SIGINT, SIGALRM)
         pthread_sigmask(SIG_BLOCK, &signals, nil)
-        // A shell makes background processes ignore the signal; it would then never be received.
+        // A shell makes background processes ignore the signal. An ignored signal is never received.
         signal(SIGINT, SIG_DFL)
     }
 
-    /// Waits for the signal on a thread of its own.
+    /// Waits for the signal on a dedicated thread.
     ///
     /// - Parameters:
-    ///   - cancel: Called at the signal.
-    ///   - leave: Called if the process has not ended some time after the signal, and at a second signal.
+    ///   - cancel: Called at the first signal.
+    ///   - leave: Called at a second signal, or if the process has not ended some time after the first.
     package static func watch(
         cancel: @escaping @Sendable () -> Void, leave: @escaping @Sendable () -> Never
     ) {

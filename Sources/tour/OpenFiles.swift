@@ -1,9 +1,9 @@
 import Foundation
 
-/// The limit of open files of the process.
+/// The process's limit of open files.
 enum OpenFiles {
-    /// The recipes talk to a server over many connections at once. If the `URLSession` of an old side gets no
-    /// descriptor for a connection, it never ends and keeps a processor busy.
+    /// The required number of descriptors. Recipes use many connections to a server at once. If the `URLSession` of a
+    /// legacy side gets no descriptor for a connection, the side never ends and keeps a processor busy.
     static let needed = 128
 
     /// Raises the process's limit to the required number.
@@ -25,7 +25,7 @@ enum OpenFiles {
     }
 }
 
-/// The limit of open files is too low for the tour.
+/// The error if the limit of open files is too low for the tour.
 struct OpenFileLimitError: Error, CustomStringConvertible {
     let limit: Int
     let needed: Int

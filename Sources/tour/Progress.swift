@@ -21,7 +21,7 @@ final class Progress: Sendable {
         draw()
     }
 
-    /// Draws the line, ten times a second at most.
+    /// Draws the line, at most ten times a second.
     func draw() {
         guard console.isTerminal else { return }
         step.withLock { step in

@@ -2,12 +2,12 @@ package import MigrationExamplesSupport
 
 /// A piece of work in two versions: before and after the port.
 package struct Recipe: Sendable {
-    /// A side that blocks the thread that calls it.
+    /// The side before the port, which blocks the thread that calls it.
     package typealias LegacySide = @Sendable (RecipeInput) throws -> RecipeResult
-    /// A side that is awaited.
+    /// The side after the port, which is awaited.
     package typealias PortedSide = @Sendable (RecipeInput) async throws -> RecipeResult
 
-    /// The name of the function on both sides, as `width-limited-batch` for `widthLimitedBatch`.
+    /// The name of the recipe, from the function of both sides: `width-limited-batch` for `widthLimitedBatch`.
     package let name: String
     package let legacy: LegacySide
     package let ported: PortedSide

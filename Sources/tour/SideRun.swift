@@ -6,7 +6,7 @@ struct SideRun {
     let input: RecipeInput
     let progress: Progress
 
-    /// Does a legacy side, which blocks its thread, on a thread of its own.
+    /// Runs a legacy side on its own thread, which the side blocks.
     func legacy(_ side: @escaping Recipe.LegacySide) async -> SideReport {
         await measure {
             try await withTaskCancellationHandler {
@@ -19,7 +19,7 @@ struct SideRun {
         }
     }
 
-    /// Does a ported side, in this task.
+    /// Runs a ported side in the current task.
     func ported(_ side: Recipe.PortedSide) async -> SideReport {
         await measure { try await side(input) }
     }

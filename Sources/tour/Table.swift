@@ -1,7 +1,7 @@
 import Foundation
 import MigrationExamplesSupport
 
-/// The output of the tour for people. Each recipe has two rows, so that the results are below each other.
+/// The printed output of the tour. Each recipe has two rows, so that the two results are one below the other.
 struct Table {
     private static let heading = ["recipe", "side", "result", "seconds", "threads", ""]
     private static let longestResult = 60
@@ -14,7 +14,7 @@ struct Table {
         self.folder = folder
     }
 
-    /// All of it, each line with its end; nothing if there is nothing to show.
+    /// The whole table, including line breaks; empty without results.
     var text: String {
         if comparisons.isEmpty { return "" }
         var lines = ["\(folder.path): \(folder.files.count) files, \(folder.size) bytes", ""]

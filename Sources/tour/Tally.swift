@@ -5,7 +5,7 @@ package final class Tally: Sendable {
     private let done = Atomic(0)
     private let all: Atomic<Int>
 
-    /// - Parameter all: How many recipes there are to do.
+    /// - Parameter all: The number of recipes to run.
     package init(of all: Int) {
         self.all = Atomic(all)
     }

@@ -1,13 +1,13 @@
 import Foundation
 @_spi(Lock) import TaskOperations
 
-/// Measures the maximum number of threads that a piece of work used at once. It supports only Linux.
+/// Measures the maximum number of threads that a piece of work used at once. Supports only Linux.
 ///
-/// Threads of earlier work stay in the pools of Dispatch for some seconds. So a thread counts only if it was made, or
-/// ran, after the meter was made. The thread that takes the samples does not count.
+/// Threads of earlier work stay in the pools of Dispatch for some seconds. So a thread counts only if it was created,
+/// or has run, since the meter was created. The thread that takes the samples does not count.
 final class ThreadMeter: Sendable {
     private struct State: Sendable {
-        /// The threads of each sample that differs from the one before.
+        /// The threads of each sample that differs from the previous sample.
         var samples: [Set<String>] = []
         var looks = 0
         var sampler: String?
@@ -16,10 +16,10 @@ final class ThreadMeter: Sendable {
     private let before = ThreadMeter.accounts()
     private let state = Lock(State())
 
-    /// Samples the threads of the process. Called repeatedly on a dedicated thread.
+    /// Samples the threads of the process. Call it repeatedly on a dedicated thread.
     ///
-    /// Listing the threads takes time for each thread. So nine of ten samples read only the number of threads, unless
-    /// it has changed.
+    /// The time for a list of threads is linear in their number. So nine of ten samples read only the number of
+    /// threads, unless the number has changed.
     func sample() {
         let isDue = state.withLock { state in
             defer { state.looks += 1 }
@@ -47,7 +47,7 @@ final class ThreadMeter: Sendable {
                 threads.count { idle[$0] == nil && $0 != state.sampler }
             }.max()
         }
-        // The system has not yet accounted for a thread that ran without interruption. At least one thread did the
+        // The system's accounts do not include a thread that has run without interruption. At least one thread did the
         // work.
         return max(1, most ?? 1)
     }
@@ -60,7 +60,7 @@ final class ThreadMeter: Sendable {
         }
 
         /// The number of threads. Each thread is a folder in the system's list of threads, and therefore one link of
-        /// the list.
+        /// the list's folder.
         private static func count() -> Int? {
             var list = stat()
             return stat("/proc/self/task", &list) == 0 ? Int(list.st_nlink) - 2 : nil

@@ -2,7 +2,7 @@ import Foundation
 
 /// Calls a function repeatedly, on its own thread, until it is stopped.
 ///
-/// A call that takes long is followed by a longer pause: it never takes more than a twentieth of a processor.
+/// A longer pause follows a long call, so that the calls use at most a twentieth of a processor's time.
 struct Ticker: Sendable {
     private let stopping = DispatchSemaphore(value: 0)
 
@@ -17,7 +17,7 @@ struct Ticker: Sendable {
         }
     }
 
-    /// Stops the calls. A last call may still be running.
+    /// Stops the calls. The last call may still be running.
     func stop() {
         stopping.signal()
     }

@@ -2,7 +2,7 @@ import Foundation
 import MigrationExamplesSupport
 import TaskOperationsTracing
 
-/// The tour as a command: from its arguments to its exit code.
+/// The command line of the tour, from its arguments to its exit code.
 package struct TourCommand: Sendable {
     private let catalogue: [Recipe]
     private let console: Console
@@ -10,8 +10,8 @@ package struct TourCommand: Sendable {
     private let output: @Sendable (String) throws -> Void
 
     /// - Parameters:
-    ///   - tally: Counts the recipes that are done.
-    ///   - output: Writes to standard output.
+    ///   - tally: Counts the finished recipes.
+    ///   - output: Writes to the standard output.
     package init(
         catalogue: [Recipe], console: Console, tally: Tally, output: @escaping @Sendable (String) throws -> Void
     ) {
@@ -21,7 +21,7 @@ package struct TourCommand: Sendable {
         self.output = output
     }
 
-    /// Performs the command of the arguments. Cancelling the task interrupts it.
+    /// Runs the command that the arguments select. Cancelling the task interrupts it.
     ///
     /// - Returns: The exit code.
     package func run(_ arguments: [String]) async -> Int32 {
@@ -58,7 +58,7 @@ package struct TourCommand: Sendable {
         return comparisons.allSatisfy(\.agree) ? 0 : 1
     }
 
-    /// Runs the recipes and prints their results, also after an interruption.
+    /// Runs the recipes and prints their results. Prints the results so far if the run is interrupted.
     private func comparisons(
         of recipes: [Recipe], over path: String, asJSON: Bool
     ) async throws -> [Comparison] {

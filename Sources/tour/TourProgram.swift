@@ -1,7 +1,7 @@
 import CommandOutput
 import Foundation
 
-/// Runs the tour in a task, and leaves the main thread to code that must run there.
+/// Runs the tour in a task, so that code that needs the main thread can use it.
 @main
 enum TourProgram {
     static func main() {
@@ -12,7 +12,7 @@ enum TourProgram {
             output: { try StandardStreams.writeOutput($0) })
         let tour = Task.detached {
             let code = await command.run(Array(CommandLine.arguments.dropFirst()))
-            // Cancelled work may still run on other threads, and `exit` would destroy globals that it uses.
+            // Cancelled work may still run on other threads. `exit` would destroy globals that this work uses.
             _exit(code)
         }
         Interruption.watch {
@@ -21,7 +21,7 @@ enum TourProgram {
             Console.standardError.report(tally.interruption)
             _exit(Interruption.exitCode)
         }
-        // A run loop with nothing in it returns at once.
+        // A run loop without sources and timers returns at once.
         RunLoop.main.add(Timer(timeInterval: .greatestFiniteMagnitude, repeats: true) { _ in }, forMode: .default)
         while true { RunLoop.main.run() }
     }

@@ -3,7 +3,7 @@ import TaskOperations
 import TaskOperationsDiagnosis
 import TaskOperationsTracing
 
-/// Records the queues of the ported sides, if requested.
+/// Records the queues of the ported sides, if the arguments request it.
 struct TourRecording {
     private let recorder: TraceRecorder?
     private let trace: URL?
@@ -25,7 +25,7 @@ struct TourRecording {
         FileManager.default.temporaryDirectory.appending(path: "tour-\(UUID().uuidString).json")
     }
 
-    /// Writes the rest of the trace, and the picture.
+    /// Writes the remaining events of the trace, and the timeline.
     func finish() throws {
         guard let recorder, let trace else { return }
         TaskOperationQueue.stopObservingAll(recorder)

@@ -1,11 +1,11 @@
 import TaskOperations
 
-// Events that the program does not call, and the checks that they may happen.
+// Events that the library causes, and the checks whether they are allowed.
 
 extension Model {
-    /// A body begins.
+    /// Records that a body begins.
     ///
-    /// - Parameter levels: The priorities that order operations, as the library has them, by operation.
+    /// - Parameter levels: The priorities by which the library orders operations, by operation.
     mutating func begin(_ number: Int, levels: [Int]) {
         let operation = operations[number]
         operations[number].bodies += 1
@@ -17,7 +17,7 @@ extension Model {
         check(heldBack(number).isEmpty, "operation \(number) overtook a barrier: \(heldBack(number))")
         check(!queues[queue].isSuspended, "operation \(number) began on suspended queue \(queue)")
         let first = firstInLine(of: queue, levels: levels) { other in
-            // Others may have to wait for their limits, or for room at their level.
+            // Other operations may have to wait for their limits, or for permits of their level.
             let hasLimits = !operations[other].limits.isEmpty && operations[other].limits != operation.limits
             return !hasLimits && (levels[other] == levels[number] || !mayBeFull(queue, levels[other], levels))
         }
@@ -34,7 +34,7 @@ extension Model {
         for limit in operation.limits { checkLimit(limit) }
     }
 
-    /// The first operation of a queue that may begin, of those that are asked.
+    /// The first operation in the order of a queue that may begin and that satisfies a condition.
     private func firstInLine(of queue: Int, levels: [Int], where isAsked: (Int) -> Bool) -> Int? {
         operations.indices
             .filter { number in
@@ -55,8 +55,8 @@ extension Model {
         }
     }
 
-    /// Checks that executing operations have no more permits than exist, except for a single operation that is too
-    /// heavy and executes alone.
+    /// Checks that executing operations do not hold more permits than exist. A single operation whose weight exceeds
+    /// the width may execute alone.
     private func checkPermits(of queue: Int, width: Int) {
         let holders = holders(in: queue)
         let weight = weight(of: holders)
@@ -73,14 +73,14 @@ extension Model {
         check(!isShared, "a barrier does not run alone in queue \(queue): \(executing) execute")
     }
 
-    /// A body ends.
+    /// Records that a body ends.
     mutating func end(_ number: Int, _ outcome: Outcome) {
         check(operations[number].phase == .executing, "operation \(number) ended while \(operations[number].phase)")
         check(operations[number].waits.isEmpty, "operation \(number) ended with waits \(operations[number].waits)")
         finish(number, outcome)
     }
 
-    /// An operation that lacks its input has ended, between two things that could be seen.
+    /// Records that an operation without its input has ended, between two observable events.
     mutating func endWithoutInput(_ number: Int, _ outcome: Outcome) {
         let input = operations[number].input!
         let mayLack = outcome == .notReady && !operations[number].dependencies.contains(input)
@@ -91,19 +91,20 @@ extension Model {
         finish(number, outcome)
     }
 
-    /// Nothing is left to run.
+    /// Checks, when no job is left to run, that no operation of a queue could begin.
     func checkIdle(_ queue: Int, levels: [Int]) {
         guard mayStart(in: queue), let first = heldUp(in: queue, levels: levels) else { return }
         check(false, "nothing executes in queue \(queue), and \(first) does not begin")
     }
 
-    /// When an operation of a queue begins that only the rate holds up, now that nothing is left to run; nil if none is.
+    /// The time at which an operation of a queue begins that waits only for the rate, when no job is left to run; nil
+    /// without such an operation.
     func timeToStart(in queue: Int, levels: [Int]) -> Int? {
         if mayStart(in: queue) || heldUp(in: queue, levels: levels) == nil { return nil }
         return (time...).first { mayStart(in: queue, at: $0) }
     }
 
-    /// The operation that would begin if it were for nothing but the rate, in a queue in which nothing executes.
+    /// The first operation that could begin apart from the rate, in a queue in which no operation executes.
     private func heldUp(in queue: Int, levels: [Int]) -> Int? {
         if queues[queue].isSuspended || queues[queue].width == 0 { return nil }
         if operations.contains(where: { $0.queue == queue && $0.phase == .executing }) { return nil }
@@ -120,7 +121,7 @@ extension Model {
 
     // MARK: Waits
 
-    /// A task of a body begins to wait. Returns the number of the wait.
+    /// Records that a task of a body begins to wait. Returns the number of the wait.
     mutating func beginWait(_ number: Int, for target: Target, isLending: Bool = true) -> Int {
         waits += 1
         var wait = Wait(number: waits, target: target, isLending: isLending)
@@ -134,7 +135,7 @@ extension Model {
         return waits
     }
 
-    /// A task of a body continues after a wait.
+    /// Records that a task of a body continues after a wait.
     mutating func endWait(_ wait: Int, of number: Int) {
         guard let index = operations[number].waits.firstIndex(where: { $0.number == wait }) else { return }
         let ended = operations[number].waits.remove(at: index)
@@ -142,13 +143,13 @@ extension Model {
         guard ended.isLending, !operations[number].waits.contains(where: \.isLending),
             let queue = operations[number].queue
         else { return }
-        // A body may have kept its permit, as it lends it only if the target needs that. The last of the permits was taken
-        // when all of these executed.
+        // A body may have kept its permit, because it lends the permit only if the target needs it. All holders were
+        // executing when the last of their permits was taken.
         let width = holders(in: queue).map { operations[$0].highestWidth }.min()
         checkPermits(of: queue, width: max(1, width ?? 0))
     }
 
-    /// A wait that had begun was rejected.
+    /// Records that a wait was rejected after it had begun.
     mutating func endRefusedWait(_ wait: Int, of number: Int) {
         operations[number].waits.removeAll { $0.number == wait }
     }
@@ -159,7 +160,7 @@ extension Model {
         queues[queue] = fresh
     }
 
-    /// The body of a scope is done: nothing may keep the queue from its end.
+    /// Records that the body of a scope has ended. Then nothing may prevent the end of the queue.
     mutating func closeScope(_ queue: Int) {
         queues[queue].isClosing = true
         queues[queue].isSuspended = false

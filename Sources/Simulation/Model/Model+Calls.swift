@@ -16,7 +16,7 @@ extension Model {
         finish(dropped, .dropped)
     }
 
-    /// An operation is pending from now on.
+    /// Records that an operation is pending.
     mutating func enter(_ number: Int, _ queue: Int, isBarrier: Bool) {
         arrivals += 1
         operations[number].phase = .submitted
@@ -59,7 +59,8 @@ extension Model {
 
     mutating func addDependency(_ other: Int, to number: Int) {
         if !operations[number].dependencies.contains(other) { operations[number].dependencies.append(other) }
-        // The operation is not ready before the other one is found finished, even if that is so already.
+        // The operation becomes ready only when it detects the end of the dependency, even if the dependency has
+        // already finished.
         if tellsDependentsLater { operations[number].isPerhapsUntold = true }
     }
 
@@ -101,12 +102,12 @@ extension Model {
         if isEmpty(queue), queues[queue].intake == .openUntilEmpty { queues[queue].intake = .shut }
     }
 
-    /// Nothing is left to run: all dependents are told.
+    /// Records that no job is left to run: all dependents have been notified.
     mutating func noteQuiet() {
         for number in operations.indices { operations[number].isPerhapsUntold = false }
     }
 
-    /// Whether the target of a wait has been reached. An open scope waits on, empty or not.
+    /// Whether the target of a wait has been reached. The wait of an open scope continues even if the queue is empty.
     private func isOver(_ wait: Wait) -> Bool {
         switch wait.target {
         case .operation(let other): operations[other].phase == .finished

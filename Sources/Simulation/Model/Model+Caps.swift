@@ -5,7 +5,7 @@ extension Model {
         queues[queue].caps[level] = queues[queue].isClosing ? max(1, count) : count
     }
 
-    /// Whether a level may have no room, so that lower ones come before it.
+    /// Whether a level may have no free permits, so that operations of lower levels may begin first.
     func mayBeFull(_ queue: Int, _ level: Int, _ levels: [Int]) -> Bool {
         guard let cap = queues[queue].caps[level] else { return false }
         return cap == 0
@@ -14,8 +14,8 @@ extension Model {
             }
     }
 
-    /// Checks, after an operation of a level has begun, that the operations of that level have no more permits than its
-    /// limit, or that only one executes.
+    /// Checks, after an operation of a level has begun, that the operations of the level hold no more permits than its
+    /// limit, or that only one of them executes.
     func checkCap(of queue: Int, _ level: Int, _ levels: [Int]) {
         guard let cap = queues[queue].caps[level] else { return }
         let holders = holders(in: queue).filter { levels[$0] == level }

@@ -1,12 +1,12 @@
 import TaskOperations
 
-/// The results that a call which can be refused may have.
+/// The possible results of a call that the library can reject.
 enum Prediction: Equatable {
     case accepted
     case refused(Refusal)
-    /// Refused for one of several reasons, of which the first one may be over.
+    /// Rejected for one of several reasons, the first of which may no longer apply.
     case refusedAny(Set<Refusal>)
-    /// The reason to refuse the call is over, but its task may not have continued yet.
+    /// The reason for a rejection no longer applies, but its task may not have continued yet.
     case perhapsRefused(Refusal)
 }
 
@@ -23,16 +23,16 @@ extension Model {
     /// A node of the wait graph.
     private enum Node: Hashable {
         case target(Target)
-        /// A semaphore that is a limit of operations.
+        /// A semaphore that limits operations.
         case limit(Int)
 
         static func operation(_ number: Int) -> Node { .target(.operation(number)) }
     }
 
-    /// Whether one of some nodes waits for one of the goals, or is one.
+    /// Whether some nodes contain a goal, or wait for a goal.
     ///
     /// - Parameters:
-    ///   - perhaps: Whether waits count that are over.
+    ///   - perhaps: Whether waits also count if their target has been reached.
     ///   - added: Operations that count as added.
     private func reaches(_ goals: Set<Node>, from nodes: [Node], perhaps: Bool, added: Set<Int> = []) -> Bool {
         var reached = Set(nodes)
@@ -60,7 +60,7 @@ extension Model {
         }
     }
 
-    /// The operations whose bodies keep a permit of a semaphore while they await something.
+    /// The operations whose bodies keep a permit of a semaphore while they wait.
     private func keepers(ofLimit limit: Int, perhaps: Bool) -> [Int] {
         operations.indices.filter { number in
             operations[number].phase == .executing && operations[number].limits.contains(limit)
@@ -86,7 +86,7 @@ extension Model {
 
     func waiting(_ number: Int, for target: Target) -> Prediction {
         prediction(.waitCycle) { perhaps in
-            // From now on the body keeps its limits.
+            // The waiting body keeps its limits.
             reaches(
                 Set(operations[number].limits.map(Node.limit) + [.operation(number)]), from: [.target(target)],
                 perhaps: perhaps)
@@ -99,11 +99,11 @@ extension Model {
         case .refused, .refusedAny: return claiming
         case .accepted, .perhapsRefused: break
         }
-        // An operation that is added too late ends at once, and waits for nothing.
+        // An operation that is added too late ends at once, so it does not wait.
         if queues[queue].intake == .shut || queues[queue].cancelsAdded { return claiming }
         let alive = numbers.filter { operations[$0].phase != .finished }
         let before = heldBack(by: queue, before: .max, isBarrier: isBarrier).map(Node.operation)
-        // An operation that finds no room ends at once too, but it may be rejected before that is detected.
+        // An operation that finds no room also ends at once, but may be rejected before.
         let finds = !isFull(queue) || queues[queue].overflow != .reject
         let dependencies = alive.flatMap { unfinishedDependencies(of: $0) }.map(Node.operation)
         let limits = alive.flatMap { operations[$0].limits }.map(Node.limit)
@@ -115,7 +115,8 @@ extension Model {
         return inserting == .accepted ? claiming : inserting
     }
 
-    /// The result of an attempt to claim operations in their order, for any queue. The first refusal is the result.
+    /// The result of an attempt to claim operations one after the other, for any queue. The first rejection is the
+    /// result.
     func claiming(_ numbers: [Int]) -> Prediction {
         let taken = numbers.indices.first {
             operations[numbers[$0]].wasSubmitted || numbers[..<$0].contains(numbers[$0])

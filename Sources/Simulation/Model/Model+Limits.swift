@@ -1,7 +1,7 @@
 // Semaphores that operations share.
 
 extension Model {
-    /// The operations that have begun and not ended, and so have a permit of a semaphore; also while they await something.
+    /// The operations that have begun and not ended. They hold a permit of the semaphore, even while they wait.
     private func holders(ofLimit limit: Int) -> [Int] {
         operations.indices.filter { operations[$0].phase == .executing && operations[$0].limits.contains(limit) }
     }

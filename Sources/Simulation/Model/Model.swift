@@ -1,10 +1,10 @@
 import TaskOperations
 
-/// The required behaviour of the library in its simplest form: every list is searched from its start, and nothing is
-/// cached.
+/// The required behaviour of the library in its simplest form: the model searches every list from its start, and caches
+/// nothing.
 ///
-/// The model changes only through calls. It does not know which ready operation starts when, or when a body continues
-/// after a wait. It is told of these events, and checks that they may happen.
+/// Only calls change the model. It does not know which ready operation starts next, or when a body continues after a
+/// wait. The simulation reports these events, and the model checks whether they are allowed.
 struct Model {
     enum Phase: Int, Comparable {
         case created
@@ -21,27 +21,27 @@ struct Model {
         case failure
         case cancelled
         case dependencyFailed
-        /// The dependency on an input was removed, and its turn came before the end of that.
+        /// The dependency on the input was removed, and the operation's turn came before the input had ended.
         case notReady
         case queueShutDown
-        /// It was added to a queue that was full.
+        /// The operation was added to a full queue.
         case queueFull
-        /// It gave way to one that was added later.
+        /// The queue dropped the operation for a newer one.
         case dropped
-        /// The body threw the refusal of a wait.
+        /// The body threw the error of a rejected wait.
         case waitCycle
     }
 
     enum Target: Hashable {
         case operation(Int)
-        /// That a queue is empty.
+        /// The end of all operations of a queue.
         case queue(Int)
     }
 
     struct Wait: Hashable {
         let number: Int
         let target: Target
-        /// It lends the permit out; a scope that is open does not.
+        /// Whether the wait lends the permit. The wait of an open scope does not.
         let isLending: Bool
         /// The target has been reached, but the waiting task has not visibly continued yet.
         var isOver = false
@@ -52,7 +52,7 @@ struct Model {
         var wasSubmitted = false
         var queue: Int?
         var arrival = 0
-        /// When it was added, in seconds.
+        /// The time of the addition, in seconds.
         var arrivalTime = 0
         var isBarrier = false
         var level: Int
@@ -63,12 +63,12 @@ struct Model {
         var isCancelled = false
         var outcome: Outcome?
         var bodies = 0
-        /// The operation has a handler that was not called. Dependents continue after the call.
+        /// Whether the operation has a handler that was not called. Dependents continue after that call.
         var awaitsHandler = false
-        /// A dependency has finished, and the queue may not know of it yet.
+        /// Whether a dependency has finished and the queue may not have been notified.
         var isPerhapsUntold = false
         var waits: [Wait] = []
-        /// The highest width of the queue since the body began.
+        /// The maximum width of the queue since the body began.
         var highestWidth = 0
     }
 
@@ -84,18 +84,19 @@ struct Model {
         let order: OperationOrder
         var pendingLimit: Int
         let overflow: QueueOverflow
-        /// How many permits the operations of a priority take at once, if that is limited.
+        /// The maximum number of permits that operations of a priority hold at once. Only limited priorities have a
+        /// value.
         var caps: [Int: Int] = [:]
         let rate: Program.Rate?
         let ageing: Int?
-        /// When operations started, in seconds.
+        /// The start times of operations, in seconds.
         var starts: [Int] = []
-        /// Operations that are added as soon as there is room, in this order.
+        /// Operations that are added as soon as the queue has room, in this order.
         var waitingForRoom: [Int] = []
         var intake = Intake.open
-        /// Operations are cancelled at once when they are added.
+        /// Whether operations are cancelled when they are added.
         var cancelsAdded = false
-        /// The scope whose queue it is waits for its end, which nothing may hold up.
+        /// Whether the scope of the queue waits for its end, which nothing may prevent.
         var isClosing = false
 
         init(_ queue: Program.Queue) {
@@ -111,13 +112,13 @@ struct Model {
 
     var operations: [Operation]
     var queues: [Queue]
-    /// How many permits each semaphore has.
+    /// The number of permits of each semaphore.
     var semaphores: [Int]
-    /// How many seconds have passed.
+    /// The current time, in seconds.
     var time = 0
-    /// Whether other threads may see an operation finished before all of its dependents are told.
+    /// Whether other threads can see that an operation is finished before all of its dependents are notified.
     var tellsDependentsLater = false
-    /// How many operations were added, and how many waits began.
+    /// The numbers of added operations and of waits.
     var (arrivals, waits) = (0, 0)
     private let complaints = Complaints()
 
@@ -132,7 +133,7 @@ struct Model {
         queues = program.queues.map { Queue($0) }
     }
 
-    /// The differences from the expected behaviour, in words.
+    /// The differences from the expected behaviour, as text.
     var violations: [String] { complaints.all }
 
     func check(_ holds: Bool, _ message: @autoclosure () -> String) {
@@ -140,7 +141,7 @@ struct Model {
     }
 }
 
-/// A list that can be added to while the model is looked at.
+/// A list to which code can append while it reads the model.
 private final class Complaints {
     var all: [String] = []
 }
@@ -148,7 +149,7 @@ private final class Complaints {
 // MARK: - Views
 
 extension Model {
-    /// The operations of a queue that are not finished, in the order of adding.
+    /// The unfinished operations of a queue, in the order of addition.
     func unfinished(in queue: Int) -> [Int] {
         operations.indices
             .filter { operations[$0].queue == queue && operations[$0].phase != .finished }
@@ -164,16 +165,16 @@ extension Model {
         return operations[number].dependencies.filter { operations[$0].phase != .finished }
     }
 
-    /// The targets of the waits of a body's tasks that have not been reached.
+    /// The targets for which the tasks of a body wait and that have not been reached.
     func certainWaits(of number: Int) -> [Target] {
         if operations[number].phase == .finished { return [] }
         return operations[number].waits.filter { !$0.isOver }.map(\.target)
     }
 
-    /// Whether all dependencies are finished. Some may not have told: see `isSurelyReady`.
+    /// Whether all dependencies are finished. The operation may not have been notified; see `isSurelyReady`.
     func isReady(_ number: Int) -> Bool { unfinishedDependencies(of: number).isEmpty }
 
-    /// Whether all dependencies are finished, and their handlers called, and the queue knows of it.
+    /// Whether all dependencies are finished, their handlers were called, and the queue was notified.
     func isSurelyReady(_ number: Int) -> Bool {
         !operations[number].isPerhapsUntold
             && operations[number].dependencies.allSatisfy { other in
@@ -181,12 +182,12 @@ extension Model {
             }
     }
 
-    /// Whether the body will not run, as the value that it needs is not there.
+    /// Whether the body will not run, because the value of its input is missing.
     func lacksInput(_ number: Int) -> Bool {
         operations[number].input.map { operations[$0].outcome != .value } ?? false
     }
 
-    /// The operations that an operation of a queue waits for because of barriers.
+    /// The operations for which an operation of a queue waits because of barriers.
     func heldBack(by queue: Int, before arrival: Int, isBarrier: Bool) -> [Int] {
         operations.indices.filter { other in
             let other = operations[other]
@@ -201,10 +202,10 @@ extension Model {
         return heldBack(by: queue, before: operation.arrival, isBarrier: operation.isBarrier)
     }
 
-    /// How many permits operations take together.
+    /// The total number of permits that operations need.
     func weight(of numbers: [Int]) -> Int { numbers.reduce(0) { $0 + operations[$1].weight } }
 
-    /// The operations of a queue whose bodies surely hold their permits.
+    /// The operations of a queue whose bodies certainly hold their permits.
     func holders(in queue: Int) -> [Int] {
         operations.indices.filter { number in
             let operation = operations[number]

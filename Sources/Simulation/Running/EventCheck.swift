@@ -1,9 +1,9 @@
 import TaskOperations
 import TaskOperationsDiagnosis
 
-/// Follows the operations of a program by their events alone, and says where these do not fit together.
+/// Follows the operations of a program by their events alone, and reports events that contradict each other.
 final class EventCheck: TaskOperationObserver, @unchecked Sendable {
-    // Reached on the one thread of the executor only.
+    // Only the single thread of the executor uses this state.
 
     /// The state of an operation according to its events.
     enum Place: Equatable {
@@ -13,7 +13,7 @@ final class EventCheck: TaskOperationObserver, @unchecked Sendable {
 
     private(set) var places: [Place]
     private var isCancelled: [Bool]
-    /// The next event of each queue, by its label.
+    /// The number of the next event of each queue, by the queue's label.
     private var next: [QueueLabel: UInt64] = [:]
     private(set) var complaints: [String] = []
 
@@ -39,15 +39,15 @@ final class EventCheck: TaskOperationObserver, @unchecked Sendable {
 
     /// Compares the state of an operation according to its events with its actual state.
     ///
-    /// - Parameter waitsForRoom: Whether it is on a queue that has no room for it yet.
+    /// - Parameter waitsForRoom: Whether the operation still waits for room in its queue.
     func check(_ number: Int, _ operation: AnyTaskOperation, waitsForRoom: Bool) -> String? {
         let isRight =
             switch (places[number], operation.state) {
             case (.unknown, .waiting), (.unknown, .ready): (operation.queue == nil) != waitsForRoom
-            // It ended before it was added, or was never taken.
+            // The operation ended before its addition, or was never accepted.
             case (.unknown, .finished): true
             case (.added, .waiting), (.ready, .ready): true
-            // Its queue learns of it after the end of the dependency that was the last.
+            // The queue is notified after the last dependency has ended.
             case (.added, .ready), (.ready, .waiting): true
             case (.executing, .executing), (.lent, .executing): true
             case (.finished(let outcome), .finished): outcome == Model.Outcome(of: operation)
@@ -58,7 +58,7 @@ final class EventCheck: TaskOperationObserver, @unchecked Sendable {
 }
 
 extension EventCheck.Place {
-    /// The place after an event; nil if it cannot come here.
+    /// The state after an event; nil if the event is not possible in this state.
     fileprivate func after(_ event: TaskOperationEvent, hasFailed operation: AnyTaskOperation) -> Self? {
         switch (self, event.kind) {
         case (.unknown, .added): .added
@@ -80,7 +80,7 @@ extension EventCheck.Place {
 }
 
 extension TaskOperationEvent.Kind {
-    /// Whether the outcome that an event tells is that of an operation.
+    /// Whether the outcome in an event is that of an operation.
     fileprivate func fits(_ operation: AnyTaskOperation) -> Bool {
         guard case .finished(let outcome) = self else { return false }
         return switch (outcome, operation.failure) {

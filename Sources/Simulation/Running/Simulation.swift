@@ -4,11 +4,11 @@ import TaskOperationsTesting
 /// The result of running a program.
 public struct Report: Sendable, CustomStringConvertible {
     public let program: Program
-    /// Where the library and the model differ, in words; empty where all is well.
+    /// The differences between the library and the model, as text; empty if there are none.
     public let violations: [String]
-    /// How many things were done and happened.
+    /// The number of calls and events.
     public let events: Int
-    /// These things, where they were asked for.
+    /// The calls and events as text, if the run keeps the trace.
     public let trace: [String]
 
     /// The program, the trace and the violations.
@@ -19,12 +19,13 @@ public struct Report: Sendable, CustomStringConvertible {
 }
 
 extension Program {
-    /// Runs the program on the library and on the model, under the schedule of its seed.
+    /// Runs the program on the library and on the model, with the schedule of its seed.
     ///
     /// - Parameters:
-    ///   - keepsTrace: Whether the report says all that happened.
-    ///   - eventsBetweenLooks: The number of events after which the library is compared with the model, in addition to
-    ///     the check of each result. It is part of the schedule, because reading a queue makes it process additions.
+    ///   - keepsTrace: Whether the report contains all calls and events.
+    ///   - eventsBetweenLooks: The number of events after which the library is compared with the model. Each result
+    ///     is checked in addition. The number affects the schedule, because reading a queue makes the queue process
+    ///     additions.
     public func run(keepsTrace: Bool = false, eventsBetweenLooks: Int = 1) -> Report {
         let executor = SeededExecutor(seed: schedule)
         let world = World(self, executor: executor, keepsTrace: keepsTrace, eventsBetweenLooks: eventsBetweenLooks)
@@ -45,7 +46,7 @@ extension World {
         for queue in queues.compactMap({ $0 }) { await queue.suspendUntilEnd() }
     }
 
-    /// Checks at the end that every outcome is as expected.
+    /// Checks at the end that every operation has the expected outcome.
     fileprivate func compareOutcomes() {
         note("all has ended")
         compare()
@@ -65,7 +66,7 @@ extension World {
         for case let queue? in queues { model.check(queue.claimCount == 0, "\(queue) still claims limits") }
     }
 
-    /// Takes everything down, and looks whether anything is left.
+    /// Releases all objects, and checks that none of them remains.
     fileprivate func report() -> Report {
         var violations = model.violations
         let (operations, queues) = (operations.map { Weak($0) }, queues.map { Weak($0) })
@@ -98,7 +99,7 @@ extension AnyTaskOperation {
 }
 
 extension TaskOperationQueue {
-    /// As for an operation.
+    /// Suspends until the end of the work, as for an operation.
     fileprivate func suspendUntilEnd() async {
         do {
             try await waitUntilAllOperationsAreFinished()

@@ -1,6 +1,6 @@
 import TaskOperations
 
-// Calls from synchronous code, by bodies and by the program itself.
+// Synchronous calls, by bodies and by the program itself.
 
 extension World {
     func perform(_ call: Call) {
@@ -67,7 +67,8 @@ extension World {
         if isAccepted { wereAdded([number], to: queue, isBarrier: true) }
     }
 
-    /// Handlers come after that: one that was cancelled before would have its handler called off the executor.
+    /// Records an addition, and then adds handlers. The handler of an operation that was cancelled before its addition
+    /// would be called outside of the executor.
     private func wereAdded(_ numbers: [Int], to queue: Int, isBarrier: Bool) {
         model.add(numbers, to: queue, isBarrier: isBarrier)
         addHandlers(to: numbers)
@@ -101,7 +102,8 @@ extension World {
         if isAccepted { model.removeDependency(other, of: number) }
     }
 
-    /// Makes a call that may be refused, as the model says. Returns whether it was accepted.
+    /// Makes a call that the library may reject, and compares the result with the prediction. Returns whether the call
+    /// was accepted.
     private func attempt(
         _ prediction: Prediction, _ call: String, _ make: () throws(TaskOperationError) -> Void
     ) -> Bool {
@@ -130,7 +132,7 @@ extension World {
 }
 
 extension Refusal {
-    /// Nil where it is nothing that a call may be refused for here.
+    /// Creates the reason of an error; nil if the error is not a reason for which a call here can be rejected.
     init?(_ error: TaskOperationError) {
         switch error {
         case .alreadyAdded: self = .alreadyAdded
@@ -175,7 +177,7 @@ extension World {
 }
 
 extension Model {
-    /// How many things there are that the program has to bring about.
+    /// The number of blocks that the program has to remove.
     fileprivate var blocks: Int {
         queues.count {
             $0.isSuspended || $0.width == 0 || !$0.waitingForRoom.isEmpty || $0.caps.values.contains(0)

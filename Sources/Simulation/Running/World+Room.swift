@@ -1,9 +1,9 @@
 import TaskOperations
 
-// Adding to bounded queues.
+// Additions to bounded queues.
 
 extension World {
-    /// Adds an operation as soon as there is room.
+    /// Adds an operation as soon as the queue has room.
     func addWaiting(_ number: Int, to queue: Int) async throws {
         guard let real = queues[queue] else { return }
         note("adding \(number) to queue \(queue) once there is room")

@@ -1,6 +1,6 @@
 import TaskOperations
 
-// Queues that live as long as a piece of work.
+// Queues that exist for the duration of a piece of work.
 
 extension World {
     func performScope(_ queue: Int, _ steps: [Step], in number: Int?) async throws {

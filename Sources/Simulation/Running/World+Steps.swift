@@ -1,6 +1,6 @@
 import TaskOperations
 
-// The steps of bodies, and of the program outside of them.
+// The steps of bodies, and of the program outside of bodies.
 
 /// The error of a failing step.
 struct StepFailure: Error {}
@@ -36,7 +36,7 @@ extension World {
         model.end(number, outcome)
     }
 
-    /// Takes steps, in the body of an operation or, for nil, outside of all.
+    /// Performs steps, in the body of an operation or, if `number` is nil, outside of bodies.
     func perform(_ steps: [Step], in number: Int?) async throws {
         for step in steps { try await perform(step, in: number) }
     }

@@ -1,7 +1,7 @@
 import TaskOperations
 import TaskOperationsTesting
 
-// The time of rates and ageing.
+// The time for rates and ageing.
 
 extension World {
     func advance(by seconds: Int) {
@@ -9,7 +9,7 @@ extension World {
         clock.advance(by: .seconds(seconds))
     }
 
-    /// Advances the clock to the next deadline. Returns whether a deadline was left.
+    /// Advances the clock to the next deadline. Returns whether there was a deadline.
     func goOnInTime() -> Bool {
         guard let deadline = clock.nextDeadline else { return false }
         let left = clock.now.duration(to: deadline)
@@ -18,7 +18,7 @@ extension World {
         return true
     }
 
-    /// A queue that only its rate holds up is woken in time. Nothing is left to run.
+    /// Checks, when no job is left to run, that a queue that waits only for its rate will be woken in time.
     func checkWakes() {
         let wakeTime = clock.nextDeadline.map { Int($0.offset.components.seconds) } ?? .max
         for queue in queues.indices where queues[queue] != nil {

@@ -2,12 +2,12 @@ import TaskOperations
 import TaskOperationsDiagnosis
 import TaskOperationsTesting
 
-/// The real queues and operations of a program beside their model.
+/// The real queues and operations of a program, and their model.
 ///
 /// Every step of the program is applied to both, and every event of the library is reported to the model. No job runs
 /// between a call and the check of its result, because all jobs run on one thread.
 final class World: @unchecked Sendable {
-    // All that changes is reached on the one thread of the executor only.
+    // Only the single thread of the executor uses the mutable state.
 
     let program: Program
     let executor: SeededExecutor
@@ -18,12 +18,13 @@ final class World: @unchecked Sendable {
     var model: Model
     /// The waits for the remaining operations in the queues of scopes.
     var closing: [Int: Int] = [:]
-    /// The calls and events, in order.
+    /// The number of calls and events. `trace` contains them in order.
     private(set) var events = 0
     private(set) var trace: [String] = []
     private let keepsTrace: Bool
     private let eventsBetweenLooks: Int
-    /// Told of every event of every queue; nil in half of the programs, as an observed queue works in another way.
+    /// Receives every event of every queue. Nil in half of the programs, because a queue without an observer uses
+    /// another path.
     let eventCheck: EventCheck?
 
     init(_ program: Program, executor: SeededExecutor, keepsTrace: Bool, eventsBetweenLooks: Int) {
@@ -80,7 +81,7 @@ final class World: @unchecked Sendable {
         }
     }
 
-    /// The priorities that order operations, as the library has them.
+    /// The priorities by which the library orders operations.
     var orderLevels: [Int] { operations.map { Int($0.orderPriority.rawValue) } }
 
     /// Releases the queues and operations of the program, so that no cycle of references remains.
@@ -93,15 +94,15 @@ final class World: @unchecked Sendable {
 // MARK: - Seeing
 
 extension World {
-    /// Something happens, or is about to be done.
+    /// Records a call or an event.
     func note(_ event: @autoclosure () -> String) {
         events += 1
         if keepsTrace { trace.append(event()) }
         noticeMissingInputs()
     }
 
-    /// Operations that lack their input begin and end between two things that can be seen; one after the other where
-    /// they depend on each other.
+    /// Records the ends of operations without their input. They begin and end between two observable events, one after
+    /// the other if they depend on each other.
     private func noticeMissingInputs() {
         while true {
             let ended = operations.indices.filter { number in
@@ -113,7 +114,7 @@ extension World {
         }
     }
 
-    /// The library and the model agree on everything that can be seen, if it is time for another look.
+    /// Checks that the library and the model agree on all observable state, if the next check is due.
     func look() {
         if !isTimeToLook { return }
         compare()
@@ -158,7 +159,7 @@ extension World {
         }
     }
 
-    /// Checks that waiting operations have passed their priority on.
+    /// Checks that waiting operations have propagated their priority.
     func comparePriorities() {
         let levels = operations.map(\.effectivePriority.rawValue)
         for number in operations.indices where model.operations[number].queue != nil {
@@ -166,7 +167,7 @@ extension World {
                 check(other, hasLevel: levels[number], levels, number)
             }
             for case .operation(let other) in model.certainWaits(of: number) {
-                // A child task of a user-interactive one is made with the next lower priority by the runtime.
+                // The runtime creates a child task of a user-interactive task with the next lower priority.
                 check(other, hasLevel: min(levels[number], TaskPriority.high.rawValue), levels, number)
             }
         }

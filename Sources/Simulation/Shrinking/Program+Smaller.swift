@@ -1,9 +1,9 @@
 import TaskOperations
 
-// Programs that lack one part of this program.
+// Smaller programs that lack one part of this program.
 
 extension Program {
-    /// Programs that are this one without something, much first.
+    /// The programs that lack one part of this program. Programs without large parts are first.
     var smaller: [Program] {
         var smaller: [Program] = []
         func add(_ change: (inout Program) -> Void) {
@@ -34,7 +34,7 @@ extension Program {
         return smaller
     }
 
-    /// Leaves an operation out, and all that speaks of it.
+    /// Removes an operation, and all steps that use it.
     private mutating func remove(operation number: Int) {
         if operations.count == 1 { return }
         operations.remove(at: number)
@@ -96,7 +96,7 @@ extension Program.Operation {
 }
 
 extension Step {
-    /// Lists of steps that are these ones without something.
+    /// The lists of steps that lack one part of the given list.
     fileprivate static func smaller(_ steps: [Step]) -> [[Step]] {
         var smaller: [[Step]] = steps.count > 2 ? [Array(steps.prefix(steps.count / 2))] : []
         for index in steps.indices.reversed() {

@@ -1,25 +1,25 @@
-/// Makes a failing program smaller for as long as it fails, so that only the relevant part remains.
+/// Makes a program smaller while it still fails, so that only the relevant part remains.
 public struct Shrinker {
-    /// How many programs may be tried.
+    /// The maximum number of programs to try.
     public var limit = 3000
-    /// How many schedules are tried with each program, as one without a step needs another one to fail.
+    /// The number of schedules for each program. A program without a step may need another schedule to fail.
     public var schedules: UInt64 = 6
 
     private let fails: (Program) -> Bool
     private var tried = 0
 
-    /// Makes a shrinker for programs of which something is true: that they fail, as a rule.
+    /// Creates a shrinker for programs that satisfy a condition, usually that they fail.
     public init(fails: @escaping (Program) -> Bool) {
         self.fails = fails
     }
 
-    /// A program that fails, and of which nothing can be left out without it not failing any more, as far as was tried.
+    /// Returns a failing program. Within the limit, no smaller candidate of it fails.
     public mutating func shrink(_ program: Program) -> Program {
         var smallest = program
         var hasShrunk = true
         while hasShrunk {
             hasShrunk = false
-            // After each success, continues with the candidates of the smaller program.
+            // After each success, the search continues with the candidates of the smaller program.
             for candidate in smallest.smaller where tried < limit {
                 guard let failing = failing(candidate) else { continue }
                 smallest = failing

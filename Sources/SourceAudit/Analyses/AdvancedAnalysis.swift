@@ -20,8 +20,9 @@ extension FileMatcher {
         }
     }
 
-    /// Whether a type conforms to a protocol of observers or conditions, in a code base whose operations have some: one
-    /// that an operation keeps, or one that is called after operations, as `OperationObserver`.
+    /// Whether a type conforms to a protocol for observers or conditions of operations: a protocol that operations keep
+    /// or receive, or whose name begins with an operation type, as `OperationObserver`. False if no operation of the
+    /// code base keeps or receives such a protocol.
     private func inherits(_ type: TypeDeclaration, _ suffix: String) -> Bool {
         type.supers.contains { reference in
             let name = file.vocabulary[reference.name]
@@ -65,7 +66,7 @@ extension FileMatcher {
             let reasons: Set<String> = ["with", "withError", "withErrors", "error"]
             guard let label = labels(index).first(where: { reasons.contains(file.text($0)) }) else { return }
             let receiver = typer.receiver(ofDot: index - 1)
-            // If names do not determine the type of a value, the functions of the code base do.
+            // If names do not show the type of the receiver, a function of the code base with this label shows it.
             let isReason =
                 receiver == nil && codeBase.parameter(file.word(label), of: file.word(index))?.name == Word(.errorType)
             if isReason || typer.systemType(receiver)?.isKind(of: .operation) == true {

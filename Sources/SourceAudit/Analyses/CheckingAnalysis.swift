@@ -59,7 +59,7 @@ extension FileMatcher {
         return file.attributes(before: keyword).contains { !Self.plainAttributes.contains($0) }
     }
 
-    /// Attributes that change nothing about where a variable is stored.
+    /// Attributes that do not change where a variable is stored.
     private static let plainAttributes: Set = [
         "objc", "available", "usableFromInline", "inlinable", "discardableResult", "preconcurrency", "nonobjc",
     ]

@@ -17,7 +17,7 @@ struct ClassFacts {
 }
 
 extension FileMatcher {
-    /// The facts of all types of the file, by the place of their scope.
+    /// The facts of all types of the file, by the indices of their scopes.
     func classFacts() -> [Int: ClassFacts] {
         var facts: [Int: ClassFacts] = [:]
         var typeOfScope: [Int] = []
@@ -61,7 +61,7 @@ extension FileMatcher {
         facts.overrideTokens[file.word(name + 1)] = name + 1
     }
 
-    /// In Objective-C a method of the same name overrides.
+    /// In Objective-C, a method with the same name overrides the inherited method.
     private func noteMethod(_ index: Int, _ facts: inout ClassFacts) {
         guard file[index + 1] == .openParen, case let name = file.partner(index + 1) + 1, file.isWord(name) else {
             return
@@ -90,7 +90,7 @@ extension FileMatcher {
         }
     }
 
-    /// Whether the type at an index is that of a function, without `@Sendable`.
+    /// Whether the type at an index is a function type without `@Sendable`.
     private func isFunctionType(_ start: Int) -> Bool {
         var index = start
         while file[index] == .openParen {

@@ -60,7 +60,7 @@ extension FileMatcher {
         }
     }
 
-    /// The edge that closes a cycle, by the names of variables in one function.
+    /// The edge that closes a cycle among the variables of one function.
     private func cycle(in edges: [DependencyEdge]) -> Int? {
         var next: [Identity: [Identity]] = [:]
         for edge in edges.prefix(Self.mostEdges) {
@@ -75,7 +75,7 @@ extension FileMatcher {
         return nil
     }
 
-    /// Three subclasses or more, and edges between them.
+    /// Adds a graph: at least three subclasses of operations with dependencies between them.
     private mutating func addGraph() {
         let kinds = declarations.types.filter {
             $0.kind == .class && codeBase.systemType($0.name)?.isKind(of: .operation) == true
@@ -84,7 +84,7 @@ extension FileMatcher {
         if kinds.count > 2, edges.count > 1 { add("operation-graph", edges[0].token, .likely) }
     }
 
-    /// `second.input = first.output`, both operations.
+    /// Finds `second.input = first.output`, where both are operations.
     private mutating func addHandOvers() {
         for index in file.tokens.indices.dropFirst(3) where file[index] == .equal && file[index - 2] == .dot {
             guard file.isWord(index - 1), file.isWord(index + 1), file[index + 2] == .dot, file.isWord(index + 3),

@@ -49,7 +49,7 @@ extension FileMatcher {
         return branches && contents(ofSection: second).contains { names.contains(file.word($0)) && isChanged($0) }
     }
 
-    /// Whether a variable is assigned, or one of its members called.
+    /// Whether a variable is assigned, or a member of it is called.
     private func isChanged(_ index: Int) -> Bool {
         switch file[index + 1] {
         case .equal, .dot, .openSquare: true
@@ -58,7 +58,7 @@ extension FileMatcher {
         }
     }
 
-    /// The names in a section: in its closure, or up to its `unlock`.
+    /// The names in a section, which is a closure or extends to its `unlock`.
     private func contents(ofSection token: Int) -> [Int] {
         var end = token + 1
         if file[token] == .withLock {
@@ -82,7 +82,7 @@ extension FileMatcher {
         }
     }
 
-    /// `if let value { return value } … value = …` in a section.
+    /// Finds `if let value { return value } … value = …` in a section.
     private mutating func addCached(_ sections: [Section]) {
         for section in sections where section.function > 0 {
             let end = min(file.outline.scopes[section.function].close, section.token + 120)
@@ -118,7 +118,7 @@ extension FileMatcher {
         }
     }
 
-    /// `while next != number { condition.wait() }`
+    /// Finds `while next != number { condition.wait() }`.
     private mutating func addConditionInOrder() {
         for site in sites where site.type == .condition && site.member == Word(.wait) {
             let place = file.outline.scope(of: site.token)
@@ -129,7 +129,7 @@ extension FileMatcher {
         }
     }
 
-    /// Threads with a list of work, and threads that share a stock.
+    /// Finds threads with a list of work, and threads that share a list of items.
     mutating func analyzeThreads() {
         let waits = Set(sites.filter { $0.type == .condition && $0.member == Word(.wait) }.map(\.identity.owner))
         let lists = Set(
@@ -184,7 +184,7 @@ extension FileMatcher {
         }
     }
 
-    /// Whether a variable keeps functions or operations that are taken out one by one.
+    /// Whether a variable keeps functions or operations, and code removes them one at a time.
     private func isListOfWork(_ variable: Variable) -> Bool {
         let takes: Set = ["removeFirst", "popFirst", "popLast", "removeLast", "remove", "dropFirst"]
         let isTaken = file.tokens.indices.contains { index in

@@ -1,8 +1,8 @@
 extension FileMatcher {
     /// Finds operations of our queues whose body can fail, and whose result is not used.
     ///
-    /// `addOperation` has a result that can be discarded, so the compiler does not warn. `_ = queue.addOperation { … }`
-    /// says that the outcome does not matter, and is not found.
+    /// `addOperation` has a discardable result, so the compiler does not warn. `_ = queue.addOperation { … }` discards
+    /// the result explicitly and is not reported.
     mutating func analyzeOutcomes() {
         guard file.language == .swift, declarations.imports.contains(Word(.taskOperations)) else { return }
         let observed = observedQueues()
@@ -15,7 +15,7 @@ extension FileMatcher {
         }
     }
 
-    /// The queues whose events this file asks for: the outcomes of all of their operations come there.
+    /// The queues whose events this file observes. The events report the outcomes of all operations.
     private func observedQueues() -> Set<Identity> {
         let members: Set<String> = ["events", "addObserver"]
         return Set(
@@ -75,7 +75,8 @@ extension FileMatcher {
         }
     }
 
-    /// Whether `if` or `switch` may be an expression: they are the value of a declaration, or the first of their scope.
+    /// Whether `if` or `switch` may be an expression: it is the value of a declaration, or the first statement of its
+    /// scope.
     private func isExpression(_ scope: Scope) -> Bool {
         var head = scope.head
         while file[head] == .else, file[head - 1] == .closeBrace {
@@ -88,7 +89,7 @@ extension FileMatcher {
         }
     }
 
-    /// Whether an error other than that of a cancellation leaves a closure.
+    /// Whether a closure can throw an error other than `CancellationError`.
     private func canFail(_ open: Int) -> Bool {
         (open + 1..<max(open + 1, file.partner(open))).contains { index in
             switch file[index] {
@@ -101,14 +102,14 @@ extension FileMatcher {
         }
     }
 
-    /// Whether a `try` is one of `Task.sleep` or `Task.checkCancellation`.
+    /// Whether a `try` belongs to a call of `Task.sleep` or `Task.checkCancellation`.
     private func isOnlyCancelled(_ index: Int) -> Bool {
         let call = file[index + 1] == .await ? index + 2 : index + 1
         return file.text(call) == "Task" && ["sleep", "checkCancellation"].contains(file.text(call + 2))
     }
 
-    /// Whether an error does not leave the closure: a `catch` handles it, or it is thrown in an inner closure or
-    /// function.
+    /// Whether an error stays inside the closure: a `catch` handles the error, or an inner closure or function throws
+    /// it.
     private func isHandled(_ index: Int, within open: Int) -> Bool {
         for place in file.outline.scopes(around: index) {
             let scope = file.outline.scopes[place]

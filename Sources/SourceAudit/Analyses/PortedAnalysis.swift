@@ -21,7 +21,7 @@ extension FileMatcher {
         }
     }
 
-    /// Whether the closure that a method is given becomes a body of one of our operations.
+    /// Whether a method's closure becomes the body of one of our operations.
     private func isBody(_ method: Int) -> Bool {
         if let type = codeBase.systemType(file.word(method)), file[method - 1] != .dot {
             return type == .taskOperation || type == .anyTaskOperation
@@ -30,7 +30,7 @@ extension FileMatcher {
         return typer.systemType(typer.receiver(ofDot: method - 1)) == .taskQueue
     }
 
-    /// `await other.value` in a body of a queue of width 1.
+    /// Finds `await other.value` in a body of a queue of width 1.
     private mutating func addAwaits() {
         var serial: Set<Identity> = []
         for index in file.tokens.indices where file.isWord(index) {

@@ -24,7 +24,7 @@ extension FileMatcher {
         let names: Set = ["Process", "NSTask", "Pipe", "FileHandle", "fopen", "open", "socket", "popen", "posix_spawn"]
         for index in file.tokens.indices where file.isWord(index) && file[index + 1] == .openParen {
             guard names.contains(file.text(index)), file[index - 1] != .dot, file[index - 1] != .func else { continue }
-            // Only those that open: `FileHandle(forReadingFrom:)`, not `FileHandle(fileDescriptor:)`.
+            // Only calls that open a descriptor: `FileHandle(forReadingFrom:)`, not `FileHandle(fileDescriptor:)`.
             if file.text(index) == "FileHandle", file.text(index + 2) == "fileDescriptor" { continue }
             if codeBase.functions.contains(file.word(index)) || codeBase.types[file.word(index)] != nil { continue }
             if isInLimitedBody(index) { add("queue-limit-implied", index, .likely) }
@@ -60,7 +60,8 @@ extension FileMatcher {
         add(pattern, token, old.certainty)
     }
 
-    /// Whether writers are alone beside readers. A barrier that is only waited for is the end of a batch.
+    /// Whether a queue excludes readers while a writer runs. A barrier whose only use is to wait marks the end of a
+    /// batch.
     private func hasWriters(_ sites: [Site]) -> Bool {
         let (barriers, others) = sites.reduce(into: ([Site](), [Site]())) { parts, site in
             let isBarrier = findings(at: site.token).contains { $0.pattern.id == "dispatch-barrier" }
@@ -70,9 +71,9 @@ extension FileMatcher {
         return !barriers.isEmpty && others.contains { $0.member == Word(.sync) }
     }
 
-    /// A call that waits for a queue, in a closure which that queue executes.
+    /// Finds a call that waits for a queue in a closure that the same queue executes.
     private mutating func analyzeOwnQueue() {
-        // Where a queue is waited for, and the functions that do.
+        // The tokens that wait for each queue, and the functions that contain them.
         var waits: [Identity: [(token: Int, function: Int)]] = [:]
         for index in file.tokens.indices where file[index - 1] == .dot && file.text(index).hasPrefix("sync") {
             guard isCalled(index), let identity = identity(ofMember: index) else { continue }
@@ -89,7 +90,7 @@ extension FileMatcher {
         }
     }
 
-    /// Whether a queue executes a token: the innermost closure that is executed elsewhere is given to it.
+    /// Whether a queue executes a token: the innermost closure that is executed later is an argument of that queue.
     private func isExecuted(_ token: Int, by identity: Identity) -> Bool {
         for method in methodsAround(token) {
             if executes(method, identity) { return true }
@@ -117,7 +118,7 @@ extension FileMatcher {
             guard file[open] == .openBrace else { continue }
             for index in open..<min(file.partner(open), open + 400) where names.contains(file.word(index)) {
                 let isOwn = file[index - 1] != .dot || file[index - 2] == .selfValue
-                // A declaration or a label is no call.
+                // A declaration or a label is not a call.
                 if file[index - 1] == .let || file[index - 1] == .var || file[index + 1] == .colon { continue }
                 if isOwn, file.isWord(index), declarations.local(file.word(index), at: index, in: file) == nil {
                     add("dispatch-sync-own-queue", index, .likely)
@@ -126,7 +127,7 @@ extension FileMatcher {
         }
     }
 
-    /// Work items that are replaced before they run, and timers that are made anew.
+    /// Finds work items that are replaced before they run, and timers that are created again.
     mutating func analyzeWorkItemsAndTimers() {
         let stops = sites.filter { site in
             site.member == Word(.cancel) && site.type == .workItem
@@ -138,7 +139,7 @@ extension FileMatcher {
             if finding.pattern.id == "timer", file[start - 1] == .dot { start -= 2 }
             guard let identity = identity(ofMade: start), let stops = stopped[identity] else { continue }
             let function = file.outline.enclosing(.function, of: finding.token)
-            // A local one cannot be that of the call before.
+            // A local variable cannot keep the timer of an earlier call.
             let isStopped = stops.contains { stop in
                 stop.token < finding.token && file.outline.enclosing(.function, of: stop.token) == function
             }

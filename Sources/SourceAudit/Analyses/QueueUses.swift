@@ -1,13 +1,13 @@
-/// How a file uses a queue or a lock that it makes.
+/// The uses of a queue or a lock in the file that creates it.
 struct QueueUses {
     var members: Set<Word> = []
-    /// Whether it is passed on, stored elsewhere, or returned.
+    /// Whether the value is passed on, stored elsewhere, or returned.
     var isPassedOn = false
     var isGivenToSystem = false
 }
 
 extension FileMatcher {
-    /// The uses of variables, by the meaning of their names at each place of the file.
+    /// The uses of variables, by the variable that each name denotes.
     func queueUses(of identities: Set<Identity>) -> [Identity: QueueUses] {
         let names = Set(identities.map(\.name))
         var uses: [Identity: QueueUses] = [:]
@@ -17,7 +17,7 @@ extension FileMatcher {
             case .let, .var, .backslash: continue
             default: break
             }
-            // A label, and a declaration of another.
+            // Skips a label, and a declaration of another variable.
             if file[index + 1] == .colon, file[index - 1] == .openParen || file[index - 1] == .comma { continue }
             guard let identity = identity(ofVariable: index), identities.contains(identity) else { continue }
             note(index, &uses[identity, default: QueueUses()])
@@ -47,11 +47,12 @@ extension FileMatcher {
 
     // MARK: Queues that a system API asks for
 
-    /// An argument's call: the token of its name, and the argument's label, the empty word if it has none.
+    /// The call of an argument: the token of the function's name, and the argument's label, or the empty word without
+    /// one.
     struct Call {
         let name: Int
         let label: Word
-        /// Its bracket.
+        /// The opening bracket.
         let open: Int
     }
 
@@ -79,7 +80,7 @@ extension FileMatcher {
         return nil
     }
 
-    /// The certainty that a function of the system requires the queue that a call passes; nil if none does.
+    /// The certainty that a function of the system requires the queue in a call; nil if no such function is called.
     func requires(_ call: Call) -> Finding.Certainty? {
         let (name, label) = (file.text(call.name), file.vocabulary[call.label])
         if name.hasSuffix("SetDispatchQueue") || name.hasSuffix("ScheduleWithRunLoop")
@@ -87,7 +88,8 @@ extension FileMatcher {
         {
             return .certain
         }
-        // A function of the code base that takes a queue, unless another label tells the system's.
+        // A function of the code base takes a queue with this label, and no other label identifies the system's
+        // function.
         let own = codeBase.parameter(call.label, of: file.word(call.name))
         let isOwn =
             own.flatMap { codeBase.systemType($0.name) } != nil
@@ -117,7 +119,7 @@ extension FileMatcher {
         return call(ofArgument: start).flatMap(requires)
     }
 
-    /// Renames values of queues that the system asks for, and takes back those that are counted with their call.
+    /// Renames values of queues that a system API requires, and removes findings that their call already counts.
     mutating func analyzeQueueValues() {
         for finding in findings where SystemQueues.values.contains(finding.pattern.id) {
             if let certainty = requirement(ofValue: finding.token) {
@@ -139,7 +141,7 @@ extension FileMatcher {
         }
     }
 
-    /// Whether a value is an argument of a call that is found itself.
+    /// Whether a value is an argument of a call that has its own finding.
     private func isPartOfFinding(_ index: Int) -> Bool {
         var start = index
         for _ in 0..<4 {
@@ -153,9 +155,9 @@ extension FileMatcher {
     }
 }
 
-/// The calls of the system that ask for a queue.
+/// The system functions that require a queue.
 enum SystemQueues {
-    /// By the argument's label, the names of the functions; of any function if there are none.
+    /// The names of the functions by the label of the queue's argument. An empty set means any function.
     static let calls: [String: Set<String>] = [
         "scheduler": [], "delegateQueue": [],
         "on": ["receive", "subscribe", "publish", "requestMediaDataWhenReady"],
@@ -171,12 +173,12 @@ enum SystemQueues {
         ],
     ]
 
-    /// Properties of the system's objects that have one.
+    /// Properties of system objects that keep a queue.
     static let properties: Set = ["delegateQueue", "operationQueue", "presentedItemOperationQueue"]
 
     /// The patterns that name a queue.
     static let parts: Set = ["dispatch-main-queue", "dispatch-global-queue", "queue-main", "run-loop-named"]
-    /// The patterns that make a queue.
+    /// The patterns that create a queue.
     static let made: Set = [
         "dispatch-queue-serial", "dispatch-queue-concurrent", "dispatch-queue-lock", "dispatch-queue-value",
         "queue-made",

@@ -6,8 +6,8 @@ extension FileMatcher {
         addCallbacks()
     }
 
-    /// Finds operations that depend on others and represent their end. Such an operation is awaited, or has a
-    /// completion block, and has no dependents; or it depends on each operation of a list.
+    /// Finds operations that represent the end of other operations. Such an operation has dependencies and no
+    /// dependents. It also is awaited, has a completion block, or depends on each operation of a list.
     private mutating func addLastOperations() {
         var dependents: [Identity: Int] = [:]
         var dependencies: Set<Identity> = []
@@ -31,7 +31,7 @@ extension FileMatcher {
         }
     }
 
-    /// Whether a name is that of a loop's element, or of a closure's.
+    /// Whether a name denotes the element of a loop or the parameter of a closure.
     private func isElementOfLoop(_ index: Int) -> Bool {
         if file.text(index) == "$0" { return true }
         guard let variable = declarations.local(file.word(index), at: index, in: file) else { return false }
@@ -39,7 +39,7 @@ extension FileMatcher {
         return false
     }
 
-    /// Variables of operations that are called conditions.
+    /// Finds variables of operations whose names say that they are conditions.
     private mutating func addConditions() {
         for variable in declarations.variables where file.outline.scopes[variable.scope].kind == .type {
             guard codeBase.systemType(file.outline.scopes[variable.scope].name)?.isKind(of: .operation) == true,
@@ -49,7 +49,7 @@ extension FileMatcher {
         }
     }
 
-    /// Functions that a type keeps in variables, and calls in a block of a queue.
+    /// Finds functions that a type keeps in variables, and calls in a block of a queue.
     private mutating func addCallbacks() {
         var stored: [Word: Set<Word>] = [:]
         for variable in declarations.variables where file.outline.scopes[variable.scope].kind == .type {
@@ -80,7 +80,7 @@ extension FileMatcher {
 }
 
 extension SourceFile {
-    /// Whether the type at an index is that of a function, optional or not.
+    /// Whether the type at an index is a function type, optional or not.
     func isFunctionType(_ start: Int) -> Bool {
         var index = start
         while self[index] == .at { index += 2 }

@@ -1,4 +1,4 @@
-/// The functions and closures that wait for a semaphore, and that signal it.
+/// The functions and closures that wait for a semaphore, and those that signal it.
 struct SemaphoreUse {
     var waits: Set<Int> = []
     var signals: Set<Int> = []
@@ -11,7 +11,8 @@ extension FileMatcher {
         case lock, limit, signal
     }
 
-    /// Tells semaphores apart: a lock waits and signals in one function, a limit begins above that, and a signal at 0.
+    /// Determines the purpose of each semaphore. A lock waits and signals in one function. A limit has an initial value
+    /// above 1. A signal has the initial value 0.
     mutating func analyzeSemaphores() {
         var roles: [Identity: Role] = [:]
         let uses = Dictionary(grouping: sites.filter { $0.type == .semaphore }, by: \.identity).mapValues { sites in
@@ -64,7 +65,8 @@ extension FileMatcher {
         add(pattern, site.token, old.certainty)
     }
 
-    /// Whether one function waits for a limit repeatedly, and others signal it: the function hands work to the others.
+    /// Whether one function waits for a limit repeatedly, and other functions signal it. The first function produces
+    /// work for the other functions.
     private func isOfProducer(_ site: Site, _ role: Role, _ uses: [Identity: SemaphoreUse]) -> Bool {
         guard role == .limit, site.member == Word(.wait), isInLoop(site.token), let use = uses[site.identity] else {
             return false

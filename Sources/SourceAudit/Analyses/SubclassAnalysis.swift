@@ -12,7 +12,7 @@ extension FileMatcher {
         for type in declarations.types { addChecking(type, facts[type.scope] ?? ClassFacts()) }
     }
 
-    /// Whether a class has its methods where it is declared: in Objective-C, its `@implementation` has them.
+    /// Whether a class has its methods in its declaration. In Objective-C, the methods are in the `@implementation`.
     private func isWrittenHere(_ type: TypeDeclaration) -> Bool {
         switch type.kind {
         case .implementation: true
@@ -95,7 +95,7 @@ extension FileMatcher {
         }
     }
 
-    /// A subclass of a queue, and each member that it overrides.
+    /// Adds a subclass of a queue, and each member that the subclass overrides.
     private mutating func addQueue(_ type: TypeDeclaration, _ facts: ClassFacts) {
         add("queue-subclass", type.index, certainty(type))
         for index in facts.overrideTokens.values.sorted() where file[index] != .initializer {
@@ -103,7 +103,7 @@ extension FileMatcher {
         }
     }
 
-    /// `extension Operation: P`, and casts to subclasses.
+    /// Finds `extension Operation: P`, and casts to subclasses.
     mutating func analyzeExtensionsAndCasts() {
         for type in declarations.types where type.kind == .extension {
             guard let system = codeBase.systemType(type.name), !codeBase.hides(type.name) else { continue }
@@ -119,7 +119,7 @@ extension FileMatcher {
         for index in file.tokens.indices { analyzeObserver(index) }
     }
 
-    /// `observe(\.isFinished)`, `addObserver(_:forKeyPath:)` with a state, or of an operation.
+    /// Finds `observe(\.isFinished)`, and `addObserver(_:forKeyPath:)` that names a state or observes an operation.
     private mutating func analyzeObserver(_ index: Int) {
         switch file[index] {
         case .observe, .addObserver: break
@@ -130,7 +130,7 @@ extension FileMatcher {
         ]
         let arguments = arguments(index)
         let tells = arguments.contains { names.contains(file.text($0)) && (file[$0 - 1] == .dot || file.isString($0)) }
-        // Key-value observing names a key path; other methods are called so, too.
+        // Key-value observing passes a key path; other methods have the same name.
         let isKeyed =
             labels(index).contains { file[$0] == .forKeyPath } || file[index + 2] == .backslash
             || file.language == .objectiveC && arguments.contains { file[$0] == .forKeyPath }

@@ -1,5 +1,5 @@
 extension FileMatcher {
-    /// Finds system types in type positions, except those that are already found as made or inherited there.
+    /// Finds system types in type positions, except where the creation of a value or a superclass is already found.
     mutating func addNamedTypes() {
         var heads: Set<Int> = []
         for type in declarations.types where type.kind == .class && file.language == .swift {
@@ -11,7 +11,7 @@ extension FileMatcher {
             else { continue }
             let name = file.word(index)
             if declarations.hidden.contains(name) || codeBase.hides(name) { continue }
-            // The queue of a scheduler of Combine, as in `AnySchedulerOf<DispatchQueue>`.
+            // The queue of a Combine scheduler, as in `AnySchedulerOf<DispatchQueue>`.
             if file[index - 1] == .less, file.text(index - 2).contains("Scheduler") {
                 add("dispatch-required", index, .certain)
                 continue
@@ -35,13 +35,13 @@ extension FileMatcher {
         default: break
         }
         guard file.language == .objectiveC else { return file[index - 1] != nil || file[index + 1] != nil }
-        // The type of a declaration, a cast or a result: a name or an asterisk follows.
+        // A name or an asterisk follows the type of a declaration, a cast or a result.
         return file[index + 1] == .star || file[index + 1] == .closeParen
             || file.isWord(index + 1)
                 && file[index - 1] != .openSquare
     }
 
-    /// Whether the declaration that names a type makes a value of it.
+    /// Whether the declaration that names a type also creates a value of it.
     private func isMadeHere(_ index: Int, _ pattern: Pattern) -> Bool {
         var next = index + 1
         while file[next] == .question || file[next] == .exclamation || file[next] == .greater || file[next] == .star {

@@ -4,7 +4,7 @@ struct Arguments {
         case table, json, sarif, xcode, github
     }
 
-    /// An argument that means nothing.
+    /// An error that explains why an argument is invalid.
     struct Failure: Error, Equatable {
         let message: String
     }
@@ -14,7 +14,7 @@ struct Arguments {
     var excluded: [String] = []
     var output = Output.table
     var fixes = false
-    /// Whether changes are applied, and whether also to files that git could not restore.
+    /// Whether to apply the changes. `writesUnsafely` includes files that git could not restore.
     var writesFixes = false
     var writesUnsafely = false
     var html: String?
@@ -25,14 +25,14 @@ struct Arguments {
     var indexLibrary: String?
     var usesIndex = true
     var isSummary = false
-    /// nil: where a person looks.
+    /// Whether the output is coloured; nil to colour it on a terminal only.
     var isColored: Bool?
     var wantsHelp = false
 
     init(_ arguments: [String]) throws {
         var rest = arguments[...]
         func value(of option: String) throws -> String {
-            // An option is no value: a file that is called as one is given as `./--name`.
+            // An option is not a value. A file whose name begins with a hyphen is passed as `./--name`.
             guard let value = rest.first, !value.hasPrefix("-") else {
                 throw Failure(message: "\(option) needs a value")
             }

@@ -2,25 +2,25 @@ import Foundation
 
 /// The command line of the audit.
 public struct AuditCommand {
-    /// The exit status. The numbers are documented, and do not change.
+    /// The exit status. The numbers are documented and do not change.
     public enum Status: Int32, Sendable {
         case success = 0
-        /// Something is left, or new.
+        /// Findings remain, or new findings exist.
         case found = 1
         case wrongUsage = 2
         /// A path or a file could not be read, or a file or the output could not be written.
         case failure = 3
     }
 
-    /// Writes a text to the standard output; `writeError` writes one to the standard error.
+    /// Writes a text to the standard output. `writeError` writes a text to the standard error.
     private let write: (String) throws -> Void
     private let writeError: (String) -> Void
     private let isTerminal: Bool
     private let showsProgress: Bool
 
     /// - Parameters:
-    ///   - isTerminal: Whether a person looks at the output, so that colours serve.
-    ///   - showsProgress: Whether a person looks at the standard error.
+    ///   - isTerminal: Whether the output is a terminal, and can show colours.
+    ///   - showsProgress: Whether the standard error is a terminal.
     public init(
         isTerminal: Bool, showsProgress: Bool, write: @escaping (String) throws -> Void,
         writeError: @escaping (String) -> Void
@@ -47,7 +47,7 @@ public struct AuditCommand {
         }
     }
 
-    /// A file that is asked for, and cannot be read or written.
+    /// The error for a file from the arguments that cannot be read or written.
     private struct FileFailure: Error {
         let message: String
     }
@@ -168,14 +168,14 @@ public struct AuditCommand {
 extension Report {
     func json() throws -> String { try JSONText.of(self) }
 
-    /// The entries that an earlier report does not have, except those that comments allow.
+    /// The entries that are not in an earlier report, without those that a comment allows.
     func entries(notIn old: Report) -> [Entry] {
         let known = Set(old.findings.map(\.fingerprint))
         return findings.filter { $0.allowance == nil && !known.contains($0.fingerprint) }
     }
 }
 
-/// JSON as all reports are written: the same every time, and to be read by people too.
+/// The JSON format of all reports. Equal reports have equal texts, and the text is indented for people.
 enum JSONText {
     static func of(_ value: some Encodable) throws -> String {
         let encoder = JSONEncoder()

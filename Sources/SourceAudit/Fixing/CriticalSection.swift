@@ -12,7 +12,7 @@ struct CriticalSection {
     private var file: SourceFile { rewriter.file }
     private var line: Int { file.line(use) }
 
-    /// The rest of a scope, behind a `defer` that ends with a brace at `end`.
+    /// Creates the section from the rest of a scope, behind a `defer` whose closing brace is at `end`.
     init(_ rewriter: MutexRewriter, _ use: Int, behind end: Int) throws(Refusal) {
         (self.rewriter, self.use, release) = (rewriter, use, nil)
         let file = rewriter.file
@@ -65,7 +65,7 @@ struct CriticalSection {
         return edits
     }
 
-    /// A comment between tokens that are replaced would be lost.
+    /// Throws if a comment is between replaced tokens, because the edit would delete the comment.
     private func checkText(of tokens: Range<Int>) throws(Refusal) {
         let end = tokens.upperBound < file.tokens.count ? Int(file.tokens[tokens.upperBound].start) : file.bytes.count
         let text = String(decoding: file.bytes[Int(file.tokens[tokens.lowerBound].start)..<end], as: UTF8.self)
@@ -74,7 +74,7 @@ struct CriticalSection {
         }
     }
 
-    /// The blanks by which a closure's statements stand further in.
+    /// The white space that indents the statements of a closure.
     private func indentationUnit(_ inner: String) -> String {
         let head = file.outline.scopes[scope].open
         let outer = file.indentation(ofLine: file.line(head))
@@ -154,7 +154,7 @@ struct CriticalSection {
         var canThrow = false
     }
 
-    /// The ways in which control leaves the statements.
+    /// The kinds of statements that leave the section.
     private func exits(of executor: Int) throws(Refusal) -> Exits {
         try checkUnsetConstants()
         var exits = Exits()
@@ -184,7 +184,7 @@ struct CriticalSection {
         return exits
     }
 
-    /// A constant that gets its value in the statements cannot be captured by a closure.
+    /// Throws if the statements initialise a constant, because a closure cannot capture an uninitialised constant.
     private func checkUnsetConstants() throws(Refusal) {
         for variable in rewriter.matcher.declarations.variables where variable.index < use && variable.index > 0 {
             let isDeclared = file[variable.index - 1] == .let || file[variable.index - 1] == .var
@@ -200,7 +200,7 @@ struct CriticalSection {
         }
     }
 
-    /// `break` and `continue` have to stay within the statements.
+    /// Throws if a `break` or `continue` leaves the statements.
     private func checkLoop(_ index: Int, canBeSwitch: Bool) throws(Refusal) {
         let hasLabel = file.isWord(index + 1) && !file.isFirstOnLine(index + 1)
         for place in file.outline.scopes(around: index) {
@@ -214,7 +214,7 @@ struct CriticalSection {
         throw Refusal("the code leaves the critical section in line \(file.line(index))")
     }
 
-    /// Whether an error that is thrown at an index leaves the statements.
+    /// Whether an error thrown at an index leaves the statements.
     private func leavesDo(_ index: Int) throws(Refusal) -> Bool {
         for place in file.outline.scopes(around: index) where place != scope {
             let around = file.outline.scopes[place]
@@ -238,7 +238,7 @@ struct CriticalSection {
         file[index + 1] == .closeBrace || file[index + 1] == .semicolon || file.isFirstOnLine(index + 1)
     }
 
-    /// A closure of one expression would give its value back, which nothing uses.
+    /// The type annotation that discards the value of a closure with one expression.
     private var annotation: String {
         var statements = 0
         var isAssignment = false

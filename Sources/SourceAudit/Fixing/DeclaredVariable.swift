@@ -1,4 +1,4 @@
-/// A variable that is declared with the value that it keeps: `private let lock = NSLock()`.
+/// A variable whose declaration creates its value: `private let lock = NSLock()`.
 struct DeclaredVariable {
     enum Place: Equatable {
         case local, global
@@ -6,9 +6,9 @@ struct DeclaredVariable {
     }
 
     let name: Word
-    /// The token of its name.
+    /// The token of the variable's name.
     let index: Int
-    /// The token of its type, nil if none is written.
+    /// The token of the written type; nil if none is written.
     let type: Int?
     let isVariable: Bool
     let modifiers: Set<String>
@@ -19,7 +19,7 @@ struct DeclaredVariable {
     /// Whether other files cannot name it.
     var isPrivate: Bool { place == .local || modifiers.contains("private") || modifiers.contains("fileprivate") }
 
-    /// Reads the declaration around a value that is made at an index.
+    /// Reads the declaration around a value that is created at an index.
     init(madeAt made: Int, in file: SourceFile) throws(Refusal) {
         let isTyped = file[made - 3] == .colon
         let index = isTyped ? made - 4 : made - 2
@@ -63,7 +63,7 @@ struct DeclaredVariable {
 }
 
 extension SourceFile {
-    /// The bytes of tokens whose texts are as they are written: words without backticks, and marks.
+    /// The byte range of tokens whose text equals the source: words without backticks, and marks.
     func range(_ tokens: ClosedRange<Int>) -> Range<Int> {
         Int(self.tokens[tokens.lowerBound].start)..<Int(self.tokens[tokens.upperBound].start)
             + text(tokens.upperBound).utf8.count
@@ -74,7 +74,7 @@ extension SourceFile {
 
     func lineStart(_ line: Int) -> Int { Int(lineStarts[line - 1]) }
 
-    /// The blanks that a line begins with.
+    /// The white space at the beginning of a line.
     func indentation(ofLine line: Int) -> String {
         String(
             decoding: bytes[lineStart(line)...].prefix { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") },
@@ -85,7 +85,7 @@ extension SourceFile {
         outline.enclosing(.type, of: index).map { kind(ofTypeScope: $0) == .protocol } ?? false
     }
 
-    /// The kind of the type whose body or extension is a scope.
+    /// The kind of type whose body or extension has the given scope.
     func kind(ofTypeScope scope: Int) -> Term? {
         let head = outline.scopes[scope].head
         return self[head]

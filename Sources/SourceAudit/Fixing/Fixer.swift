@@ -13,7 +13,7 @@ struct Fixes {
         let new: [UInt8]
     }
 
-    /// In the order of paths, manifests among them.
+    /// The changed files in the order of their paths, including manifests.
     var files: [Rewritten] = []
     var rewritten: [Finding] = []
     var left: [Left] = []
@@ -100,7 +100,8 @@ struct Fixer {
         fixes.files.sort { $0.path < $1.path }
     }
 
-    /// A type of another module would be ambiguous beside that of Synchronization.
+    /// Throws if a type of another module has the same name as a type of Synchronization, because the name would be
+    /// ambiguous.
     private func checkNames(_ matcher: FileMatcher) throws(Refusal) {
         let file = matcher.file
         guard !matcher.declarations.imports.contains(file.vocabulary["Synchronization"]) else { return }
@@ -139,7 +140,7 @@ struct Fixer {
         return try Self.rewrite(for: finding)!.change(finding, context)
     }
 
-    /// Leaves findings whose names another file may use.
+    /// Leaves findings whose names other files may use.
     private mutating func leaveUsedElsewhere(_ visible: [Word: [Finding]], _ accepted: inout [Int: [Finding]]) {
         guard !visible.isEmpty else { return }
         for number in paths.indices {
@@ -147,8 +148,8 @@ struct Fixer {
             let file = SourceFile(path: paths[number], number: number, bytes: bytes, vocabulary: codeBase.vocabulary)
             for index in file.tokens.indices where file.isWord(index) && file[index + 1] != .openParen {
                 guard let findings = visible[file.word(index)] else { continue }
-                // Not a use of the variable: a declaration of the same name, a label, and a name after `self` or alone
-                // in an unrelated type.
+                // A declaration of the same name and a label are not uses of the variable. Neither is a name in an
+                // unrelated type after `self` or without a value before it.
                 let isMember = file[index - 1] == .dot && file[index - 2] != .selfValue
                 let isInherited = file[index - 1] != .dot || file[index - 2] == .selfValue
                 for finding in findings where finding.file != number {
@@ -214,7 +215,7 @@ struct Fixer {
         return ordinals
     }
 
-    /// Imports a module behind the other imports.
+    /// Inserts the import of a module behind the other imports.
     private func adding(_ module: String, to bytes: [UInt8], _ number: Int) -> [UInt8] {
         let file = SourceFile(path: paths[number], number: number, bytes: bytes, vocabulary: codeBase.vocabulary)
         let imports = file.tokens.indices.filter { index in

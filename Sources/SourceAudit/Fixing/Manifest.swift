@@ -1,8 +1,8 @@
 import Foundation
 
-/// A package's manifest, as far as rewrites change it.
+/// The parts of a package manifest that rewrites read or change.
 struct Manifest {
-    /// The folder that it is in, and its name there.
+    /// The folder of the manifest. `name` is the name of the file in that folder.
     let folder: String
     private let name: String
     private let file: SourceFile
@@ -11,14 +11,14 @@ struct Manifest {
     private let targets: [Target]
 
     private struct Target {
-        /// The labels of its arguments, with the token of each.
+        /// The labels of the target's arguments, with the token of each.
         let labels: [String: Int]
         let isTest: Bool
-        /// Its folder below that of the manifest.
+        /// The path of the target's folder, relative to the manifest.
         let folder: String
     }
 
-    /// The manifests of the package that a file belongs to: that for all versions of Swift, and those for some.
+    /// The manifests of the package that contains a file: the general one, and those for single Swift versions.
     static func near(_ path: String) throws(Refusal) -> [Manifest] {
         var folder = URL(filePath: path).standardizedFileURL.deletingLastPathComponent()
         while !FileManager.default.fileExists(atPath: folder.appending(path: "Package.swift").path) {
@@ -72,7 +72,7 @@ struct Manifest {
             guard file[index - 1] == .dot, kinds.contains(file.text(index)), file[index + 1] == .openParen else {
                 return nil
             }
-            // Dependencies are written alike: `.target(name: "A")`.
+            // A dependency has the same form: `.target(name: "A")`.
             guard file[file.outlinedOpen(before: index - 1) - 1] == .colon,
                 file.outlinedOpen(before: index - 1) == list + 2
             else { return nil }
@@ -94,7 +94,7 @@ struct Manifest {
         return (digits.first ?? 3, digits.dropFirst().first ?? 0)
     }
 
-    /// Whether the Swift 6 mode may be on in any target.
+    /// Whether any target may use the Swift 6 language mode.
     var mayUseSwift6: Bool {
         let words = Set(file.tokens.indices.map { file.text($0) })
         if words.contains("v6") || words.contains("6") && words.contains("swiftLanguageModes") { return true }
@@ -104,7 +104,7 @@ struct Manifest {
 
     // MARK: Edits
 
-    /// The targets that files belong to. Throws if one belongs to none.
+    /// The targets of files. Throws if a file belongs to no target.
     private func target(of path: String) throws(Refusal) -> Target {
         let absolute = URL(filePath: path).standardizedFileURL.path
         let relative = absolute.hasPrefix(folder + "/") ? String(absolute.dropFirst(folder.count + 1)) : absolute
@@ -117,8 +117,8 @@ struct Manifest {
         return target
     }
 
-    /// Makes the package one of the platforms that `Mutex` and TaskOperations need, and lets the targets of files use
-    /// the bridge.
+    /// Raises the package's platforms to the minimum for `Mutex` and TaskOperations, and adds the bridge to the targets
+    /// of files.
     func edits(bridgeFor paths: [String]) throws(Refusal) -> [Edit] {
         guard toolsVersion.major >= 5 else { throw Refusal("\(name) has a tools version before 5.0") }
         var edits = try platformEdits()
@@ -188,8 +188,8 @@ struct Manifest {
         return Edit(range: start..<start, text: argument + line)
     }
 
-    /// The oldest system versions that `Mutex` and TaskOperations support. If the last platform is missing, its version
-    /// follows from iOS.
+    /// The oldest system versions that support `Mutex` and TaskOperations. A manifest without platforms gets all but
+    /// Mac Catalyst, whose version follows from iOS.
     private static let floors: [(name: String, version: Int)] = [
         ("macOS", 15), ("iOS", 18), ("tvOS", 18), ("watchOS", 11), ("visionOS", 2), ("macCatalyst", 18),
     ]

@@ -1,12 +1,12 @@
-/// Replaces a lock by a `Mutex`, if each use of it has one of the forms that a `Mutex` has too.
+/// Replaces a lock with a `Mutex` if every use has a counterpart on `Mutex`.
 struct MutexRewriter {
-    /// How a type is used as a lock.
+    /// The methods by which code uses a type as a lock.
     struct Form {
         let type: String
         /// The methods that begin and end a critical section.
         let acquire: String?
         let release: String?
-        /// The method that is given a closure.
+        /// The method that takes a closure.
         let scoped: String?
     }
 
@@ -56,7 +56,7 @@ struct MutexRewriter {
 
     // MARK: Uses
 
-    /// The tokens that name the variable, besides that of its declaration.
+    /// The tokens that name the variable, except the token in its declaration.
     private func uses(of variable: DeclaredVariable) throws(Refusal) -> [Int] {
         var uses: [Int] = []
         for index in file.tokens.indices
@@ -85,7 +85,7 @@ struct MutexRewriter {
     }
 
     private func isMemberUse(_ index: Int, of variable: DeclaredVariable) throws(Refusal) -> Bool {
-        // A lock is no function: `.lock(` is a method of something.
+        // A lock is not a function: `.lock(` calls a method of another value.
         if file[index + 1] == .openParen { return false }
         guard case .member(let owner, _) = variable.place else { return false }
         let base = index - 2
@@ -104,7 +104,7 @@ struct MutexRewriter {
         throw Refusal("line \(file.line(index)) may use it")
     }
 
-    /// Whether a member that is named without another value is the owner's.
+    /// Whether a member without an explicit value belongs to the owner.
     private func isOwned(_ index: Int, by owner: Word, _ variable: DeclaredVariable) throws(Refusal) -> Bool {
         let type = file.typeName(around: index)
         if type == owner { return true }
@@ -163,7 +163,7 @@ struct MutexRewriter {
         return try CriticalSection(self, use, upTo: release).edits()
     }
 
-    /// `lock.withLock { … }`, whose closure takes the state of a `Mutex`.
+    /// Rewrites `lock.withLock { … }`. The closure of a `Mutex` takes the state as its parameter.
     private func closure(of use: Int) throws(Refusal) -> [Edit] {
         let (open, line) = (use + 3, file.line(use))
         guard file[open] == .openBrace else { throw Refusal("line \(line) does not pass a closure literal") }
@@ -188,7 +188,7 @@ struct MutexRewriter {
         }
     }
 
-    /// Gives a closure that takes nothing a parameter.
+    /// Adds a parameter to a closure without parameters.
     private func parameter(ofClosure open: Int, _ annotation: String) throws(Refusal) -> Edit {
         var first = open + 1
         if file[first] == .openSquare,

@@ -1,12 +1,12 @@
-/// The result type of a call or a function, as far as names show it.
+/// The result type of a call or a function, as far as names determine it.
 struct ResultType {
-    /// The tokens of the type, nil if there is none or it is not known.
+    /// The tokens of the type; nil if it is absent or unknown.
     let tokens: Range<Int>?
     let isVoid: Bool
-    /// Whether a call is a statement of its own, whose result is discarded.
+    /// Whether a call is a whole statement, so that the result is discarded.
     private(set) var isDiscarded = false
 
-    /// The result of the function or accessor whose body is a scope.
+    /// Reads the result type of the function or accessor whose body is a scope.
     init(ofFunction place: Int, in file: SourceFile) {
         let scope = file.outline.scopes[place]
         var tokens: Range<Int>?
@@ -23,7 +23,8 @@ struct ResultType {
         self.tokens = isVoid ? nil : tokens
     }
 
-    /// The result of a call, by its place: alone as the body of a function, after `return`, or alone on its line.
+    /// Determines the result type of a call that is alone in a function's body, follows `return`, or is alone on its
+    /// line.
     init(ofCallFrom start: Int, to end: Int, in file: SourceFile) throws(Refusal) {
         let place = file.outline.scope(of: start)
         let scope = file.outline.scopes[place]
@@ -62,7 +63,7 @@ struct ResultType {
         "Duration", "Array", "Set", "Dictionary", "Optional", "Swift", "Foundation",
     ]
 
-    /// Whether nothing but values that any thread may have are given back.
+    /// Whether all returned values are `Sendable`.
     func isSendable(in context: FixContext) -> Bool {
         if isVoid || isDiscarded { return true }
         guard let tokens else { return false }
@@ -74,6 +75,6 @@ struct ResultType {
         }
     }
 
-    /// Whether the function has an opaque result, whose type a closure does not take over.
+    /// Whether the function has an opaque result type, which a closure does not infer.
     func isOpaque(in file: SourceFile) -> Bool { tokens?.contains { file[$0] == .someType } ?? false }
 }

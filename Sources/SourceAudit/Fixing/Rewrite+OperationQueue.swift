@@ -1,6 +1,6 @@
 extension Rewrite {
-    /// `OperationQueue()` becomes `BridgedOperationQueue()`, unless the code base uses a feature that differs between
-    /// the two.
+    /// `OperationQueue()` becomes `BridgedOperationQueue()`, unless the code base uses a feature that works differently
+    /// on the bridged queue.
     static let operationQueue = Rewrite(patterns: ["queue-made"], module: "TaskOperationsBridge") {
         finding, context throws(Refusal) in
         let file = context.file
@@ -28,7 +28,7 @@ extension Rewrite {
         }
         let made = file.range(finding.token...finding.token)
         var edits = [Edit(range: made, text: "BridgedOperationQueue")]
-        // The type that other code sees stays the same.
+        // Keeps the declared type, because other code may use it.
         if variable.type == nil, variable.place != .local || variable.isVariable {
             let end = Int(file.tokens[variable.index].start) + file.text(variable.index).utf8.count
             edits.append(Edit(range: end..<end, text: ": OperationQueue"))

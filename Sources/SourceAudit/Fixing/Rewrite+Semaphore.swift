@@ -1,5 +1,5 @@
 extension Rewrite {
-    /// A semaphore of the value 1 becomes a `Mutex` if every `wait()` has its `signal()` in the same scope.
+    /// A semaphore with the initial value 1 becomes a `Mutex` if the scope of every `wait()` contains its `signal()`.
     static let semaphore = Rewrite(patterns: ["semaphore-lock"], module: "Synchronization") {
         finding, context throws(Refusal) in
         let file = context.file

@@ -1,29 +1,29 @@
-/// A change of source that keeps its behaviour, which `--fix` makes by itself.
+/// A source change that `--fix` makes automatically and that preserves behaviour.
 struct Rewrite: Sendable {
-    /// The patterns whose findings it replaces.
+    /// The patterns whose findings the rewrite replaces.
     let patterns: Set<String>
     /// The module that the new source needs.
     let module: String
-    /// The new source for a finding. Throws if any use of it has no exact counterpart.
+    /// Returns the new source for a finding. Throws if any use has no exact counterpart.
     let change: @Sendable (Finding, FixContext) throws(Refusal) -> Change
 
     struct Change {
         var edits: [Edit]
-        /// The name whose uses in other files would have to change too, nil if other files cannot see it.
+        /// The name whose uses in other files would have to change too; nil if other files cannot see it.
         var visibleName: Word?
     }
 
     static let all: [Rewrite] = [.lock, .semaphore, .serialQueue, .operationQueue]
 }
 
-/// Why a finding is left as it is.
+/// The reason for leaving a finding unchanged.
 struct Refusal: Error, Equatable {
     let reason: String
 
     init(_ reason: String) { self.reason = reason }
 }
 
-/// The facts that a rewrite rests on.
+/// The facts that a rewrite uses.
 struct FixContext {
     let matcher: FileMatcher
     let codeBase: CodeBaseFacts
@@ -33,7 +33,7 @@ struct FixContext {
     var file: SourceFile { matcher.file }
 }
 
-/// Facts of all files that no single file shows.
+/// Facts that require all files.
 struct CodeBaseFacts {
     /// The patterns that were found anywhere.
     var patterns: Set<String> = []
@@ -50,7 +50,7 @@ struct CodeBaseFacts {
         }
     }
 
-    /// The words of a `withLock` that only locks, calls and unlocks, besides the name of its parameter.
+    /// The words of a `withLock` that only locks, calls and unlocks, except the name of its parameter.
     private static let usualWords: Set<String> = ["self", "lock", "unlock", "defer", "return", "try"]
 
     private mutating func addWithLock(of place: Int, _ file: SourceFile) {
@@ -70,14 +70,14 @@ struct CodeBaseFacts {
     }
 }
 
-/// New text for a range of bytes.
+/// A replacement text for a range of bytes.
 struct Edit: Equatable {
     let range: Range<Int>
     let text: String
 }
 
 extension [Edit] {
-    /// The bytes with all edits applied, which must not overlap. Insertions at one place keep their order.
+    /// The bytes with all edits applied. The edits must not overlap. Insertions at the same position keep their order.
     func applied(to bytes: [UInt8]) -> [UInt8] {
         var result: [UInt8] = []
         var end = 0

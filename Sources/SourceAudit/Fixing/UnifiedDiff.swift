@@ -1,4 +1,4 @@
-/// The difference of two texts, as `patch` and `git apply` read it.
+/// The difference between two texts, in the format of `patch` and `git apply`.
 struct UnifiedDiff {
     let text: String
 
@@ -48,7 +48,7 @@ struct UnifiedDiff {
         text.hasSuffix("\n") ? mark + text : mark + text + "\n\\ No newline at end of file\n"
     }
 
-    /// The lines of a text with their ends.
+    /// The lines of a text, with their line breaks.
     private static func split(_ text: String) -> [Substring] {
         var lines: [Substring] = []
         var start = text.startIndex

@@ -1,8 +1,8 @@
 import Foundation
 
-/// Asks git about files, so that no content is overwritten that git cannot restore.
+/// Runs git to find files that git could not restore, so that `--fix` does not overwrite them.
 enum WorkingCopy {
-    /// The files that are not in git, or that have uncommitted changes.
+    /// The files that git does not track, or that have uncommitted changes.
     static func unsafe(_ paths: [String]) -> [String] {
         let folders = Dictionary(grouping: paths) { URL(filePath: $0).deletingLastPathComponent().path }
         return folders.sorted { $0.key < $1.key }.flatMap { folder, paths in
@@ -10,7 +10,7 @@ enum WorkingCopy {
             guard let known = git(["ls-files", "-z", "--"] + names, in: folder),
                 let status = git(["status", "--porcelain", "-z", "--"] + names, in: folder)
             else { return paths }
-            // The status names paths from the root of the working copy.
+            // The status contains paths relative to the root of the working copy.
             let changed = status.split(separator: "\0").map { $0.split(separator: "/").last.map(String.init) ?? "" }
             return paths.filter { path in
                 let name = URL(filePath: path).lastPathComponent

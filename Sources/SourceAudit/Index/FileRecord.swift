@@ -3,9 +3,9 @@ struct FileRecord {
     enum Owner {
         /// A member of a system type.
         case system(SystemType)
-        /// Something else.
+        /// Any other symbol.
         case other
-        /// The index says nothing, as in a branch of `#if` that was not compiled.
+        /// The index has no entry, as in a branch of `#if` that was not compiled.
         case unknown
     }
 
@@ -16,9 +16,9 @@ struct FileRecord {
 
     struct Symbol {
         let name: String
-        /// The type that declares it, or that it makes; nil if that is no system type.
+        /// The type that declares the member or that is created; nil if it is not a system type.
         let owner: SystemType?
-        /// Whether it is a type itself, not a member of one.
+        /// Whether the symbol is a type, not a member of one.
         let isType: Bool
         let isInitializer: Bool
     }
@@ -29,7 +29,7 @@ struct FileRecord {
         FileRecord(symbols: symbols.merging(other.symbols) { $0 + $1 })
     }
 
-    /// Whose member the name at a place is.
+    /// The owner of the member whose name is at a position.
     func owner(at line: Int, _ column: Int, named name: String) -> Owner {
         guard let here = symbols[Place(line: line, column: column)] else { return .unknown }
         let fitting = here.filter { !$0.isType && $0.name == name }
@@ -37,7 +37,7 @@ struct FileRecord {
         return fitting.isEmpty ? .unknown : .other
     }
 
-    /// Which type is made at a place, by its name or by an alias of it.
+    /// The type that is created at a position, by its name or by an alias.
     func made(at line: Int, _ column: Int) -> Owner {
         guard let here = symbols[Place(line: line, column: column)] else { return .unknown }
         let initializers = here.filter(\.isInitializer)

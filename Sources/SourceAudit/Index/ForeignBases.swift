@@ -1,16 +1,16 @@
-/// Classes of other packages that classes of the code base inherit from, as far as these are a kind of system type in
-/// the end: `class Fetch: AsyncBase` is an operation if a dependency has `class AsyncBase: Operation`.
+/// Classes of other packages that inherit from a system type, and from which classes of the code base inherit: `class
+/// Fetch: AsyncBase` is an operation if a dependency has `class AsyncBase: Operation`.
 struct ForeignBases {
     private var types: [(name: String, type: SystemType)] = []
 
     /// - Parameters:
-    ///   - audited: The records of files that are audited.
-    ///   - others: Those of all other files that the store knows.
+    ///   - audited: The records of the audited files.
+    ///   - others: The records of all other files in the store.
     init(_ store: IndexStore, audited: Set<String>, others: Set<String>, _ owners: inout SymbolOwner) {
         let own = Self.inheritances(audited, store)
         let derived = Set(own.map(\.derived))
         let unknown = own.filter { !derived.contains($0.base) && !$0.base.hasPrefix("s:s") }
-        // Most code bases need none of the others.
+        // The other records are read only if a base class is still unknown.
         guard unknown.contains(where: { owners.owner(of: $0.base).owner == nil }), !others.isEmpty else { return }
         var bases: [String: [String]] = [:]
         for other in Self.inheritances(others, store) { bases[other.derived, default: []].append(other.base) }
@@ -39,7 +39,7 @@ struct ForeignBases {
         return collected.inheritances
     }
 
-    /// The system type that a class inherits from over any number of others.
+    /// The system type from which a class inherits, directly or through other classes.
     private static func systemType(
         of usr: String, _ bases: [String: [String]], _ owners: inout SymbolOwner
     ) -> SystemType? {

@@ -4,9 +4,9 @@ import Foundation
 struct Index {
     /// The records by the number of the file.
     private(set) var records: [Int: FileRecord] = [:]
-    /// For each file that has a record the files whose declarations it names, and how often.
+    /// For each file with a record, the files whose declarations the file names, and the number of these names.
     private(set) var uses: [Int: [Int: Int]] = [:]
-    /// The files that were changed after the index was made.
+    /// The files that changed after the index was written.
     private(set) var stale: [Int] = []
     /// The path of the store.
     let path: String
@@ -81,7 +81,7 @@ struct Index {
         try? FileManager.default.attributesOfItem(atPath: path)[.modificationDate] as? Date
     }
 
-    /// The stores of packages around and in the given folders: those of `.build`, of either build system.
+    /// The stores of packages around and in the given folders: the stores in `.build` of both build systems.
     static func stores(near roots: [String]) -> [String] {
         var packages: [URL] = []
         for root in roots {

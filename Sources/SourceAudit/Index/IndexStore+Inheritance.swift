@@ -1,14 +1,14 @@
 import CIndexStore
 
 extension IndexStore {
-    /// A class, or a protocol, and one that it inherits from or conforms to.
+    /// A type or protocol, and a class or protocol that it inherits from or conforms to.
     struct Inheritance {
         let derived: String
         let base: String
         let baseName: String
     }
 
-    /// Calls `body` for each name in a record that is in the inheritance list of a type.
+    /// Calls `body` for each name in the inheritance lists of a record's types.
     func forEachInheritance(inRecord name: String, _ body: @escaping (Inheritance) -> Void) {
         withRecord(name) { record, functions in
             let visitor = Box((functions, body))
@@ -31,7 +31,7 @@ extension IndexStore {
     }
 }
 
-/// The role of a name that something inherits from, and of its relation to that.
+/// The role of a name in an inheritance list, and of the relation to its base.
 private let isBase: UInt64 = 1 << 10
 
 /// The symbols of the types that inherit from the symbol of an occurrence.

@@ -1,11 +1,10 @@
 import CIndexStore
 import Foundation
 
-/// The compiler's index: which symbol each name is, out of the records that a build leaves behind.
-///
-/// Its library is loaded at run time. It is asked from one thread.
+/// Reads the compiler's index, which a build writes and which maps each name to its symbol. The library of the index is
+/// loaded at run time. One thread at a time may use the store.
 final class IndexStore {
-    /// Why there is no index.
+    /// The reason why the index cannot be read.
     struct Failure: Error {
         let message: String
     }
@@ -50,12 +49,12 @@ final class IndexStore {
 
         var isDefinition: Bool { roles & 2 != 0 }
         var isReference: Bool { roles & 4 != 0 }
-        /// Whether the compiler added it, and the source does not name it.
+        /// Whether the compiler generated the occurrence, so that the source does not name the symbol.
         var isImplicit: Bool { roles & 256 != 0 }
     }
 
-    /// Calls `body` for each record of a source file that is no system's, with the path of the file and the time at
-    /// which it was compiled.
+    /// Calls `body` for each record of a source file outside the system, with the path of the file and the time of its
+    /// compilation.
     func forEachRecord(_ body: @escaping (_ path: String, _ name: String, _ made: Date?) -> Void) {
         let names = Box<[String]>([])
         withExtendedLifetime(names) {
@@ -115,7 +114,7 @@ final class IndexStore {
         }
     }
 
-    /// Opens a record, if it exists, for the duration of a call.
+    /// Opens a record, if it exists, for the duration of `look`.
     func withRecord(_ name: String, _ look: (IndexReference, IndexFunctions) -> Void) {
         var error: IndexReference?
         guard let record = functions.record_create(store, name, &error) else { return }
@@ -124,14 +123,14 @@ final class IndexStore {
     }
 }
 
-/// A value that a C function hands on by its address.
+/// Boxes a value so that a C function can pass its address on.
 final class Box<Value> {
     var value: Value
 
     init(_ value: Value) { self.value = value }
 }
 
-/// The contents of a text of the library.
+/// The contents of a string of the library.
 func text(_ string: IndexString) -> String {
     guard let data = string.data else { return "" }
     return String(decoding: UnsafeRawBufferPointer(start: data, count: string.length), as: UTF8.self)

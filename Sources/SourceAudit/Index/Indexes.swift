@@ -3,11 +3,11 @@
 struct Indexes {
     private(set) var records: [Int: FileRecord] = [:]
     private(set) var uses: [Int: [Int: Int]] = [:]
-    /// The files of which no store says anything that is as new as they are.
+    /// The files for which no store has an up-to-date record.
     private(set) var stale: [Int] = []
     /// The stores that could be read.
     private(set) var stores: [String] = []
-    /// Those that could not, and why.
+    /// The stores that could not be read, with the error of each.
     private(set) var failures: [(store: String, message: String)] = []
 
     /// Reads the stores' information about the files, given by their absolute paths.

@@ -1,7 +1,7 @@
 import CIndexStore
 import Foundation
 
-/// Finds out whose member a symbol is, by its unified symbol resolution string.
+/// Determines the type that owns a symbol, from its unified symbol resolution string.
 struct SymbolOwner {
     private static let modules: Set<String> = ["Foundation", "Dispatch", "__C", "FoundationEssentials", "os", "Darwin"]
     private static let otherNames: [String: SystemType] = {
@@ -20,8 +20,8 @@ struct SymbolOwner {
 
     init(_ codeBase: CodeBase) { self.codeBase = codeBase }
 
-    /// Whether a symbol is a member of the common base class of queues and sources. Only names can show which of them
-    /// is meant.
+    /// Whether a symbol is a member of the common base class of queues and sources. Then only names can tell queues and
+    /// sources apart.
     static func isShared(_ usr: String) -> Bool {
         ["s:8Dispatch0A6ObjectC", "c:objc(cs)OS_dispatch_object", "c:objc(pl)OS_dispatch_object"].contains {
             usr.hasPrefix($0)
@@ -35,7 +35,7 @@ struct SymbolOwner {
         return result
     }
 
-    /// `c:objc(cs)NSOperation(im)cancel`
+    /// Parses `c:objc(cs)NSOperation(im)cancel`.
     private func objectiveCOwner(_ usr: String) -> (owner: SystemType?, isType: Bool) {
         for prefix in ["c:objc(cs)", "c:objc(pl)"] where usr.hasPrefix(prefix) {
             let rest = usr.dropFirst(prefix.count)
@@ -45,7 +45,7 @@ struct SymbolOwner {
         return (nil, false)
     }
 
-    /// `s:8Dispatch0A5QueueC5async…`, read out as `Dispatch.DispatchQueue.async(…) -> ()`.
+    /// Parses `s:8Dispatch0A5QueueC5async…`, whose demangled form is `Dispatch.DispatchQueue.async(…) -> ()`.
     private func swiftOwner(_ usr: String) -> (owner: SystemType?, isType: Bool) {
         let mangled = "$s" + usr.dropFirst(2)
         guard let pointer = index_store_demangle(mangled, mangled.utf8.count) else { return (nil, false) }
@@ -53,14 +53,14 @@ struct SymbolOwner {
         return Self.owner(ofDemangled: String(cString: pointer)) { codeBase.systemType(codeBase.vocabulary[$0]) }
     }
 
-    /// - Parameter ownType: The system type that a type of the code base is a kind of.
+    /// - Parameter ownType: Returns the system type from which a type of the code base inherits.
     static func owner(
         ofDemangled name: String, ownType: (String) -> SystemType?
     ) -> (owner: SystemType?, isType: Bool) {
         var text = name[...]
         if text.hasPrefix("static ") { text.removeFirst(7) }
-        // A member that a code base adds to a system type counts as a member of that type, because it moves with the
-        // type.
+        // A member that a code base adds to a system type counts as a member of that type, because a port moves both
+        // together.
         if text.hasPrefix("(extension in "), let end = text.firstIndex(of: ":") {
             text = text[text.index(after: end)...]
         }
@@ -69,7 +69,7 @@ struct SymbolOwner {
         guard let type = takeName(&text), type.first?.isLetter ?? false else { return (nil, false) }
         let owner = modules.contains(module) ? otherNames[type] : ownType(type)
         if text.isEmpty { return (owner, true) }
-        // Generic arguments of the owner, then the member. A nested type's members are not the owner's.
+        // Skips the generic arguments of the owner. The members of a nested type are not members of the owner.
         if text.first == "<", let end = text.firstIndex(of: ">") { text = text[text.index(after: end)...] }
         guard text.first == "." else { return (nil, false) }
         text.removeFirst()
@@ -77,7 +77,7 @@ struct SymbolOwner {
         return member.first?.isUppercase ?? false ? (nil, text.isEmpty) : (owner, false)
     }
 
-    /// Takes a name from the beginning: `Name`, or `(Name in _0123)` of a private one.
+    /// Removes a name from the beginning: `Name`, or `(Name in _0123)` for a private declaration.
     private static func takeName(_ text: inout Substring) -> String? {
         if text.first == "(" {
             guard let end = text.firstIndex(of: ")") else { return nil }

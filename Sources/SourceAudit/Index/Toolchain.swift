@@ -1,8 +1,8 @@
 import Foundation
 
-/// The toolchain that builds the audited code, as far as it can be found: the one whose `swift` is first in PATH.
+/// The toolchain that builds the audited code: that of the first `swift` in `PATH`.
 enum Toolchain {
-    /// The path of the first of some libraries, below `lib`, that it has.
+    /// The path of the first of some libraries that exists in the toolchain, relative to `lib`.
     static func library(_ names: [String]) -> String? {
         let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
         for folder in path.split(separator: ":") {

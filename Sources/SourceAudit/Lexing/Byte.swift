@@ -1,4 +1,4 @@
-/// The bytes that a lexer asks for.
+/// The bytes that the lexer distinguishes.
 enum Byte {
     static let newline = UInt8(ascii: "\n")
     static let `return` = UInt8(ascii: "\r")
@@ -33,7 +33,7 @@ enum Byte {
 
     static func isHexDigit(_ byte: UInt8) -> Bool { isDigit(byte) || (byte | 32) &- 97 < 6 || byte == 95 }
 
-    /// Whether a word can begin with the byte. All beyond ASCII can.
+    /// Whether a word can begin with the byte, which is true of every byte beyond ASCII.
     @inline(__always)
     static func isWordStart(_ byte: UInt8) -> Bool {
         (byte | 32) &- 97 < 26 || byte == 95 || byte >= 128 || byte == 36

@@ -1,5 +1,5 @@
 extension Lexer {
-    /// The first word of comments that speak to the audit.
+    /// The first word of a comment for the audit.
     private static let mark = Array("audit:".utf8)
 
     mutating func lineComment() {
@@ -8,7 +8,7 @@ extension Lexer {
         note(start..<position)
     }
 
-    /// A comment between marks, nested in Swift.
+    /// Skips a block comment. In Swift, block comments can be nested.
     mutating func blockComment() {
         let start = position + 2
         var depth = 0
@@ -38,7 +38,8 @@ extension Lexer {
         directives.append(start + Self.mark.count..<range.upperBound)
     }
 
-    /// A number sign: a string or a regular expression with number signs, a directive, or the first line of a script.
+    /// Lexes a number sign: a string or a regular expression with number signs, a directive, or the first line of a
+    /// script.
     mutating func lexHash() {
         var hashes = 1
         if language == .swift {
@@ -54,14 +55,14 @@ extension Lexer {
         while Byte.isWord(peek()) { position += 1 }
         let word = name == start + hashes ? vocabulary.word(bytes, start, position) : spacedDirective(name)
         add(.directive, from: start, word)
-        // The rest of the line is no code: an apostrophe in it would begin a character.
+        // The rest of the line is not code: an apostrophe in it would begin a character literal.
         switch Term(word) {
         case .pragmaDirective, .errorDirective, .warningDirective: if language == .objectiveC { skipLine() }
         default: break
         }
     }
 
-    /// The word of `# define`, as that of `#define`.
+    /// The word of `# define`, which equals the word of `#define`.
     private func spacedDirective(_ name: Int) -> Word {
         let text = [Byte.hash] + bytes[name..<position]
         return vocabulary.word(text, 0, text.count)

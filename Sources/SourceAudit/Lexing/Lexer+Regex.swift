@@ -1,6 +1,6 @@
 extension Lexer {
-    /// Whether a slash at the position divides: a value has just ended, and no blank separates it from the slash. As in
-    /// the compiler, a slash with a blank before it and none behind it begins a regular expression.
+    /// Whether a slash at the position is a division, because it follows a value. As in the compiler, a slash after a
+    /// blank and before a non-blank begins a regular expression instead.
     var isAfterOperand: Bool {
         guard let last = tokens.last, !isAfterBlank || Byte.isBlank(peek(1)) else { return false }
         switch last.kind {
@@ -26,7 +26,7 @@ extension Lexer {
         position > 0 && (Byte.isBlank(bytes[position - 1]) || Byte.isNewline(bytes[position - 1]))
     }
 
-    /// `#/…/#`, at the first number sign: on one line, or on many if a line ends after the slash.
+    /// Lexes `#/…/#` from the first number sign. It spans several lines if a line break follows the slash.
     mutating func lexRegex(hashes: Int) {
         let start = position
         position += hashes + 1
@@ -56,8 +56,8 @@ extension Lexer {
         return true
     }
 
-    /// `/…/` on one line, by the rules of the compiler: no blank after the first slash or before the last, and balanced
-    /// parentheses. Returns false, and does not advance, if it is not a regular expression.
+    /// Lexes `/…/` on one line, by the rules of the compiler: no blank after the first slash or before the last, and
+    /// balanced parentheses. If the text is not a regular expression, returns false without advancing.
     mutating func lexBareRegex() -> Bool {
         switch peek(1) {
         case 0, 9, 32, Byte.newline, Byte.return, Byte.closeParen, Byte.comma, Byte.closeSquare, Byte.closeBrace:
@@ -67,8 +67,8 @@ extension Lexer {
         guard position >= regexFreeUntil else { return false }
         let (end, isRegex) = bareRegexEnd()
         guard isRegex else {
-            // Bytes that were searched once are not searched again. Otherwise a line of slashes would take quadratic
-            // time.
+            // Notes the bytes that were searched, so that no byte is searched twice. Otherwise a line of slashes would
+            // take quadratic time.
             if end - position > 256 { regexFreeUntil = end }
             return false
         }

@@ -1,18 +1,18 @@
-/// A string literal that has begun.
+/// The delimiters of a string literal, and its place among other literals.
 struct StringLiteral {
-    /// Its number signs.
+    /// The number of number signs.
     let hashes: Int
-    /// Whether three quotes delimit it, so that it can have many lines.
+    /// Whether three quotes delimit the string, so that it can span several lines.
     let isMultiline: Bool
-    /// The parentheses that are open around its interpolations.
+    /// The number of open parentheses at the beginning of the string.
     let depth: Int
 }
 
 extension Lexer {
-    /// The longest contents that a string's token has as its word.
+    /// The maximum length of a string's contents that become the word of its token, in bytes.
     private static let longestWord = 200
 
-    /// At the first quote, or at the first number sign.
+    /// Begins a string at its first quote or first number sign.
     mutating func beginString(hashes: Int) {
         let start = position
         position += hashes
@@ -36,8 +36,8 @@ extension Lexer {
         return Byte.isNewline(peek(offset))
     }
 
-    /// Reads a short string on one line without escapes, and advances behind it. Returns its contents; nil for other
-    /// strings.
+    /// Reads a short string on one line without escapes, and advances behind it. Returns the word of its contents, or
+    /// nil for other strings.
     private mutating func plainWord(_ contents: Int, _ hashes: Int) -> Word? {
         var end = contents
         while end < bytes.count, bytes[end] != Byte.quote {
@@ -57,7 +57,7 @@ extension Lexer {
         return true
     }
 
-    /// Continues within the innermost string, to its end or to the next interpolation.
+    /// Lexes the innermost string from the position to its end or to the next interpolation.
     mutating func continueString() {
         guard let string = strings.last else { return }
         while !isAtEnd {
@@ -68,7 +68,7 @@ extension Lexer {
                 if closes(string) { return }
             case Byte.newline, Byte.return:
                 if !string.isMultiline {
-                    strings.removeLast()  // it is not closed: the compiler would refuse it, and go on here too
+                    strings.removeLast()  // the string is not closed; the compiler also continues here after its error
                     return
                 }
                 breakLine()
@@ -79,7 +79,7 @@ extension Lexer {
         strings.removeLast()
     }
 
-    /// At a backslash. Returns whether an interpolation begins.
+    /// Lexes a backslash. Returns whether an interpolation begins.
     private mutating func escape(_ string: StringLiteral) -> Bool {
         guard isClosing(position + 1, string.hashes) else {
             position += 1
@@ -99,7 +99,7 @@ extension Lexer {
         return false
     }
 
-    /// At a quote. Returns whether it ends the string.
+    /// Lexes a quote. Returns whether it ends the string.
     private mutating func closes(_ string: StringLiteral) -> Bool {
         let quotes = string.isMultiline ? 3 : 1
         for offset in 0..<quotes where peek(offset) != Byte.quote {

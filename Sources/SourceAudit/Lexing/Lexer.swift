@@ -1,5 +1,5 @@
-/// Cuts a source into tokens, in one pass and in time linear in its bytes. Any bytes are accepted: unclosed tokens end
-/// with the file, and nesting is kept in arrays, not on the stack.
+/// Splits a source into tokens, in one pass and in linear time. Any bytes are valid: an unclosed token ends with the
+/// file. Nesting is kept in arrays, not on the call stack.
 struct Lexer {
     enum Language {
         case swift, objectiveC
@@ -9,17 +9,17 @@ struct Lexer {
     let language: Language
     let vocabulary: Vocabulary
     private(set) var tokens: [Token] = []
-    /// Where lines begin, the first at 0.
+    /// The offsets at which lines begin; the first is 0.
     private(set) var lineStarts: [UInt32] = [0]
-    /// The comments that speak to the audit, without their marks: where they begin and end.
+    /// The ranges of the comments for the audit, without their comment marks.
     var directives: [Range<Int>] = []
 
     var position = 0
     /// The strings whose interpolation is being lexed, innermost last.
     var strings: [StringLiteral] = []
-    /// Parentheses that are open.
+    /// The number of open parentheses.
     private(set) var depth = 0
-    /// No slash before this place begins a regular expression.
+    /// The position before which no slash begins a regular expression.
     var regexFreeUntil = 0
 
     init(_ bytes: [UInt8], _ language: Language, _ vocabulary: Vocabulary) {
@@ -29,7 +29,7 @@ struct Lexer {
         tokens.reserveCapacity(bytes.count / 5)
     }
 
-    /// The byte so many places further on, 0 behind the end.
+    /// The byte at an offset from the position; 0 behind the end.
     @inline(__always)
     func peek(_ offset: Int = 0) -> UInt8 {
         position + offset < bytes.count ? bytes[position + offset] : 0
@@ -41,7 +41,7 @@ struct Lexer {
         tokens.append(Token(kind, start: start, word: word))
     }
 
-    /// Notes that a line begins behind a break at the position, and goes there.
+    /// Records the line that begins behind a break at the position, and advances to it.
     mutating func breakLine() {
         position += bytes[position] == Byte.return && peek(1) == Byte.newline ? 2 : 1
         lineStarts.append(UInt32(position))
@@ -89,8 +89,8 @@ struct Lexer {
         add(.mark, from: start, vocabulary.word(bytes, start, position))
     }
 
-    /// The length of a mark. It is 1, except for marks whose parts have other meanings: `->`, `==`, `===`, `!=`,
-    /// `!==`, `&&`, `||`.
+    /// The length of a mark. The length is 1, except for marks whose parts have other meanings: `->`, `==`, `===`,
+    /// `!=`, `!==`, `&&`, `||`.
     private func markLength(_ byte: UInt8) -> Int {
         switch (byte, peek(1)) {
         case (Byte.minus, Byte.greater), (Byte.ampersand, Byte.ampersand), (Byte.bar, Byte.bar): 2
@@ -105,7 +105,7 @@ struct Lexer {
         add(.word, from: start, vocabulary.word(bytes, start, position))
     }
 
-    /// A word in backticks, which goes to the end of its line at most.
+    /// Lexes a word in backticks, which ends at the latest with its line.
     private mutating func lexQuotedWord() {
         let start = position
         position += 1
@@ -134,7 +134,7 @@ struct Lexer {
         add(.number, from: start, vocabulary.word(bytes, start, position))
     }
 
-    /// Whether a dot at the position belongs to a number, as in `0xA.Ep1`; in `0xA.description` it does not.
+    /// Whether a dot at the position is part of a number, as in `0xA.Ep1` but not in `0xA.description`.
     private func isHexFraction(_ start: Int) -> Bool {
         guard position - start > 2, bytes[start + 1] | 32 == UInt8(ascii: "x") else { return false }
         var offset = 1
@@ -142,14 +142,14 @@ struct Lexer {
         return offset > 1 && peek(offset) | 32 == UInt8(ascii: "p")
     }
 
-    /// Whether a sign at the position belongs to a number, as in `1e-5`.
+    /// Whether a sign at the position is part of a number, as in `1e-5`.
     private func isExponent(_ start: Int) -> Bool {
         let last = bytes[position - 1] | 32
         let isHex = position - start > 2 && bytes[start + 1] | 32 == UInt8(ascii: "x")
         return Byte.isDigit(peek(1)) && last == (isHex ? UInt8(ascii: "p") : UInt8(ascii: "e"))
     }
 
-    /// Whether a number is a place in a tuple: `pair.0.1` has two of them.
+    /// Whether a number is the index of a tuple's element: `pair.0.1` has two of them.
     private func isAfterDot(_ start: Int) -> Bool {
         start > 0 && bytes[start - 1] == Byte.dot
     }

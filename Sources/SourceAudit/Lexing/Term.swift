@@ -1,5 +1,5 @@
-/// The words that the audit asks for by name: keywords, marks, and members that analyses look for. A vocabulary has
-/// them first, in this order.
+/// The words that the audit refers to by name: keywords, marks and names of members. In every vocabulary they have the
+/// first numbers, in this order.
 enum Term: String, CaseIterable {
     // Marks.
     case openParen = "("
@@ -37,7 +37,7 @@ enum Term: String, CaseIterable {
     case `if`, `else`, `for`, `while`, `repeat`, `do`, `catch`, `guard`, `switch`, `defer`, `return`, `in`, `is`, `as`
     case `try`, await, `super`, `nil`, `true`, `false`, `throw`, `default`, yield, each, `break`
     case underscore = "_"
-    // Those that are no names of cases.
+    // Keywords whose names differ from the names of their cases.
     case initializer = "init"
     case selfValue = "self"
     case selfType = "Self"
@@ -65,7 +65,7 @@ enum Term: String, CaseIterable {
     case blockMark = "__block"
     case strongMark = "__strong"
     case weakMark = "__weak"
-    // Containers, for their elements.
+    // Containers, whose element types the audit reads.
     case array = "Array"
     case contiguousArray = "ContiguousArray"
     case setType = "Set"
@@ -76,10 +76,10 @@ enum Term: String, CaseIterable {
     case taskOperations = "TaskOperations"
     case taskOperationsBridge = "TaskOperationsBridge"
     case withTaskOperationQueue
-    // Methods whose closure is given the elements.
+    // Methods whose closure receives the elements.
     case forEach, map, compactMap, flatMap, filter, allSatisfy, contains, first, reduce, last, values, enumerated
     case sorted, prefix, suffix, dropFirst, dropLast, reversed
-    // Members that analyses look for.
+    // Members for which analyses search.
     case wait, signal, lock, unlock, withLock, sync, main, global, current, shared, addOperation, addOperations
     case addDependency, cancel, isCancelled, start, isExecuting, isFinished, isReady, isAsynchronous, isConcurrent
     case willChangeValue, didChangeValue, completionBlock, dependencies, notify, barrier, label, value, target
@@ -100,7 +100,7 @@ extension Term {
     /// The number that a vocabulary gives the term.
     static func number(of term: Term) -> UInt32 { numbers[term]! }
 
-    /// The term that a word is, if any.
+    /// Creates the term that equals a word; nil if there is none.
     init?(_ word: Word) {
         guard word.number > 0, word.number <= Self.byNumber.count else { return nil }
         self = Self.byNumber[Int(word.number) - 1]

@@ -1,7 +1,7 @@
 /// A token of Swift or Objective-C. Comments and white space are not tokens. Interpolations in strings are lexed.
 ///
-/// Eight bytes, so that a file of 100 MB that is nothing but brackets still fits into memory. Its line is found by
-/// a search in `SourceFile.lineStarts`.
+/// A token takes eight bytes, so that a file of 100 MB that contains only brackets still fits into memory. Its line is
+/// found by a search in `SourceFile.lineStarts`.
 struct Token {
     enum Kind: UInt8 {
         /// An identifier or a keyword. Its word excludes backticks, unless it would be a keyword without them.
@@ -9,10 +9,10 @@ struct Token {
         /// A bracket, an operator or a part of one. Its word is the text.
         case mark
         case number
-        /// Its word is the contents if they are short and plain; otherwise it is `Vocabulary.none`.
+        /// A string. Its word is the contents if they are short and without escapes; otherwise it is `Vocabulary.none`.
         case string
         case regex
-        /// `#if`, `#selector`, the name of a macro. Its word has the number sign.
+        /// `#if`, `#selector`, or the name of a macro. Its word includes the number sign.
         case directive
     }
 

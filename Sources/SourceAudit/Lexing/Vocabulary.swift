@@ -1,4 +1,4 @@
-/// All texts of tokens, each once: comparing two is comparing numbers.
+/// Stores each text of a token once, so that comparing two texts is comparing two numbers.
 ///
 /// An open hash table over one array of bytes. Adding a text takes time linear in its length.
 final class Vocabulary {
@@ -6,9 +6,9 @@ final class Vocabulary {
     static let none = Word(number: 0)
 
     private var bytes: [UInt8] = []
-    /// Where each text ends; it begins where the one before ends.
+    /// The offset at which each text ends; the next text begins there.
     private var ends: [UInt32] = [0]
-    /// The numbers of texts, by their hash; 0 is a free slot.
+    /// The slots of the hash table: the number of a text, or 0 for a free slot.
     private var slots = [UInt32](repeating: 0, count: 1 << 12)
 
     init() {
@@ -27,7 +27,7 @@ final class Vocabulary {
         return word(utf8, 0, utf8.count)
     }
 
-    /// The text of a word. Bytes that are no UTF-8 are replaced.
+    /// The text of a word. Invalid UTF-8 is replaced.
     subscript(word: Word) -> String {
         let number = Int(word.number)
         guard number > 0 else { return "" }

@@ -1,5 +1,5 @@
 extension FileMatcher {
-    /// Looks for patterns that span several places.
+    /// Finds patterns that span several places.
     mutating func analyze() {
         analyzeSubclasses()
         analyzeExtensionsAndCasts()

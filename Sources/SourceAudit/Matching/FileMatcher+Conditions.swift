@@ -32,7 +32,7 @@ extension FileMatcher {
         }
     }
 
-    /// Whether no member of a value follows, and no message is sent to it.
+    /// Whether no member access follows a value, and no message is sent to the value.
     private func isLast(_ index: Int) -> Bool {
         switch file[index + 1] {
         case .openParen: file[file.partner(index + 1) + 1] != .dot
@@ -47,7 +47,7 @@ extension FileMatcher {
             || file.language == .objectiveC && (file[index + 1] == .colon || file[index + 1] == .closeSquare)
     }
 
-    /// Whether a method is handed to `forEach`, which calls it.
+    /// Whether a method is the argument of `forEach`, which calls it.
     private func isCalledForEach(_ index: Int) -> Bool {
         guard file[index + 1] == .closeParen else { return false }
         return file[file.partner(index + 1) - 1] == .forEach
@@ -59,7 +59,7 @@ extension FileMatcher {
         return file.word(position)
     }
 
-    /// The tokens of a call's arguments, or of a message's, at most 80 of them.
+    /// The tokens of the arguments of a call or a message, at most 80 of them.
     func arguments(_ index: Int) -> Range<Int> {
         let open = index + 1
         if file.language == .objectiveC, file[open] == .colon {
@@ -71,7 +71,7 @@ extension FileMatcher {
         return open..<max(open, min(file.partner(open), open + 80))
     }
 
-    /// The labels of a call's arguments.
+    /// The tokens of the labels of a call's arguments.
     func labels(_ index: Int) -> [Int] {
         guard file[index + 1] == .openParen else { return [] }
         var result: [Int] = []
@@ -111,7 +111,7 @@ extension FileMatcher {
         return false
     }
 
-    /// The methods that the closures around a token are given to, innermost first.
+    /// The methods whose arguments are the closures around a token, innermost first.
     func methodsAround(_ index: Int) -> [Int] {
         file.outline.scopes(around: index).compactMap { place in
             let scope = file.outline.scopes[place]
@@ -124,7 +124,7 @@ extension FileMatcher {
         }
     }
 
-    /// The function that an argument behind a colon is given to.
+    /// The function that receives the argument behind a colon.
     private func callee(ofArgument colon: Int) -> Int? {
         for position in stride(from: colon, to: max(0, colon - 40), by: -1) where file[position] == .openParen {
             if file.partner(position) > colon { return position - 1 }
@@ -148,7 +148,7 @@ extension FileMatcher {
         codeBase.systemType(file.typeName(around: index))?.isKind(of: .operation) ?? false
     }
 
-    /// Which variable the value before a member is, if it is a plain one.
+    /// The variable before a member, if the value before the member is a plain variable.
     func identity(ofMember index: Int) -> Identity? {
         guard file[index - 1] == .dot else { return nil }
         var name = index - 2
@@ -157,7 +157,7 @@ extension FileMatcher {
         return identity(ofVariable: name)
     }
 
-    /// The variable that a name means, `self.` before it or not.
+    /// The variable that a name denotes, with or without `self.`.
     func identity(ofVariable index: Int) -> Identity? {
         let word = file.word(index)
         let owner = file.typeName(around: index)
@@ -175,7 +175,7 @@ extension FileMatcher {
         return Identity(owner: owner, scope: -1, name: word)
     }
 
-    /// The variable that is given the value which is made at an index: `let queue = DispatchQueue(…)`.
+    /// The variable that a value created at an index initialises: `let queue = DispatchQueue(…)`.
     func identity(ofMade index: Int) -> Identity? {
         var name = index - 1
         if file[name] == .dot { name -= 2 }

@@ -5,18 +5,18 @@ struct FileMatcher {
     let codeBase: CodeBase
     let rules: Rules
     let typer: Typer
-    /// The compiler's index of the file; nil if it has no record of it, or an old one.
+    /// The compiler's index of the file; nil if its record is missing or out of date.
     let record: FileRecord?
     private(set) var findings: [Finding] = []
-    /// The places of findings by their token.
+    /// The positions in `findings` by token.
     private var places: [Int: [Int]] = [:]
-    /// The places of findings that were taken back.
+    /// The positions of removed findings.
     private var removed: Set<Int> = []
-    /// Members of system types that are used on variables, for analyses that look at more than one place.
+    /// The uses of system types' members on variables, for analyses that compare several places.
     private(set) var sites: [Site] = []
     /// The places where system types are named.
     private(set) var typeNames: [(index: Int, type: SystemType)] = []
-    /// Whether the file's target is checked by the compiler, or isolated to the main actor as a whole.
+    /// Whether the compiler checks the file's target strictly, or isolates the whole target to the main actor.
     var isChecked = false
 
     init(_ file: SourceFile, _ declarations: Declarations, _ codeBase: CodeBase, _ rules: Rules, _ record: FileRecord?)
@@ -57,7 +57,7 @@ struct FileMatcher {
     // MARK: Members
 
     private mutating func matchMember(_ index: Int, _ rules: [Rules.Rule]) {
-        // A call with a dot is of C++.
+        // A call after a dot is C++.
         if file.language == .objectiveC, file[index - 1] == .dot, file[index + 1] == .openParen { return }
         // `willChangeValue(for: \.isFinished)` is part of a state machine, which is found as a whole.
         if file[index - 6] == .willChangeValue || file[index - 6] == .didChangeValue { return }
@@ -70,7 +70,7 @@ struct FileMatcher {
         }
     }
 
-    /// The system type whose member a word is, or nil if it is none.
+    /// The system type that declares the member with a word as its name; nil if the word is not such a member.
     private func ownerType(_ index: Int, _ rules: [Rules.Rule]) -> (SystemType, Finding.Certainty)? {
         if let record {
             switch record.owner(at: file.line(index), file.column(index), named: file.text(index)) {
@@ -97,7 +97,7 @@ struct FileMatcher {
             if let type = implicitType(index), fits(type) { return (type, .likely) }
             return guess(index, rules).map { ($0, .likely) }
         }
-        // A member of the type around, without `self`.
+        // A member of the enclosing type, without `self`.
         guard file[index - 1] != .func, file[index - 1] != .var, file[index - 1] != .let, file[index + 1] != .colon,
             file.language == .swift, declarations.local(file.word(index), at: index, in: file) == nil,
             let type = codeBase.systemType(file.typeName(around: index)), fits(type)
@@ -105,7 +105,7 @@ struct FileMatcher {
         return (type, .certain)
     }
 
-    /// Whether a call has a label that only an overload of the code base's own subclass has.
+    /// Whether the labels of a call belong only to an overload in the code base's own subclass.
     private func isOwnOverload(_ index: Int, of name: Word) -> Bool {
         let chain = codeBase.chain(from: name)
         guard !chain.isEmpty, chain.contains(where: { codeBase.declares(file.word(index), in: $0.name) }) else {
@@ -116,7 +116,7 @@ struct FileMatcher {
         }
     }
 
-    /// Whether a chain begins with a type that is neither the code base's nor one that patterns are about, as in
+    /// Whether a chain begins with a type that is neither in the code base nor a subject of patterns, as in
     /// `NSAppleEventManager.shared().setEventHandler(…)`.
     private func isForeign(_ index: Int) -> Bool {
         guard let start = typer.chainStart(before: index - 1), start < index - 2, file.beginsUpper(start) else {
@@ -126,7 +126,7 @@ struct FileMatcher {
             && codeBase.alias(file.word(start)) == nil
     }
 
-    /// The system's type of a name that the code base uses for one of its own, if only the system's has the member.
+    /// The system type of a name that a type of the code base hides, if only the system type has the member.
     private func hiddenType(
         _ result: Typer.Result, _ index: Int, _ fits: (SystemType) -> Bool
     ) -> (SystemType, Finding.Certainty)? {
@@ -136,7 +136,8 @@ struct FileMatcher {
         return (type, .likely)
     }
 
-    /// The element type of a result of `map` on an optional, which was taken for a list, if it is used as one value.
+    /// The element type of a result of `map` that was read as a list, if code uses it as a single value: then `map` was
+    /// called on an optional.
     private func optionalType(
         _ result: Typer.Result, _ index: Int, _ fits: (SystemType) -> Bool
     ) -> (SystemType, Finding.Certainty)? {
@@ -146,7 +147,7 @@ struct FileMatcher {
         return (type, .likely)
     }
 
-    /// The type of a value that inherits from an unknown class, if only the system's class has the member.
+    /// The type of a value whose class inherits from an unknown class, if only the system's class has the member.
     private func foreignType(
         _ result: Typer.Result, _ index: Int, _ rules: [Rules.Rule]
     ) -> (SystemType, Finding.Certainty)? {
@@ -177,23 +178,23 @@ struct FileMatcher {
             {
                 return codeBase.systemType(type.name)
             }
-            // A timer of Combine is published on a run loop.
+            // Combine publishes a timer on a run loop.
             if let call = call(ofArgument: index - 1), file.text(call.name) == "publish" { return .runLoop }
             return ["queue", "on"].contains(file.text(label)) ? .dispatchQueue : nil
         default: return nil
         }
     }
 
-    /// The conditions of `dispatchPrecondition`.
+    /// The conditions that `dispatchPrecondition` takes.
     static let queueConditions: Set<String> = ["onQueue", "notOnQueue", "onQueueAsBarrier"]
 
-    /// The type of a parameter: of the file's own function if it has one of that name, or of the code base's.
+    /// The type of a parameter: of the file's own function of that name if there is one, otherwise of the code base's.
     private func parameter(_ label: Word, of function: Word) -> TypeReference? {
         if let own = declarations.parameters[CodeBase.MemberKey(owner: function, name: label)] { return own }
         return codeBase.parameter(label, of: function)
     }
 
-    /// The parenthesis of the call that a label is in, if it is near.
+    /// The opening parenthesis of the call that contains a label, if it is near.
     private func openParen(before label: Int) -> Int? {
         var position = label - 1
         for _ in 0..<24 {
@@ -208,13 +209,13 @@ struct FileMatcher {
         return nil
     }
 
-    /// The type of a value by its name, or by that of its member, if no other information is known.
+    /// The type of a value, guessed from the name of the value or of its member.
     private func guess(_ index: Int, _ rules: [Rules.Rule]) -> SystemType? {
         let word = file.word(index)
-        // In such a file, types of this library have the same names.
+        // With this import, types of this library may have the same names.
         if declarations.imports.contains(Word(.taskOperations)) { return nil }
         if self.rules.telling.contains(word) { return codeBase.functions.contains(word) ? nil : rules[0].types[0] }
-        // Only a queue of Dispatch takes work with these labels.
+        // Only a Dispatch queue has methods with these labels.
         if word == Word(.async) || word == Word(.sync),
             labels(index).contains(where: { file[$0] == .execute || file[$0] == .flags })
         {
@@ -228,7 +229,7 @@ struct FileMatcher {
         }
     }
 
-    /// The last name of the expression before a member, whether it is called or not.
+    /// The last name of the expression before a member, whether or not it is called.
     func receiverName(_ index: Int) -> String {
         guard file[index - 1] == .dot else { return "" }
         var position = index - 2
@@ -245,7 +246,7 @@ struct FileMatcher {
         default: break
         }
         let word = file.word(index)
-        // A function of the file's own module, or of the type around, hides that of C.
+        // A function of the file's module or of the enclosing type hides the C function.
         if file.language == .swift, file[index - 1] != .dot, !rules.contains(where: \.hasLabels),
             codeBase.declares(word, in: Vocabulary.none) || codeBase.declares(word, in: file.typeName(around: index))
         {
@@ -257,7 +258,7 @@ struct FileMatcher {
         }
     }
 
-    /// A message by the type of its receiver, or by its selector alone.
+    /// Matches a message by the type of its receiver, or by its selector alone.
     private mutating func matchMessage(_ index: Int, _ word: Word) {
         let (members, messages) = (rules.members[word] ?? [], rules.messages[word] ?? [])
         guard !(members.isEmpty && messages.isEmpty), let receiver = typer.receiver(ofMessage: index) else { return }
@@ -267,7 +268,7 @@ struct FileMatcher {
         {
             return add(rule.pattern, index, receiver.type?.isCertain == true ? .certain : .likely)
         }
-        // Of another class, the system's or the code base's own, the selector says nothing.
+        // If the receiver has another class, the selector is not significant.
         if let own = receiver.type, type == nil, codeBase.declares(word, in: own.type.name) { return }
         if type == nil, word != Word(.invalidatePrevious), let other = receiver.type, isForeign(other) { return }
         for rule in messages where holds(rule.conditions, index) {
@@ -275,7 +276,8 @@ struct FileMatcher {
         }
     }
 
-    /// Whether a value is a class, or of a class of another package that is not called after operations or queues.
+    /// Whether a receiver is a class, or an instance of another package's class whose name does not suggest an
+    /// operation or a queue.
     private func isForeign(_ receiver: Typer.Result) -> Bool {
         let name = file.vocabulary[receiver.type.name]
         if receiver.isMetatype { return true }
@@ -322,7 +324,7 @@ struct FileMatcher {
         return call(ofArgument: index + 2) != nil
     }
 
-    /// `.init(…)` behind a type, or where one is declared: `let queue: OperationQueue = .init()`.
+    /// Matches `.init(…)` behind a type or in a declaration: `let queue: OperationQueue = .init()`.
     private mutating func matchImplicitlyMade(_ index: Int) {
         guard file[index + 1] == .openParen else { return }
         let name = file[index - 2] == .equal ? index - 3 : index - 2
@@ -333,7 +335,7 @@ struct FileMatcher {
     func isModule(_ index: Int) -> Bool { file[index] == .foundation || file[index] == .dispatch }
 
     private mutating func addMade(_ type: SystemType, _ index: Int) {
-        // A subclass is found where it is declared.
+        // A subclass is found at its declaration.
         if type == .operation, file.text(index) != "Operation", file.text(index) != "NSOperation" { return }
         if type == .operationQueue || type == .thread, codeBase.declaresClass(file.word(index)) { return }
         for rule in rules.made where rule.types.contains(type) && holds(rule.conditions, index) {
@@ -378,7 +380,7 @@ struct FileMatcher {
         }.joined(separator: " && ")
     }
 
-    /// `Type.function`, as far as there are any.
+    /// The context of a token as `Type.function`, without the parts that do not exist.
     private func context(_ index: Int) -> String {
         let scopes = file.outline.scopes(around: index).filter {
             let kind = file.outline.scopes[$0].kind
@@ -396,7 +398,7 @@ struct FileMatcher {
     }
 }
 
-/// A member of a system type that is used on a variable.
+/// A use of a system type's member on a variable.
 struct Site {
     let identity: Identity
     let type: SystemType
@@ -404,7 +406,7 @@ struct Site {
     let token: Int
 }
 
-/// Which variable is meant: a local one by its scope, a member by its type.
+/// Identifies a variable: a local one by its scope, a member by its type.
 struct Identity: Hashable {
     let owner: Word
     /// The scope of a local variable, -1 for a member.

@@ -1,11 +1,11 @@
-/// The patterns by the words that begin them, for one vocabulary.
+/// The patterns by their first words, for one vocabulary.
 struct Rules {
     struct Rule {
         let pattern: Pattern
         let types: [SystemType]
         let conditions: [CompiledCondition]
 
-        /// Whether the labels of a call tell it from others of its name.
+        /// Whether the labels of a call distinguish it from others of its name.
         var hasLabels: Bool {
             conditions.contains { condition in
                 if case .label = condition { return true }
@@ -19,11 +19,11 @@ struct Rules {
     private(set) var messages: [Word: [Rule]] = [:]
     private(set) var made: [Rule] = []
     private(set) var named: [SystemType: Pattern] = [:]
-    /// The system's own names of the types.
+    /// The system's names of the types.
     let typeNames: [Word: SystemType]
-    /// Members whose names alone tell: no other library has them.
+    /// Members whose names are unique to one library.
     let telling: Set<Word>
-    /// Strings that the name of a value of a type contains.
+    /// For each type, a string that suggests the type if it occurs in the name of a value.
     static let hints: [SystemType: String] = [
         .dispatchQueue: "queue", .group: "group", .semaphore: "sem", .lock: "lock",
         .operation: "operation",
@@ -64,7 +64,7 @@ struct Rules {
     }
 }
 
-/// A condition whose words are those of a vocabulary.
+/// A condition in the words of a vocabulary.
 indirect enum CompiledCondition {
     case mentions(Word)
     case label(Word)

@@ -1,16 +1,17 @@
-/// The files that declare types, to determine uses between files by names.
+/// The files that declare types. They determine the uses between files by names.
 struct Homes {
     private var files: [Word: Int] = [:]
 
     init(_ codeBase: CodeBase) {
         for (name, declarations) in codeBase.types {
-            // A name that two files declare is ambiguous. A private name is not used by other files.
+            // A name that two files declare is ambiguous. Other files cannot use a private name.
             let homes = Set(declarations.lazy.filter { $0.isDeclaration && !$0.isPrivate }.map(\.file))
             if homes.count == 1 { files[name] = homes.first! }
         }
     }
 
-    /// The types of other files that a file names and how often, and for each of its own types the others that it names.
+    /// The types of other files that a file names, with their numbers. Also, for each type of the file, the other types
+    /// of the file that it names.
     func uses(of file: SourceFile) -> ([Word: Int], [String: Set<String>]) {
         var uses: [Word: Int] = [:]
         var types: [String: Set<String>] = [:]
@@ -29,7 +30,7 @@ struct Homes {
         return (uses, types)
     }
 
-    /// The uses of other files whose interfaces change in a move: for each such file, the number of uses of its types.
+    /// The files that a file uses and whose interfaces change in a move, with the number of uses of their types.
     func edges(_ uses: [Word: Int], changing: [Int: Set<Word>]) -> [Int: Int] {
         var edges: [Int: Int] = [:]
         for (type, count) in uses {

@@ -1,9 +1,9 @@
 import Foundation
 
-/// Which files can use which, as manifests and folders tell: a file of a package uses its own package, and local packages
-/// that it depends on.
+/// Determines which files can use which other files, from manifests and folders: a file can use its own package and the
+/// local packages on which the package depends.
 struct PackageBounds {
-    /// The folder of the package that each file is in, nil for a file of none.
+    /// The folder of each file's package; nil without a package.
     private var packages: [String?] = []
     /// The folders of the local packages that a package can use.
     private var reachable: [String: Set<String>] = [:]

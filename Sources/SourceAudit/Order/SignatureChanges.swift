@@ -1,4 +1,4 @@
-/// The types whose interfaces change in a move: a class becomes a body, a function becomes async.
+/// The types whose interfaces change in a move: a class becomes a body, or a function becomes async.
 struct SignatureChanges {
     /// The types by the file that declares them.
     private(set) var types: [Int: Set<Word>] = [:]
@@ -17,7 +17,7 @@ struct SignatureChanges {
         }
     }
 
-    /// State that moves behind a lock, and a queue that is swapped, keep the functions around them as they are.
+    /// Whether a move changes the interface around a finding. Moving state behind a lock or replacing a queue does not.
     private static func changes(_ finding: Finding) -> Bool {
         guard finding.pattern.effort != .rote else { return false }
         switch finding.pattern.step {

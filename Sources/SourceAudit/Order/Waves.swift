@@ -3,17 +3,17 @@ struct Waves {
     struct Edge: Equatable {
         let from: Int
         let to: Int
-        /// How often the one names the other.
+        /// The number of names in one node that refer to the other.
         let count: Int
     }
 
     /// The strongly connected components of the graph, each after the components that it uses.
     private(set) var components: [[Int]] = []
     private var componentOf: [Int]
-    /// The wave of each node, from 1; 0 for a node that does not count. No node uses a node of an earlier wave. Nodes
-    /// of the first wave are used only within their component.
+    /// The wave of each node, from 1; 0 for a node that does not count. No node uses a node of an earlier wave. Only
+    /// nodes of its own component use a node of the first wave.
     private(set) var wave: [Int]
-    /// The layer of each node, from 1: the nodes of the first layer use no others.
+    /// The layer of each node, from 1. The nodes of the first layer use no other nodes.
     private(set) var layer: [Int]
 
     private let edges: [[Int: Int]]
@@ -21,7 +21,7 @@ struct Waves {
 
     /// - Parameters:
     ///   - edges: For each node, the nodes that it uses, and the number of uses.
-    ///   - counts: Whether a node has something to move. The other nodes only pass uses on.
+    ///   - counts: Whether each node has findings that have to move. The other nodes only connect uses.
     init(edges: [[Int: Int]], counts: [Bool]) {
         self.edges = edges
         self.counts = counts
@@ -42,11 +42,12 @@ struct Waves {
         }
     }
 
-    /// A component with more nodes is described by one edge: finding the others takes quadratic time.
+    /// The maximum size of a component for which all edges of a cut are searched, which takes quadratic time. For a
+    /// larger component, one edge is searched.
     private static let largestOrdered = 512
 
-    /// Few edges, named seldom, without which no ring is left: those that point backwards in an order of the nodes, found
-    /// by the heuristic of Eades, Lin and Smyth (1993).
+    /// A small set of edges with few uses whose removal leaves no ring: the edges that point backwards in an order of
+    /// the nodes, found by the heuristic of Eades, Lin and Smyth (1993).
     private func cuts(of members: [Int]) -> [Edge] {
         var rest = Set(members)
         var (first, last): ([Int], [Int]) = ([], [])
@@ -72,7 +73,7 @@ struct Waves {
         }.sorted { ($0.count, $0.from, $0.to) < ($1.count, $1.from, $1.to) }
     }
 
-    /// The edge within a component that is named least often.
+    /// The edge within a component that has the fewest uses.
     private func cheapestEdge(in members: [Int]) -> Edge? {
         let component = componentOf[members[0]]
         var best: Edge?
@@ -85,7 +86,7 @@ struct Waves {
         return best
     }
 
-    /// Tarjan's strongly connected components (1972), with a stack of its own.
+    /// Finds strongly connected components with Tarjan's algorithm (1972), on an explicit stack.
     private mutating func findComponents() {
         let count = edges.count
         var number = 0
@@ -130,7 +131,8 @@ struct Waves {
         }
     }
 
-    /// Components are ordered after the components that they use. Layers are found forwards, waves backwards.
+    /// Computes waves and layers. Components are ordered after the components that they use; layers are computed
+    /// forwards, waves backwards.
     private mutating func findLevels() {
         var layers = [Int](repeating: 0, count: components.count)
         var waves = [Int](repeating: 0, count: components.count)

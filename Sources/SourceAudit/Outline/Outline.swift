@@ -1,13 +1,13 @@
-/// The nesting of a file: which brackets belong together, in which scope each token is, and under which condition.
+/// The nesting of a file: the pairs of brackets, and the scope and the `#if` condition of each token.
 struct Outline {
-    /// For each bracket the index of its partner, for any other token -1.
+    /// For each bracket the index of its partner; -1 for any other token.
     private let partners: [Int32]
     let scopes: [Scope]
-    /// For each token the place of its scope.
+    /// The index of each token's scope.
     private let scopeOfToken: [Int32]
-    /// Where the condition of `#if` changes, and the place in `conditions` from there on.
+    /// The tokens at which the `#if` condition changes, each with the index of the new condition in `conditions`.
     private var conditionChanges: [(index: Int, condition: Int)] = [(0, 0)]
-    /// A part of a condition: the tokens that stand behind a directive, and whether they must not hold.
+    /// A part of a condition: the range of tokens behind a directive, and whether the part is negated.
     typealias ConditionPart = (range: Range<Int>, isNegated: Bool)
 
     /// The conditions of branches. Each has several parts, which must all hold: the condition written at the branch,
@@ -30,7 +30,7 @@ struct Outline {
         scopeOfToken.indices.contains(index) ? Int(scopeOfToken[index]) : 0
     }
 
-    /// The scopes around a token, innermost first, without that of the file.
+    /// The scopes around a token, innermost first, without the scope of the file.
     func scopes(around index: Int) -> [Int] {
         var result: [Int] = []
         var scope = self.scope(of: index)
@@ -61,8 +61,8 @@ struct Outline {
         return conditionChanges[low].condition
     }
 
-    /// Pairs brackets. A closing bracket that does not fit the innermost open one closes as many as it can. For
-    /// example, a brace closes forgotten parentheses.
+    /// Pairs brackets. A closing bracket that does not match the innermost open bracket closes as many as it can. For
+    /// example, a brace closes unclosed parentheses.
     private static func partners(of tokens: [Token]) -> [Int32] {
         var partners = [Int32](repeating: -1, count: tokens.count)
         var open: [(index: Int, closing: Term)] = []
@@ -90,12 +90,13 @@ struct Outline {
     private mutating func findConditions(_ tokens: [Token], _ lineStarts: [UInt32]) {
         var open: [Int] = []
         var line = 0
-        // A branch follows those that it excludes, of which only the last is not negated yet.
+        // The condition of a branch includes the negated conditions of the branches before it. Only the last of these
+        // is not negated yet.
         func opposite(of parts: [ConditionPart]) -> [ConditionPart] {
             guard let last = parts.last else { return [] }
             return parts.dropLast().suffix(7) + [(last.range, !last.isNegated)]
         }
-        // Conditions are in the order of lines, so that none is visited twice.
+        // Conditions are visited in the order of lines, so that no token is visited twice.
         func endOfLine(_ index: Int) -> Int {
             while line < lineStarts.count, lineStarts[line] <= tokens[index].start { line += 1 }
             guard line < lineStarts.count else { return tokens.count }

@@ -7,7 +7,7 @@ struct Scope {
         /// The body of a function, an accessor or an initialiser.
         case function
         case closure
-        /// `if`, `for`, `do` and so on.
+        /// The block of a statement such as `if`, `for` or `do`.
         case block
         /// The block of a `defer`.
         case deferred
@@ -16,11 +16,11 @@ struct Scope {
     let kind: Kind
     /// The name of a type or function.
     let name: Word
-    /// The scope around it.
+    /// The index of the enclosing scope.
     let parent: Int
-    /// The first token of its declaration, and its opening brace.
+    /// The first token of the declaration. `open` is the opening brace.
     let head: Int
     let open: Int
-    /// Its closing brace.
+    /// The closing brace.
     var close: Int
 }

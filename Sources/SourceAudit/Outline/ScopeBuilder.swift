@@ -1,18 +1,18 @@
 /// Determines the kind of scope that each brace opens, in one pass over the tokens of a file.
 struct ScopeBuilder {
-    /// A declaration or statement whose brace is to come.
+    /// A declaration or statement whose opening brace has not been read.
     private struct Head {
         var kind: Scope.Kind
         var name: Word
         var index: Int
-        /// The brackets that are open around it: a brace in deeper ones is not its own.
+        /// The number of open brackets around the head. A brace inside more brackets does not belong to the head.
         var depth: Int
     }
 
     private let tokens: [Token]
     private let partners: [Int32]
     private let lineStarts: [UInt32]
-    /// The line of the token that is being looked at, from 0.
+    /// The line of the current token, from 0.
     private var line = 0
     private(set) var scopes: [Scope] = [
         Scope(kind: .file, name: Vocabulary.none, parent: -1, head: 0, open: -1, close: Int.max)
@@ -20,11 +20,12 @@ struct ScopeBuilder {
     private(set) var scopeOfToken: [Int32]
     private var current = 0
     private var depth = 0
-    /// The scopes that braces have opened, and the brackets that were open around them.
+    /// The scopes whose braces are open, each with the number of open brackets around it.
     private var open: [(scope: Int, depth: Int)] = []
     private var head: Head?
 
-    /// The parameters of a function longer than this are taken for those of the scope around it.
+    /// The maximum number of tokens in a function's head. Behind it, parameters count as variables of the enclosing
+    /// scope.
     private static let longestHead = 400
 
     init(_ tokens: [Token], _ partners: [Int32], _ lineStarts: [UInt32]) {
@@ -45,7 +46,7 @@ struct ScopeBuilder {
         }
     }
 
-    /// A variable that is stored has no brace on the lines that follow.
+    /// Drops the head of a stored variable at a new line, because no brace follows.
     private mutating func dropVariable(_ index: Int) {
         let before = line
         while line + 1 < lineStarts.count, lineStarts[line + 1] <= tokens[index].start { line += 1 }
@@ -83,7 +84,7 @@ struct ScopeBuilder {
             default: break
             }
         case .if, .for, .while, .guard, .switch, .do, .catch, .repeat, .else:
-            // In the parentheses of a function it is a label, as in `func f(for name: Name)`.
+            // In the parentheses of a function the word is a label, as in `func f(for name: Name)`.
             if let head, head.kind == .function, depth > head.depth { return }
             if self.term(index + 1) != .colon { begin(.block, name: Vocabulary.none, index) }
         case .defer: begin(.deferred, name: Vocabulary.none, index)
@@ -92,7 +93,7 @@ struct ScopeBuilder {
         }
     }
 
-    /// A computed property has an accessor; a stored one loses its head at its `=`.
+    /// Begins the head of a variable. A computed property has an accessor; `=` removes the head of a stored property.
     private mutating func beginVariable(_ index: Int) {
         guard isName(index + 1), head == nil || head?.kind == .function else { return }
         begin(.function, name: tokens[index + 1].word, index)
@@ -102,7 +103,7 @@ struct ScopeBuilder {
         head = Head(kind: kind, name: name, index: index, depth: depth)
     }
 
-    /// Whether `class` or one of its like declares a type: not in `class func`, nor in `x: class`, nor as a label.
+    /// Whether `class` or a similar keyword declares a type. It does not in `class func`, in `x: class`, or as a label.
     private func isTypeDeclaration(_ index: Int) -> Bool {
         guard isName(index + 1) else { return false }
         switch term(index + 1) {
@@ -136,7 +137,7 @@ struct ScopeBuilder {
         head = nil
     }
 
-    /// Heads that wait around a closure, as `if` does around that in its parentheses.
+    /// The heads outside the open closures, such as an `if` whose parentheses contain a closure.
     private var savedHeads: [Head?] = []
 
     private mutating func push(_ kind: Scope.Kind, _ name: Word, _ head: Int, _ index: Int) {
@@ -181,7 +182,7 @@ struct ScopeBuilder {
         case .openParen, .openSquare: depth += 1
         case .closeParen:
             depth = max(0, depth - 1)
-            // A C function: `name(…) {` outside of any other.
+            // A C function: `name(…) {` outside of any other function.
             if scopes[current].kind == .file || scopes[current].kind == .type, head == nil,
                 self.term(index + 1) == .openBrace, partners[index] > 0, isName(Int(partners[index]) - 1)
             {
@@ -194,7 +195,7 @@ struct ScopeBuilder {
         }
     }
 
-    /// The first part of a method's name: behind the type in parentheses.
+    /// The first part of a method's name, which follows the type in parentheses.
     private func methodName(_ index: Int) -> Word {
         let close = partners[index + 1]
         return close >= 0 && isName(Int(close) + 1) ? tokens[Int(close) + 1].word : Vocabulary.none

@@ -10,11 +10,11 @@ struct Comparison: Codable {
     let newSites: Int
     let oldEffort: Int
     let newEffort: Int
-    /// Places of the old report that the new one does not have, and the other way round.
+    /// The number of places that only the old report has. `come` has the entries that only the new one has.
     let gone: Int
     let come: [Report.Entry]
     let families: [Family]
-    /// The files that have nothing left.
+    /// The files that have no remaining findings.
     let finishedFiles: [String]
 
     init(old: Report, new: Report) {
@@ -34,7 +34,7 @@ struct Comparison: Codable {
         finishedFiles = Set(oldLeft.map(\.file)).subtracting(newLeft.map(\.file)).sorted()
     }
 
-    /// Whether two reports have findings, but none in the same file: then one of them is of something else.
+    /// Whether both reports have findings but share no file. Then they probably report on different code.
     static func areUnrelated(_ old: Report, _ new: Report) -> Bool {
         guard !old.findings.isEmpty, !new.findings.isEmpty else { return false }
         let prints = Set(old.findings.map(\.fingerprint))
@@ -61,7 +61,7 @@ struct Comparison: Codable {
 
     private func hours(_ effort: Int) -> String { Table.text(Double(effort) / 4) }
 
-    /// How much of the old is done.
+    /// The share of the old findings that are done.
     private func share(_ old: Int, _ new: Int) -> String {
         old == 0 ? "" : "\((old - new) * 100 / old) % done"
     }

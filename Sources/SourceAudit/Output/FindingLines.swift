@@ -1,9 +1,9 @@
-/// A line for each finding, as Xcode shows it beside the source, or a workflow of GitHub in a pull request. Xcode
-/// needs absolute paths; a workflow needs paths from the root of the repository.
+/// One line for each finding, in the form that Xcode shows beside the source, or that a GitHub workflow shows in a pull
+/// request. Xcode needs absolute paths; a workflow needs paths relative to the root of the repository.
 struct FindingLines {
     let text: String
 
-    /// - Parameter new: Findings that a baseline does not have, nil without one: then all are written.
+    /// - Parameter new: The findings that a baseline does not have; nil, without a baseline, writes all findings.
     init(_ report: Report, new: [Report.Entry]?, isGitHub: Bool) {
         let entries = new ?? report.findings.filter { $0.allowance == nil }
         var paths = RepositoryPaths()
@@ -23,7 +23,7 @@ struct FindingLines {
         "\(path):\(entry.line):\(entry.column): warning: \(message(entry)) [\(entry.pattern)]\n"
     }
 
-    /// A workflow command, in whose properties and message some characters are escaped.
+    /// A workflow command. Some characters in its properties and its message are escaped.
     private static func gitHubLine(_ entry: Report.Entry, _ path: String) -> String {
         let properties =
             "file=\(escapedProperty(path)),line=\(entry.line),col=\(entry.column),title=\(entry.pattern)"

@@ -12,7 +12,7 @@ enum GuideText {
     private static let recipes = "Sources/MigrationExamples/Recipes"
     private static let articles = "Sources/TaskOperations/TaskOperations.docc"
 
-    /// The path of a recipe's page in the package, with the heading behind `#` if the name has one.
+    /// The path of a recipe's page in the package, with `#` and the heading if the name has one.
     static func path(of recipe: String) -> String {
         let parts = recipe.split(separator: "#", maxSplits: 1)
         let file =
@@ -47,7 +47,7 @@ enum GuideText {
         return section(of: text, parts.count == 2 ? String(parts[1]) : nil)
     }
 
-    /// The text from a heading up to the next one, or below the first heading of a text.
+    /// The text from a heading to the next one; without an anchor, the text below the first heading.
     static func section(of text: String, _ anchor: String?) -> String? {
         var lines: [Substring]?
         var isCode = false
@@ -63,7 +63,7 @@ enum GuideText {
         return lines?.joined(separator: "\n")
     }
 
-    /// The anchor of a heading: in lower case, without punctuation, with hyphens for spaces.
+    /// The anchor of a heading: lower case, without punctuation, and with hyphens instead of spaces.
     static func anchor(of heading: Substring) -> String {
         let title = heading.drop { $0 == "#" || $0 == " " }.lowercased()
         return String(title.filter { $0.isLetter || $0.isNumber || " -_".contains($0) }.map { $0 == " " ? "-" : $0 })

@@ -1,5 +1,5 @@
 extension HTMLPage {
-    /// Draws the waves: a column each, a box a file, a line for each use of the file that is looked at.
+    /// Draws the waves: a column for each wave, a box for each file, and a line for each use of the chosen file.
     static let drawing = #"""
         const perColumn = 40;
         function draw() {

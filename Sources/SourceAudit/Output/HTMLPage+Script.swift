@@ -1,5 +1,5 @@
 extension HTMLPage {
-    /// Lists the findings, and shows the chosen one. Texts are inserted into the page as texts, never as markup.
+    /// Lists the findings, and shows the chosen finding. Texts are inserted as text nodes, never as markup.
     static let script = #"""
         "use strict";
         const { report, recipes, tests, folder } = JSON.parse(document.getElementById("data").textContent);

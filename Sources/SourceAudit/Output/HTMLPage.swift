@@ -1,6 +1,6 @@
 import Foundation
 
-/// A report as one page that needs nothing else: no network, no other file.
+/// A report as one self-contained page, which needs no network and no other file.
 struct HTMLPage {
     let text: String
 
@@ -18,17 +18,17 @@ struct HTMLPage {
     private struct Contents: Encodable {
         let report: Report
         let recipes: [String: String]
-        /// The files with findings that are tests.
+        /// The test files that have findings.
         let tests: [String]
-        /// The folder from which paths are told.
+        /// The folder to which paths are relative.
         let folder: String
     }
 
-    /// JSON that can be embedded in a script element, because it contains no end tag.
+    /// JSON that contains no end tag, so that a script element can contain it.
     private static func json(_ contents: Contents) -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // The report has been encoded from strings and numbers alone, which always can be.
+        // The report consists of strings and numbers, which can always be encoded.
         let data = (try? encoder.encode(contents)) ?? Data("null".utf8)
         return String(decoding: data, as: UTF8.self)
             .replacing("<", with: "\\u003C").replacing("\u{2028}", with: "\\u2028").replacing(

@@ -31,14 +31,14 @@ private struct ReportBuilder {
     /// The order in which files move. Findings of strict checking and remains of the bridge do not delay a file: these
     /// steps follow all moves.
     private let order: Waves
-    /// The order of all files that have something left.
+    /// The order of all files that have remaining findings.
     private let all: Waves
-    /// The wave of files in which nothing has to move.
+    /// The wave of files in which no finding has to move.
     private let last: Int
-    /// For each file those with findings that use it.
+    /// For each file, the files with findings that use it.
     private let users: [[Int]]
     private var repositoryPaths = RepositoryPaths()
-    /// How often a line has been seen: the second one of a kind has a fingerprint of its own.
+    /// How often a line has occurred. A repeated line needs its own fingerprint.
     private var ordinals: [String: Int] = [:]
 
     init(_ result: AuditResult, _ left: [Finding]) {
@@ -51,7 +51,7 @@ private struct ReportBuilder {
             for used in uses.keys where files[used] != nil { users[used].append(number) }
         }
         self.users = users
-        // No other file uses a test. It moves with the tested files, and delays none.
+        // No file uses a test. A test moves with the files that it tests, and delays no file.
         let edges = result.uses.enumerated().map { number, uses in
             Place.isTest(result.paths[number]) ? [:] : uses
         }
@@ -69,7 +69,7 @@ private struct ReportBuilder {
         var summary = Report.Summary()
         var left = left
         summary.allowed = result.findings.count - left.count
-        // Until all moves are done, findings of strict checking are listed and not counted.
+        // Until all moves are done, findings of strict checking are listed but not counted.
         if left.contains(where: { !$0.pattern.step.isAfterMoves }) { left.removeAll { $0.pattern.family == .checking } }
         summary.sites = left.count
         summary.certain = left.filter { $0.certainty == .certain }.count

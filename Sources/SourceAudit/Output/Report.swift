@@ -37,11 +37,11 @@ public struct Report: Codable, Sendable {
         public var certain = 0
         public var likely = 0
         public var files = 0
-        /// The sum of weights: 1 by rote, 3 if callers change, 8 if it has to be thought about.
+        /// The sum of weights: 1 for a mechanical change, 3 if callers change, 8 if the change needs thought.
         public var effort = 0
         public var withoutRecipe = 0
         public var families: [String: Int] = [:]
-        /// The effort in hours, estimated for each site, and the part of sites and hours that is in tests.
+        /// The effort in hours, from an estimate for each site. `testSites` and `testHours` are the parts in tests.
         public var hours: Double?
         public var testSites: Int?
         public var testHours: Double?
@@ -57,7 +57,7 @@ public struct Report: Codable, Sendable {
         public var meaning: String
         public var sites: Int
         public var files: Int
-        /// The part of the sites that is in tests.
+        /// The number of the sites that are in tests.
         public var testSites: Int?
     }
 
@@ -67,14 +67,14 @@ public struct Report: Codable, Sendable {
         public var line: Int
         public var column: Int
         public var certainty: String
-        /// The condition of `#if` around it.
+        /// The condition of `#if` around the finding.
         public var condition: String?
-        /// The type and function that it is in.
+        /// The type and function that contain the finding.
         public var context: String?
         public var source: String
-        /// The reason that a comment gives for leaving it.
+        /// The reason for keeping the site, from a comment.
         public var allowance: String?
-        /// The same for the same place in an older or newer source, as long as its line is the same.
+        /// An identifier that stays the same in older and newer sources while the line is the same.
         public var fingerprint: String
     }
 
@@ -89,20 +89,20 @@ public struct Report: Codable, Sendable {
         public var path: String
         public var sites: Int
         public var effort: Int
-        /// The wave, from 1: a wave is used only by files of earlier waves and its own; no other remaining file uses a
-        /// file of wave 1.
+        /// The wave, from 1. Only files of earlier waves and of the same wave use a wave. No other remaining file uses
+        /// a file of wave 1.
         public var wave: Int
-        /// The layer, from 1: a layer uses only files of earlier layers; layer 1 uses no file that has something left
-        /// to move.
+        /// The layer, from 1. A layer uses only files of earlier layers. Layer 1 uses no file that has findings to
+        /// move.
         public var layer: Int
-        /// The files with findings that it uses, and that use it.
+        /// The files with findings that the file uses. `usedBy` are the files that use it.
         public var uses: [String]
         public var usedBy: [String]
-        /// The steps of the guide that its findings belong to.
+        /// The steps of the guide for the file's findings.
         public var steps: [Int]
-        /// The pattern that takes most thought.
+        /// The pattern that needs the most thought.
         public var hardest: String
-        /// Its types with findings, those first that no other type of the file uses.
+        /// The file's types with findings. Types that no other type of the file uses are first.
         public var types: [TypeRow]
     }
 
@@ -118,7 +118,7 @@ public struct Report: Codable, Sendable {
         /// The use within the ring that is cheapest to cut.
         public var cutFrom: String
         public var cutTo: String
-        /// How often it is named.
+        /// The number of uses that would be cut.
         public var cutCount: Int
         /// All uses whose removal opens the ring, the cheapest first.
         public var cuts: [Cut]?

@@ -1,8 +1,9 @@
 import Foundation
 
-/// The paths of files from the root of their repository. They do not depend on the current folder of the audit.
+/// Converts paths to paths relative to the root of their repository, which do not depend on the current folder.
 ///
-/// The root is the nearest folder with `.git`, otherwise that of the manifest. A file below neither keeps its path.
+/// The root is the nearest folder with `.git`, or else the nearest folder with a manifest. Without a root, a path does
+/// not change.
 struct RepositoryPaths {
     private var roots: [String: String?] = [:]
     private let current = FileManager.default.currentDirectoryPath

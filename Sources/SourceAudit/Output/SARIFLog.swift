@@ -62,7 +62,7 @@ struct SARIFLog {
         let ruleId: String
         let ruleIndex: Int
         let level: String
-        /// How sure the finding is, of 100.
+        /// The certainty of the finding, from 0 to 100.
         let rank: Double
         let message: Message
         let locations: [Location]
@@ -94,7 +94,7 @@ struct SARIFLog {
         let snippet: Message
     }
 
-    /// The name by which paths refer to the root of the repository.
+    /// The name that represents the root of the repository in paths.
     private static let root = "SRCROOT"
 
     private var log: Log {
@@ -137,7 +137,7 @@ struct SARIFLog {
 
     private static func level(of pattern: Pattern) -> String { pattern.effort == .thought ? "warning" : "note" }
 
-    /// The address of a page in the package that the audit was built from.
+    /// The URL of a page in the package that the audit was built from.
     private static func address(ofPage page: String) -> String {
         let parts = page.split(separator: "#", maxSplits: 1)
         let anchor = parts.count == 2 ? "#\(parts[1])" : ""
@@ -168,12 +168,12 @@ struct SARIFLog {
     }
 }
 
-/// Columns as SARIF counts them. Those of findings are in bytes.
+/// Converts columns of findings, which count bytes, to the columns of SARIF, which count UTF-16 code units.
 private struct Columns {
     private var path = ""
     private var lines: [Data.SubSequence] = []
 
-    /// Findings come file by file, so that each is read once.
+    /// Findings are in the order of their files, so that each file is read once.
     mutating func utf16Column(of entry: Report.Entry) -> Int {
         if path != entry.file {
             path = entry.file

@@ -2,13 +2,13 @@
 extension Report {
     public struct Start: Codable, Sendable {
         public var hotSpots: [HotSpots]
-        /// Files in which everything is by rote, and that nothing that is left uses.
+        /// Files that need only mechanical changes, and that no file with remaining findings uses.
         public var quickWins: [QuickWin]
-        /// Findings that `--fix` rewrites, unless it finds a use without a counterpart.
+        /// The number of findings that `--fix` rewrites, unless a use has no counterpart.
         public var fixable: Int
     }
 
-    /// Places of one kind, by file, those first whose files are used most.
+    /// Places of one kind, by file. Files with the most users are first.
     public struct HotSpots: Codable, Sendable {
         public var title: String
         public var reason: String
@@ -21,7 +21,8 @@ extension Report {
         public var line: Int
         public var source: String
         public var recipe: String?
-        /// The sites of its kind in the file, and the files with findings that use it.
+        /// The number of sites of this kind in the file. `usedBy` is the number of files with findings that use the
+        /// file.
         public var sites: Int
         public var usedBy: Int
     }
@@ -31,8 +32,8 @@ extension Report {
         public var sites: Int
     }
 
-    /// A target or folder: the folder below `Sources` or `Tests`, or the first folder below the common one of all
-    /// files.
+    /// A target or folder: the folder below `Sources` or `Tests`, or the first folder below the folder that all files
+    /// share.
     public struct FolderRow: Codable, Sendable {
         public var path: String
         public var isTest: Bool
@@ -42,13 +43,13 @@ extension Report {
     }
 }
 
-/// A kind of pattern for which this package exists.
+/// A kind of pattern that this package replaces especially well.
 struct HotKind {
     let title: String
     let reason: String
     let patterns: Set<String>
 
-    /// In the order in which they are shown.
+    /// All kinds, in display order.
     static let all = [
         HotKind(
             title: "Subclasses of Operation and OperationQueue", reason: "each becomes a body with a result",
@@ -81,8 +82,8 @@ struct HotKind {
 
 extension Report.Start {
     /// - Parameters:
-    ///   - left: The findings that are left, without those of tests.
-    ///   - users: How many files with findings use each file.
+    ///   - left: The remaining findings outside tests.
+    ///   - users: The number of files with findings that use each file.
     init(_ left: [Finding], users: [Int: Int]) {
         let byFile = Dictionary(grouping: left, by: \.file)
         hotSpots = HotKind.all.compactMap { kind in
@@ -106,7 +107,7 @@ extension Report.Start {
     }
 }
 
-/// Which files are tests, and which target or folder a file belongs to.
+/// Determines whether a file is a test, and its target or folder.
 enum Place {
     static func isTest(_ path: String) -> Bool {
         let parts = path.split(separator: "/")
@@ -117,7 +118,7 @@ enum Place {
         return isInTests || ["Tests", "Test", "Spec", "TestCase"].contains { name.hasSuffix($0) }
     }
 
-    /// - Parameter shared: The folders that all files are in.
+    /// - Parameter shared: The number of folders that all files share.
     static func folder(of path: String, shared: Int) -> String {
         let folders = path.split(separator: "/").dropLast()
         if let place = folders.lastIndex(where: { ["Sources", "Source", "Tests"].contains($0) }) {
@@ -126,7 +127,7 @@ enum Place {
         return folders.prefix(shared + 1).joined(separator: "/")
     }
 
-    /// How many folders all paths begin with.
+    /// The number of leading folders that all paths share.
     static func sharedFolders(_ paths: [String]) -> Int {
         guard var shared = paths.first.map({ Array($0.split(separator: "/").dropLast()) }) else { return 0 }
         for path in paths { shared = zip(shared, path.split(separator: "/").dropLast()).prefix { $0 == $1 }.map(\.0) }
@@ -135,7 +136,7 @@ enum Place {
 }
 
 extension Pattern.Effort {
-    /// The hours that a site is estimated at.
+    /// The estimated hours for a site.
     var hours: Double { Double(weight) / 4 }
 
     /// The basis of the hours, for reports.

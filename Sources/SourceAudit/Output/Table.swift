@@ -22,7 +22,7 @@ struct Table {
             parts.append(
                 new.isEmpty ? "No new findings since the baseline.\n" : "New since the baseline:\n" + files(new))
         } else if !isSummary {
-            // Findings that are not counted yet are not listed here either.
+            // Findings that do not count yet are not listed.
             let isCounted = report.summary.families[Pattern.Family.checking.rawValue] != nil
             parts.append(
                 files(report.findings.filter { isCounted || Patterns.byID[$0.pattern]?.family != .checking }))
@@ -55,7 +55,7 @@ struct Table {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// Hot spots with their reasons, then quick wins, then a line for each other pattern.
+    /// Hot spots with their reasons, then quick wins, then one line for each other pattern.
     private var start: String {
         guard let start = report.start else { return "" }
         var text = ""
@@ -85,7 +85,7 @@ struct Table {
         return text
     }
 
-    /// The most files of a kind that the first screen shows.
+    /// The maximum number of files of a kind on the first screen.
     private static let spots = 5
 
     private var patternTable: String {
@@ -117,7 +117,7 @@ struct Table {
         ).joined(separator: "\n") + "\n"
     }
 
-    /// Hours, to a quarter if they are few.
+    /// Hours as text; a small number is rounded to a quarter.
     static func text(_ hours: Double) -> String {
         let rounded = hours < 10 ? hours : hours.rounded()
         return rounded == rounded.rounded() ? "\(Int(rounded))" : "\(rounded)"
@@ -154,8 +154,7 @@ struct Table {
         }.joined(separator: "\n")
     }
 
-    /// The entries, without long rows of the same pattern: such a row is shown as one line, with the number of the
-    /// others.
+    /// The entries, with each long sequence of the same pattern as one line that shows the number of the others.
     private static func runs(_ entries: [Report.Entry]) -> [(entry: Report.Entry, more: String)] {
         var runs: [[Report.Entry]] = []
         for entry in entries {
@@ -232,7 +231,7 @@ struct Table {
 }
 
 extension Report.PatternRow {
-    /// A pattern of which nothing is left.
+    /// Creates a row for a pattern that has no remaining findings.
     init(_ pattern: Pattern) {
         self.init(
             id: pattern.id, family: pattern.family.rawValue, title: pattern.title, recipe: pattern.recipe,

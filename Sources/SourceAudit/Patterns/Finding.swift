@@ -1,29 +1,29 @@
 /// A place where a pattern was found.
 public struct Finding: Sendable {
-    /// How sure it is.
+    /// The certainty of a finding.
     public enum Certainty: String, Sendable {
-        /// The compiler's index says so, or the names have one reading only.
+        /// The compiler's index identifies the symbol, or the names have only one reading.
         case certain
-        /// By a name, or by how places fit together.
+        /// A name or the relation between several places suggests the pattern.
         case likely
     }
 
     public internal(set) var pattern: Pattern
-    /// The path as it was reached from the paths that were given.
+    /// The path of the file, beginning with the given path.
     public let path: String
-    /// From 1, the column in bytes.
+    /// The line, from 1. `column` counts bytes, from 1.
     public let line: Int
     public let column: Int
     public var certainty: Certainty
-    /// The condition of `#if` around it, empty if there is none.
+    /// The condition of `#if` around the finding; empty if there is none.
     public let condition: String
-    /// Its line, without the blanks around it.
+    /// The line of the finding, without leading and trailing white space.
     public let source: String
-    /// The type or function that it is in, empty at the top of a file.
+    /// The type or function that contains the finding; empty at the top of a file.
     public let context: String
-    /// The reason that a comment gives for leaving it, nil if there is none.
+    /// The reason for keeping the site, from a comment; nil if there is none.
     public var allowance: String?
-    /// The number of its file, and its token there.
+    /// The number of the file. `token` is the index of the token in the file.
     let file: Int
     let token: Int
 }

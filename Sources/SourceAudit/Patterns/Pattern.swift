@@ -1,19 +1,19 @@
-/// A construct of a code base that a port replaces, as data: its recognition and its replacement.
+/// A construct that a port replaces, as data: its recognition and its replacement.
 public struct Pattern: Sendable {
-    /// How much thought a site takes.
+    /// The amount of thought that a site needs.
     public enum Effort: Int, Sendable, CaseIterable {
-        /// None: it may stay as it is.
+        /// None: the site may stay unchanged.
         case kept = 0
-        /// By rote: the recipe's lines take the place of the old ones.
+        /// Mechanical: the lines of the recipe replace the old lines.
         case rote = 1
         /// The callers change with it.
         case callers = 2
-        /// It has to be thought about.
+        /// The change needs thought.
         case thought = 3
-        /// The file is wrapped or translated first.
+        /// The file has to be wrapped or translated first.
         case translation = 4
 
-        /// The weight of a site in sums: about the hours that it takes, in quarters.
+        /// The weight of a site in sums, approximately its time in quarters of an hour.
         public var weight: Int {
             switch self {
             case .kept: 0
@@ -25,7 +25,7 @@ public struct Pattern: Sendable {
         }
     }
 
-    /// The step of the guide's section on order in which a pattern goes.
+    /// The step of the guide's section on order to which a pattern belongs.
     public enum Step: Int, Sendable, CaseIterable {
         case queues = 2
         case leaves = 3
@@ -35,7 +35,7 @@ public struct Pattern: Sendable {
         case checking = 7
         case bridge = 8
 
-        /// Whether a step waits until everything has moved, in a target at least.
+        /// Whether a step waits until everything has moved, at least in its target.
         var isAfterMoves: Bool { self == .checking || self == .bridge }
 
         public var title: String {
@@ -60,15 +60,15 @@ public struct Pattern: Sendable {
     enum Shape: Sendable {
         /// A member of one of the types, on a value or on the type itself.
         case member([String], of: [SystemType], when: [Condition] = [])
-        /// A value of a type that is made.
+        /// The creation of a value of one of the types.
         case made([SystemType], when: [Condition] = [])
-        /// A function, a macro or a global variable by its name.
+        /// A function, a macro or a global variable with one of the names.
         case function([String], when: [Condition] = [])
-        /// A message of Objective-C by the first part of its selector.
+        /// An Objective-C message, by the first part of its selector.
         case message([String], when: [Condition] = [])
         /// The name of one of the types in a type position: of a property, a parameter, a result, a generic argument.
         case named([SystemType])
-        /// By code that looks at more than one place.
+        /// A search by code that examines several places.
         case analysis
     }
 
@@ -77,11 +77,11 @@ public struct Pattern: Sendable {
     public let family: Family
     /// The name of the construct in the old API.
     public let title: String
-    /// The page that tells how to port it, as `Dispatch/concurrentPerform`, nil if there is no recipe.
+    /// The page that explains the port, as `Dispatch/concurrentPerform`; nil without a recipe.
     public let recipe: String?
     public let effort: Effort
     public let step: Step
-    /// The meaning for the port, in a sentence.
+    /// The consequence for the port, in a sentence.
     public let meaning: String
     let shapes: [Shape]
 
@@ -104,7 +104,7 @@ extension Pattern {
     /// The page for files that Swift cannot change in place.
     static let objectiveCRecipe = "Dispatch/ObjectiveC"
 
-    /// The pattern in Objective-C: its file is wrapped, or translated first; the pattern's own recipe follows.
+    /// The pattern in Objective-C: the file is wrapped or translated first; then the pattern's own recipe applies.
     var inObjectiveC: Pattern {
         let isKept = effort == .kept
         return Pattern(
@@ -120,43 +120,43 @@ indirect enum Condition: Sendable {
     case mentions(String)
     /// An argument has the label.
     case label(String)
-    /// The value that the member is of ends with the name, as in `DispatchQueue.main.async`.
+    /// The expression before the member ends with the name, as in `DispatchQueue.main.async`.
     case on(String)
-    /// It is called.
+    /// The member or function is called.
     case called
-    /// No value and no type precede it, and it is not awaited, as in `sleep(1)`.
+    /// No value and no type precede the function, and it is not awaited, as in `sleep(1)`.
     case free
-    /// A value is assigned to it.
+    /// A value is assigned to the member.
     case assigned
-    /// The number is assigned to it.
+    /// The number is assigned to the member.
     case assignedNumber(String)
     /// The first argument is the number.
     case argument(String)
-    /// It is in the body of a loop.
+    /// The name is in the body of a loop.
     case inLoop
-    /// It is in a closure that a queue executes.
+    /// The name is in a closure that a queue executes.
     case inQueueBlock
-    /// It is in a body of an `Operation` subclass.
+    /// The name is in a body of an `Operation` subclass.
     case inOperation
     /// The name of the value contains the text, in lower case.
     case named(String)
-    /// It is given a closure and nothing else.
+    /// The only argument is a closure.
     case closureOnly
-    /// It is given a closure with nothing in it.
+    /// The argument is an empty closure.
     case emptyClosure
-    /// No member of it follows.
+    /// No member access follows.
     case last
     case not(Condition)
 }
 
-/// All patterns, in the order in which they are tried.
+/// All patterns, in the order in which they are matched.
 enum Patterns {
     static let all: [Pattern] =
         operations + advanced + queues + dispatch + groups + semaphores + workItems + sources + threads + locks + timers
         + systems
         + checking + ported
 
-    /// The same, and each as it is reported in Objective-C.
+    /// All patterns, each also in its Objective-C form.
     static let reported = all + all.map(\.inObjectiveC)
 
     static let byID = Dictionary(uniqueKeysWithValues: reported.map { ($0.id, $0) })

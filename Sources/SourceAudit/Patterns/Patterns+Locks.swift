@@ -1,5 +1,5 @@
 extension Patterns {
-    /// Locks of every kind, and the state that they guard.
+    /// Locks of every kind, and the state that they protect.
     static let locks: [Pattern] = [
         Pattern(
             "lock-two-sections", .locks, "A check and an action in two critical sections",

@@ -1,5 +1,5 @@
 extension Patterns {
-    /// Threads, calls that are performed on them, and values that belong to one.
+    /// Threads, calls that run on them, and values that belong to a single thread.
     static let threads: [Pattern] = [
         Pattern(
             "thread-subclass", .threads, "Thread subclass", recipe: "Threads/Thread.start", .thought, .leaves,

@@ -1,12 +1,12 @@
-/// The findings that comments allow: `// audit:allow(semaphore-lock) the C library calls back on this thread`.
+/// Comments that allow findings: `// audit:allow(semaphore-lock) the C library calls back on this thread`.
 ///
-/// The parentheses contain patterns or families; a reason must follow. The comment applies to its line, or to the next
-/// one if it is alone on its line. `allow-file` applies to the whole file.
+/// The parentheses contain patterns or families; a reason must follow. The comment applies to its line, or, if it is
+/// alone on its line, to the next line with code. `allow-file` applies to the whole file.
 struct Allowances {
     private struct Allowance {
         let names: Set<String>
         let reason: String
-        /// Its line, nil for the whole file.
+        /// The line to which the comment applies; nil for the whole file.
         let line: Int?
         let writtenOn: Int
     }
@@ -41,7 +41,7 @@ struct Allowances {
             Allowance(names: Set(names), reason: String(reason), line: target, writtenOn: line))
     }
 
-    /// Gives findings the reasons for leaving them, and notes which comments allow nothing.
+    /// Stores the reasons in the findings that comments allow, and notes comments that allow no finding.
     mutating func apply(to findings: inout [Finding], path: String) {
         var unused = Set(allowances.indices)
         for index in findings.indices {
@@ -66,7 +66,7 @@ struct Allowances {
 }
 
 extension SourceFile {
-    /// The line of a comment, or of the next token if the comment is alone on its line.
+    /// The line to which a comment applies: its own, or that of the next token if the comment is alone on its line.
     func lineMeant(byCommentAt offset: Int) -> Int {
         var (low, high) = (0, tokens.count)
         while low < high {

@@ -1,7 +1,7 @@
 import Foundation
 
-/// Reads a code base twice: for its declarations, and for the sites of each pattern. In between, it keeps only the
-/// declarations, so that memory does not grow with the source.
+/// Reads a code base twice: for its declarations, and for the sites of each pattern. Between the passes it keeps only
+/// the declarations, which limits its memory.
 public struct Auditor {
     public var paths: [String]
     /// Names or paths of files and folders that are not read.
@@ -9,9 +9,9 @@ public struct Auditor {
     /// The index stores to use; empty to look for them in `.build`.
     public var indexStores: [String] = []
     public var usesIndex = true
-    /// The path of libIndexStore, nil for the toolchain's.
+    /// The path of libIndexStore; nil for that of the toolchain.
     public var indexLibrary: String?
-    /// Is told how many files of how many are done, in both passes together.
+    /// Called with the number of finished files and the total, where both passes count.
     public var progress: (Int, Int) -> Void = { _, _ in }
 
     public init(paths: [String]) { self.paths = paths }
@@ -34,8 +34,8 @@ public struct Auditor {
         return findings
     }
 
-    /// - Parameter visit: Called with each file that has been matched, and its findings without those that comments
-    ///   allow.
+    /// - Parameter visit: Called with each file after it is matched, and with its findings, except those that
+    ///   comments allow.
     func result(visit: (FileMatcher, [Finding]) -> Void = { _, _ in }) -> AuditResult {
         let walk = FileWalk(paths, excluded: excluded)
         let vocabulary = Vocabulary()
@@ -89,7 +89,7 @@ public struct Auditor {
         return result
     }
 
-    /// The bytes of a file, or nil and a note.
+    /// Reads the bytes of a file. Returns nil and adds a note if the file cannot be read.
     private static func read(_ path: String, _ notes: inout [Note]) -> [UInt8]? {
         guard let data = FileManager.default.contents(atPath: path) else {
             let isThere = FileManager.default.fileExists(atPath: path)

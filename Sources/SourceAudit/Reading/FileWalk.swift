@@ -6,10 +6,9 @@ public struct Note: Sendable, Codable, Equatable {
     public let message: String
 }
 
-/// Finds the sources below some paths, in the order of their names.
+/// Finds the source files below some paths, sorted by name.
 struct FileWalk {
-    /// Folders that are skipped, besides bundles of documentation: their files are generated, or belong to other
-    /// projects.
+    /// Folders that are skipped, besides documentation bundles. Their files are generated or belong to other projects.
     static let skipped: Set<String> = [
         ".build", ".git", "Pods", "Carthage", "checkouts", "DerivedData", "node_modules", ".swiftpm", "vendor",
     ]
@@ -30,7 +29,7 @@ struct FileWalk {
 
     private let excluded: Set<String>
 
-    /// - Parameter excluded: Names, or paths as they are reached from the roots.
+    /// - Parameter excluded: Names, or paths that begin with a root.
     init(_ roots: [String], excluded: [String] = []) {
         self.excluded = Set(excluded.map(Self.normalized))
         for root in roots { walk(root) }
@@ -72,12 +71,12 @@ struct FileWalk {
         }
     }
 
-    /// The type of the file at a path. For a link, that of the link itself.
+    /// The type of the file at a path. A link has its own type, not that of its target.
     private static func type(of path: String) -> FileAttributeType? {
         try? FileManager.default.attributesOfItem(atPath: path)[.type] as? FileAttributeType
     }
 
-    /// Without `./` at the beginning; below the current folder without its path.
+    /// The path without a leading `./`, and relative to the current folder if it is below that folder.
     private static func normalized(_ root: String) -> String {
         var path = root
         let current = FileManager.default.currentDirectoryPath

@@ -1,17 +1,17 @@
 /// A file as tokens, with the structure of its brackets and declarations.
 final class SourceFile {
     let path: String
-    /// Its place among the files that are audited.
+    /// The index of the file among the audited files.
     let number: Int
     let language: Lexer.Language
     let bytes: [UInt8]
     let tokens: [Token]
     let lineStarts: [UInt32]
-    /// Comments that speak to the audit.
+    /// The ranges of comments for the audit.
     let directives: [Range<Int>]
     let vocabulary: Vocabulary
     let outline: Outline
-    /// The scopes by the token that begins their declaration.
+    /// The scopes by the first token of their declaration.
     let scopesByHead: [Int: Int]
     /// The scopes of each type, at most 16 of them. Further extensions in the same file are ignored.
     let typeScopes: [Word: [Int]]
@@ -37,7 +37,7 @@ final class SourceFile {
         (scopesByHead, typeScopes) = (heads, types)
     }
 
-    /// The term at an index, nil outside of the file and for any other word.
+    /// The term at an index; nil outside of the file and for any other word.
     subscript(index: Int) -> Term? {
         tokens.indices.contains(index) ? tokens[index].term : nil
     }
@@ -46,20 +46,20 @@ final class SourceFile {
         tokens.indices.contains(index) ? tokens[index].word : Vocabulary.none
     }
 
-    /// The text of a token, that of a string without its quotes.
+    /// The text of a token. The text of a string excludes its quotes.
     func text(_ index: Int) -> String { vocabulary[word(index)] }
 
     func isWord(_ index: Int) -> Bool { tokens.indices.contains(index) && tokens[index].kind == .word }
 
     func isString(_ index: Int) -> Bool { tokens.indices.contains(index) && tokens[index].kind == .string }
 
-    /// The bracket that belongs to the one at an index, or the last index of the file if it is not closed.
+    /// The matching bracket, or the last index of the file if a bracket is not closed.
     func partner(_ index: Int) -> Int { outline.partner(index) }
 
     /// The line of a token, from 1.
     func line(_ index: Int) -> Int { line(at: Int(tokens[index].start)) }
 
-    /// The line that a byte is on, from 1.
+    /// The line that contains a byte, from 1.
     func line(at offset: Int) -> Int {
         var (low, high) = (0, lineStarts.count)
         while high - low > 1 {
@@ -80,7 +80,7 @@ final class SourceFile {
         index == 0 || line(index) != line(index - 1)
     }
 
-    /// The contents of a line, from 1, at most 300 bytes of them.
+    /// The contents of a line, numbered from 1; at most 300 bytes of them.
     func contents(ofLine line: Int) -> String {
         let start = Int(lineStarts[line - 1])
         var end = line < lineStarts.count ? Int(lineStarts[line]) : bytes.count

@@ -1,11 +1,11 @@
 import Foundation
 
-/// The targets whose sources the compiler checks already, as far as manifests and projects of Xcode say.
+/// Determines which targets the compiler already checks strictly, from manifests and Xcode projects.
 struct Targets {
-    /// Folders, and whether their files are checked. The longest prefix of a path applies.
+    /// Folders, each with whether the compiler checks its files. The longest prefix of a path applies.
     private var folders: [(path: String, isChecked: Bool)] = []
 
-    /// Looks for manifests and projects in the folders of some paths and in those around them.
+    /// Reads the manifests and projects in the folders of some paths and in their parent folders.
     init(_ paths: [String]) {
         var seen: Set<String> = []
         for path in paths {
@@ -18,7 +18,7 @@ struct Targets {
         folders.sort { $0.path.count > $1.path.count }
     }
 
-    /// Whether a file's target is in the language mode 6, or isolated to the main actor as a whole.
+    /// Whether a file's target uses the language mode 6, or is isolated to the main actor as a whole.
     func isChecked(_ path: String) -> Bool {
         let path = URL(filePath: path).standardizedFileURL.path
         return folders.first { path.hasPrefix($0.path + "/") }?.isChecked ?? false
@@ -40,7 +40,7 @@ struct Targets {
         let isNew = text.contains(#/swiftLanguage(?:Modes|Versions):\s*\[\s*\.(?:v6|version\("6)/#)
         let isChecked = isNew || major >= 6 && !isOld
         folders.append((folder, isChecked))
-        // A target may say otherwise by itself.
+        // A target can override the setting.
         for part in text.split(separator: #/\.(?:target|executableTarget|testTarget|macro)\(/#).dropFirst() {
             guard let name = part.firstMatch(of: #/name:\s*"([^"]+)"/#)?.1 else { continue }
             let mode = part.firstMatch(of: #/swiftLanguageMode\(\s*\.v(\d)/#)?.1

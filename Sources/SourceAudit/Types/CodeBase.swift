@@ -5,7 +5,7 @@ final class CodeBase {
         var name: Word
     }
 
-    /// A fact that is known only if all its declarations agree.
+    /// A fact that is known only if all declarations agree on it.
     private struct Agreed<Value: Equatable> {
         var value: Value?
 
@@ -24,7 +24,7 @@ final class CodeBase {
     private var parameters: [MemberKey: Agreed<TypeReference>] = [:]
     /// The first associated values of enumeration cases, by the names of the cases.
     private var payloads: [Word: Agreed<TypeReference>] = [:]
-    /// Functions by the type that they are in.
+    /// The functions of each type.
     private var methods: Set<MemberKey> = []
     private var systemTypes: [Word: SystemType] = [:]
     private var known: [Word: SystemType?] = [:]
@@ -35,7 +35,7 @@ final class CodeBase {
         self.vocabulary = vocabulary
         for type in SystemType.allCases { systemTypes[vocabulary[type.rawValue]] = type }
         for (name, type) in SystemType.otherNames { systemTypes[vocabulary[name]] = type }
-        // As a name qualified by its module is read.
+        // A name qualified by its module is read as one word.
         for type in SystemType.allCases { systemTypes[vocabulary["Foundation." + type.rawValue]] = type }
         systemMembers = Dictionary(
             uniqueKeysWithValues: SystemType.members.map { owner, name, type, isCollection in
@@ -69,7 +69,7 @@ final class CodeBase {
         }
     }
 
-    /// Adds a class of another package that is a kind of system type, unless the code base has one of that name.
+    /// Adds another package's class that inherits from a system type, unless the code base has a type of that name.
     func addForeign(_ name: String, _ type: SystemType) {
         let word = vocabulary[name]
         guard types[word] == nil, systemTypes[word] == nil else { return }
@@ -93,15 +93,15 @@ final class CodeBase {
         return methods.contains(key) || members[key] != nil
     }
 
-    /// Whether a function or variable is declared by a protocol of the code base to which the code base makes a system
-    /// type conform.
+    /// Whether a protocol of the code base declares a function or variable, and the code base conforms a system type to
+    /// that protocol.
     func declaresInProtocol(_ name: Word, of type: SystemType) -> Bool {
         (types[vocabulary[type.rawValue]] ?? []).contains { declaration in
             declaration.supers.contains { declares(name, in: $0.name) }
         }
     }
 
-    /// The system type of a name that a type of the code base hides.
+    /// The system type that a type of the code base hides by its name.
     func hiddenSystemType(_ name: Word) -> SystemType? { hides(name) ? systemTypes[name] : nil }
 
     func result(of name: Word, in owner: Word) -> TypeReference? {
@@ -117,10 +117,10 @@ final class CodeBase {
         return nil
     }
 
-    /// The type that all variables of a name have, wherever they are; nil if they differ.
+    /// The type of all variables of a name in the code base; nil if their types differ.
     func anyVariable(_ name: Word) -> TypeReference? { variables[name]?.value }
 
-    /// Whether the code base has a type of its own by that name at the top of a file, which hides the system's.
+    /// Whether the code base declares a type of that name at the top of a file, which hides the system type.
     func hides(_ name: Word) -> Bool {
         types[name]?.contains { $0.isDeclaration && $0.outer == Vocabulary.none } ?? false
     }
@@ -128,7 +128,7 @@ final class CodeBase {
     /// The system type of a type name: the type itself, the target of an alias, or an ancestor of a class.
     func systemType(_ name: Word) -> SystemType? {
         if let known = known[name] { return known }
-        known[name] = .some(nil)  // a ring of classes or aliases is no system type
+        known[name] = .some(nil)  // a cycle of classes or aliases does not lead to a system type
         let result = findSystemType(name)
         known[name] = .some(result)
         return result
@@ -136,10 +136,10 @@ final class CodeBase {
 
     private func findSystemType(_ name: Word) -> SystemType? {
         var name = name
-        // No chain is longer in practice. The bound keeps hostile chains from overflowing the stack.
+        // No chain is longer in practice. The bound prevents an endless search.
         for _ in 0..<64 {
             if let type = systemTypes[name], !hides(name) { return type }
-            // An alias in one file does not change the meaning of a type of the same name in the others.
+            // An alias in one file does not change the meaning of a type of the same name in other files.
             if let alias = alias(name), alias.layers == 0, alias.name != name {
                 name = alias.name
             } else if let parent = superclass(of: name), parent != name {
@@ -151,7 +151,7 @@ final class CodeBase {
         return nil
     }
 
-    /// The types of observers and conditions that operations of the code base keep or are given.
+    /// The observer and condition protocols that operations of the code base keep or receive.
     private(set) lazy var advancedProtocols: Set<Word> = {
         let names = ["observers", "conditions", "addObserver", "addCondition"].map { vocabulary[$0] }
         let keys = methods.union(members.keys).filter { key in
@@ -166,7 +166,7 @@ final class CodeBase {
     /// Whether a type is isolated to a global actor, by itself or by inheritance.
     func isIsolated(_ name: Word) -> Bool {
         if let known = isolated[name] { return known }
-        isolated[name] = false  // a ring of types is not
+        isolated[name] = false  // a cycle of types is not isolated
         let declarations = (types[name] ?? []).filter(\.isDeclaration)
         let result =
             declarations.contains { $0.isIsolated || $0.supers.contains { isIsolated($0.name) } }
@@ -177,22 +177,22 @@ final class CodeBase {
 
     func declaresClass(_ name: Word) -> Bool { types[name]?.contains { $0.kind == .class } ?? false }
 
-    /// Whether a class has its methods in a file of its own.
+    /// Whether the methods of a class are in a separate implementation.
     func hasImplementation(_ name: Word) -> Bool { types[name]?.contains { $0.kind == .implementation } ?? false }
 
-    /// The class that a class of the code base inherits from, as far as its list says.
+    /// The superclass of a class of the code base, from its inheritance list.
     func superclass(of name: Word) -> Word? {
         if let parent = types[name]?.lazy.filter({ $0.kind == .class }).compactMap(\.supers.first?.name).first {
             return parent
         }
-        // A protocol that only operations conform to.
+        // A protocol to which only operations conform.
         return types[name]?.first {
             $0.kind == .protocol && $0.supers.first.flatMap { systemTypes[$0.name] } == .operation
         }?
         .supers.first?.name
     }
 
-    /// Whether a class can inherit a member from a class that the code base does not declare.
+    /// Whether a class can inherit a member from a class outside the code base.
     func inheritsFromElsewhere(_ member: Word, _ name: Word) -> Bool {
         let classes = chain(from: name)
         guard let last = classes.last?.supers.first, types[last.name] == nil, alias(last.name) == nil else {
@@ -201,7 +201,7 @@ final class CodeBase {
         return !classes.contains { declares(member, in: $0.name) }
     }
 
-    /// The classes from one up to its last that the code base declares, at most 64.
+    /// A class and its superclasses in the code base, at most 64.
     func chain(from name: Word) -> [TypeDeclaration] {
         var result: [TypeDeclaration] = []
         var name: Word? = name
@@ -217,6 +217,6 @@ final class CodeBase {
     /// The target of an alias of another file; nil if a type of the code base has the name.
     func alias(_ name: Word) -> TypeReference? { hides(name) ? nil : aliases[name] }
 
-    /// Of several targets of an alias, a system type if there is one.
+    /// The meaning of an alias with several targets: a system type if there is one, otherwise the last target.
     func meant(_ types: [TypeReference]) -> TypeReference? { types.first { systemTypes[$0.name] != nil } ?? types.last }
 }

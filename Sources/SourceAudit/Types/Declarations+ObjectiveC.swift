@@ -26,7 +26,7 @@ extension Declarations {
         return file[index] == .implementation && file[index + 2] != .openParen ? .implementation : .extension
     }
 
-    /// `Type *name`, `Type name` at the beginning of a statement, in parameters and in properties.
+    /// Reads `Type *name` and `Type name` at the beginning of a statement, in parameters and in properties.
     private mutating func readVariable(_ file: SourceFile, _ index: Int) {
         var name = index + 1
         if file[name] == .less { name = endOfProtocols(file, name) }
@@ -50,7 +50,7 @@ extension Declarations {
         }
     }
 
-    /// The scope that a variable belongs to: an instance variable, in the braces of a type, belongs to the type.
+    /// The scope of a variable. An instance variable, declared in the braces of a type, belongs to the type.
     private func scope(ofVariable name: Int, in file: SourceFile) -> Int {
         let scope = file.outline.scope(of: name)
         let (kind, parent) = (file.outline.scopes[scope].kind, file.outline.scopes[scope].parent)

@@ -17,7 +17,7 @@ extension Declarations {
         }
     }
 
-    /// `case name(Type)` of an enumeration, or the pattern `case .name(let variable)`.
+    /// Reads `case name(Type)` of an enumeration, or the pattern `case .name(let variable)`.
     private mutating func readCase(_ file: SourceFile, _ index: Int) {
         var name = index + 1
         while file[name] == .let || file[name] == .var { name += 1 }
@@ -52,7 +52,7 @@ extension Declarations {
     private mutating func readAlias(_ file: SourceFile, _ index: Int) {
         guard file.isWord(index + 1), file[index + 2] == .equal else { return }
         guard let type = file.type(at: index + 3) else { return _ = hidden.insert(file.word(index + 1)) }
-        // Not that of a function, nor of a generic type.
+        // Ignores the type of a function, and a generic type.
         if file[type.end] == .arrow || file[type.end] == .less { return }
         aliases[file.word(index + 1), default: []].append(type.type)
     }
@@ -109,7 +109,7 @@ extension Declarations {
         guard file.isWord(name), file[index - 1] != .import else { return }
         let scope = file.outline.scope(of: name)
         let isVariable = file[index] == .var
-        // Within a pattern it is read with its case.
+        // A variable within a pattern is read with its case.
         if file[index - 1] == .openParen, file.isWord(index - 2), file[index - 3] == .dot { return }
         switch file[name + 1] {
         case .colon:
@@ -119,12 +119,12 @@ extension Declarations {
             }
             add(file.word(name), .declared(type.type), scope, name, isVariable: isVariable)
         case .equal: add(file.word(name), .expression(name + 2), scope, name, isVariable: isVariable)
-        case .openBrace, .comma, .else: break  // `if let name {`: what it meant before
+        case .openBrace, .comma, .else: break  // `if let name {`: the name keeps its previous type
         default: add(file.word(name), .unknown, scope, name, isVariable: isVariable)
         }
     }
 
-    /// `let (a, b) = (x, y)`: each name has the value at its place.
+    /// Reads `let (a, b) = (x, y)`: each name has the value at its place.
     private mutating func readTuple(_ file: SourceFile, _ open: Int) {
         let close = file.partner(open)
         guard close > open, file[close + 1] == .equal, file[close + 2] == .openParen else { return }
@@ -144,7 +144,7 @@ extension Declarations {
         }
     }
 
-    /// `for name in …`, `for (index, name) in ….enumerated()`, `for case let name as …`.
+    /// Reads `for name in …`, `for (index, name) in ….enumerated()`, `for case let name as …`.
     private mutating func readLoop(_ file: SourceFile, _ index: Int) {
         var name = index + 1
         while file[name] == .await || file[name] == .try || file[name] == .case || file[name] == .let { name += 1 }
@@ -174,7 +174,7 @@ extension Declarations {
             }
         }
         guard file[open] == .openParen else { return }
-        // A call of `self.init` is no declaration, nor is a pattern.
+        // A call of `self.init` is not a declaration; neither is a pattern.
         if !isFunction, file.scope(withHead: index) == nil { return }
         let close = file.partner(open)
         readLabels(file, open + 1, close, isFunction ? file.word(index + 1) : file.typeName(around: index))
@@ -191,7 +191,7 @@ extension Declarations {
         addFunction(file.word(index + 1), of: file.typeName(around: index), result)
     }
 
-    /// The labels of a function's parameters, for the values that are given by a member of their type alone.
+    /// Reads the labels of a function's parameters, for arguments that name only a member of their type.
     private mutating func readLabels(_ file: SourceFile, _ start: Int, _ end: Int, _ function: Word) {
         var position = start
         while position < min(end, start + 200) {
@@ -207,7 +207,7 @@ extension Declarations {
         }
     }
 
-    /// `label name: Type`, each behind a comma or the parenthesis.
+    /// Reads `label name: Type` behind a comma or the parenthesis.
     private mutating func readParameterTypes(_ file: SourceFile, _ start: Int, _ end: Int, _ scope: Int) {
         var position = start
         while position < min(end, start + 400) {

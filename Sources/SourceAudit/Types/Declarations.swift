@@ -2,43 +2,43 @@
 struct TypeDeclaration {
     enum Kind {
         case `class`, structure, enumeration, actor, `protocol`, `extension`
-        /// The part of an Objective-C class that has its methods.
+        /// The `@implementation` of an Objective-C class, which contains its methods.
         case implementation
     }
 
     let name: Word
     let kind: Kind
     let supers: [TypeReference]
-    /// The number of its file, and the place of its scope there.
+    /// The number of the file. `scope` is the index of the type's scope in the file.
     let file: Int
     let scope: Int
-    /// The token of its name.
+    /// The token of the type's name.
     let index: Int
-    /// The type that it is in; the empty word at the top of a file.
+    /// The enclosing type; the empty word at the top of a file.
     let outer: Word
     let isOpen: Bool
-    /// Whether other files cannot see it.
+    /// Whether other files cannot see the type.
     let isPrivate: Bool
     let isGeneric: Bool
-    /// Whether it is isolated to a global actor.
+    /// Whether the type is isolated to a global actor.
     var isIsolated = false
 
-    /// Whether it makes the name that of a type.
+    /// Whether the declaration introduces the type.
     var isDeclaration: Bool { kind != .extension && kind != .implementation }
 }
 
 /// A variable, a constant or a parameter.
 struct Variable {
     enum Source {
-        /// Declared with its type.
+        /// The declaration states the type.
         case declared(TypeReference)
-        /// By the expression that begins there.
+        /// The variable has the type of the expression that begins at a token.
         case expression(Int)
-        /// By the elements of the sequence that begins there.
+        /// The variable is an element of the sequence that begins at a token.
         case element(of: Int)
-        /// A parameter of the closure that begins there, the first or the second.
+        /// The variable is the first or second parameter of the closure that begins at a token.
         case parameter(ofClosure: Int, isSecond: Bool)
-        /// The first associated value of an enumeration case.
+        /// The variable is the first associated value of an enumeration case.
         case payload(of: Word)
         case unknown
     }
@@ -46,7 +46,7 @@ struct Variable {
     let name: Word
     let source: Source
     let scope: Int
-    /// The token of its name.
+    /// The token of the variable's name.
     let index: Int
     /// Whether it is declared by `var`.
     let isVariable: Bool
@@ -61,17 +61,18 @@ struct Declarations {
 
     var types: [TypeDeclaration] = []
     var variables: [Variable] = []
-    /// The places of variables by scope and name, in the order of the file.
+    /// The indices of variables by scope and name, in the order of the file.
     var variablesByKey: [Key: [Int]] = [:]
     /// The result types of functions, by the names of their types and of the functions.
     private(set) var functions: [(owner: Word, name: Word, result: TypeReference?)] = []
-    /// The same by both, nil if the file has two of them that differ.
+    /// The result types by type and function name; nil if the file has several functions of the name whose result types
+    /// differ.
     private(set) var results: [CodeBase.MemberKey: TypeReference?] = [:]
-    /// The types of parameters by function and label, nil if the file has two of them that differ.
+    /// The types of parameters by function and label; nil if the file has several whose types differ.
     private(set) var parameters: [CodeBase.MemberKey: TypeReference?] = [:]
     /// The first associated values of enumeration cases.
     var payloads: [(Word, TypeReference)] = []
-    /// The targets of aliases; several if they are in branches of `#if`.
+    /// The targets of aliases. An alias has several if the branches of `#if` declare it differently.
     var aliases: [Word: [TypeReference]] = [:]
     /// Names of associated types and generic parameters, which hide types of the same name.
     var hidden: Set<Word> = []
@@ -109,11 +110,11 @@ struct Declarations {
         }
     }
 
-    /// The variable that a name means at a token, by the scopes around it, but for members of types.
+    /// The variable that a name denotes at a token, by the enclosing scopes; excludes members of types.
     func local(_ name: Word, at index: Int, in file: SourceFile) -> Variable? {
         for scope in file.outline.scopes(around: index) + [0] where file.outline.scopes[scope].kind != .type {
             guard let places = variablesByKey[Key(scope: scope, name: name)] else { continue }
-            // The last that is declared before: it hides the others.
+            // The last variable declared before the token hides earlier variables.
             var (low, high) = (0, places.count)
             while low < high {
                 let middle = (low + high) / 2

@@ -1,4 +1,4 @@
-/// The types of the system's user interfaces that are isolated to the main actor.
+/// The user interface types of the system that are isolated to the main actor.
 enum MainActorTypes {
     private static let names: Set = ["View", "App", "Scene", "ViewModifier", "Commands", "ToolbarContent", "Widget"]
     private static let endings = [

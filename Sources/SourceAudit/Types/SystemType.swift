@@ -1,4 +1,5 @@
-/// The types that patterns are about: Foundation's and Dispatch's, and those of this package that ported code uses.
+/// The types that patterns match: those of Foundation and Dispatch, and the types of this package that ported code
+/// uses.
 enum SystemType: String, CaseIterable {
     case operation = "Operation"
     case blockOperation = "BlockOperation"
@@ -45,7 +46,7 @@ enum SystemType: String, CaseIterable {
         ("DispatchConcurrentQueue", .dispatchQueue), ("NSLocking", .lock), ("__DispatchQueue", .dispatchQueue),
     ]
 
-    /// The type whose members a type has besides its own.
+    /// The type whose members a type inherits.
     var parent: SystemType? {
         switch self {
         case .blockOperation: .operation
@@ -59,7 +60,7 @@ enum SystemType: String, CaseIterable {
         self == other || parent?.isKind(of: other) ?? false
     }
 
-    /// The members of system types: the type that has it, its name, the type of the value, and whether it is a list.
+    /// The members of system types: the owner, the name, the type of the value, and whether the value is a list.
     static let members: [(SystemType, String, SystemType, isCollection: Bool)] = [
         (.operationQueue, "main", .operationQueue, false), (.operationQueue, "current", .operationQueue, false),
         (.operationQueue, "mainQueue", .operationQueue, false),

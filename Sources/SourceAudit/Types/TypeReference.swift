@@ -1,10 +1,10 @@
-/// A type as far as the audit follows types: its name without qualification, and the number of collections around it.
-/// An optional counts as its wrapped type.
+/// The parts of a type that the audit uses: its unqualified name, and the number of collections around it. An optional
+/// counts as its wrapped type.
 struct TypeReference: Hashable {
     var name: Word
     var layers: UInt8 = 0
 
-    /// The element of a collection; a type that is no collection is returned unchanged.
+    /// The element of a collection. A type that is not a collection is returned unchanged.
     var element: TypeReference { TypeReference(name: name, layers: layers == 0 ? 0 : layers - 1) }
 
     var collection: TypeReference { TypeReference(name: name, layers: min(layers + 1, 7)) }
@@ -40,7 +40,7 @@ extension SourceFile {
                 guard isWord(index) else { return nil }
                 let isSystem = self[index] == .foundation || self[index] == .dispatch
                 while self[index + 1] == .dot, isWord(index + 2) { index += 2 }
-                // `Foundation.Thread` is no `Thread` of the code base's own.
+                // `Foundation.Thread` is not the `Thread` of the code base.
                 let name = isSystem ? vocabulary["Foundation." + text(index)] : word(index)
                 return (TypeReference(name: name, layers: layers), index + 1)
             }
@@ -48,7 +48,7 @@ extension SourceFile {
         return nil
     }
 
-    /// The colon of `[Key: Value]`, if the key is one word, and the bracket before `index`.
+    /// The colon of `[Key: Value]` if the key is one word and the bracket is before `index`.
     private func dictionaryColon(_ index: Int) -> Int? {
         var index = index
         while isWord(index), self[index + 1] == .dot { index += 2 }

@@ -1,5 +1,5 @@
 extension Typer {
-    /// The type of the expression that begins at an index, as far as its chain goes.
+    /// The type of the chain of members and calls that begins at an index.
     func type(ofExpression start: Int, depth: Int) -> Result? {
         guard depth < Self.deepest else { return nil }
         var start = start
@@ -9,7 +9,7 @@ extension Typer {
         return type(from: start, to: Int.max, depth: depth + 1)
     }
 
-    /// The type of the chain from one token to before another.
+    /// The type of the chain from one token up to another, without the latter.
     func type(from start: Int, to end: Int, depth: Int) -> Result? {
         guard depth < Self.deepest, var (result, index) = primary(start, depth) else { return nil }
         for _ in 0..<Self.longestChain where index < end {
@@ -37,7 +37,8 @@ extension Typer {
         return result
     }
 
-    /// The type of the beginning of a chain, nil if it is not known, and the index at which the chain continues.
+    /// The type of the first part of a chain, and the index at which the chain continues. The type is nil if it is
+    /// unknown.
     private func primary(_ start: Int, _ depth: Int) -> (Result?, Int)? {
         switch file[start] {
         case .selfValue, .super:
@@ -66,7 +67,7 @@ extension Typer {
 
     private func superclass(_ name: Word) -> Word? { codeBase.superclass(of: name) }
 
-    /// A name of a type, with its qualification and its generic arguments.
+    /// Reads the name of a type, with its qualification and its generic arguments.
     private func typeName(_ start: Int) -> (Result, Int)? {
         var index = start
         while file[index + 1] == .dot, file.beginsUpper(index + 2) { index += 2 }
@@ -84,7 +85,7 @@ extension Typer {
             }
         }
         if file[end] == .dot, file[end + 1] == .initializer { end += 2 }
-        // `Name { … }` makes one with a closure.
+        // `Name { … }` creates a value with a closure.
         if file[end] == .openBrace, codeBase.systemType(reference.name) != nil {
             return (Result(type: reference), file.partner(end) + 1)
         }
@@ -92,13 +93,13 @@ extension Typer {
     }
 
     private func resolve(_ reference: TypeReference) -> TypeReference {
-        // An alias of the file hides those of other files.
+        // An alias of the file hides aliases of other files.
         let own = declarations.aliases[reference.name].flatMap(codeBase.meant)
         guard let alias = own ?? codeBase.alias(reference.name) else { return reference }
         return TypeReference(name: alias.name, layers: alias.layers + reference.layers)
     }
 
-    /// `[a, b]` and `[Type]()`.
+    /// The type of `[a, b]` and `[Type]()`.
     private func list(_ start: Int, _ depth: Int) -> (Result, Int)? {
         let close = file.partner(start)
         if file[close + 1] == .openParen, let type = file.type(at: start) {
@@ -131,7 +132,7 @@ extension Typer {
         return type(ofExpression: start, depth: depth)
     }
 
-    /// A variable, a function that is called, or a member of the type around.
+    /// The type of a variable, a called function, or a member of the enclosing type.
     private func value(_ start: Int, _ depth: Int) -> (Result?, Int) {
         let isCall = file[start + 1] == .openParen
         let end = isCall ? file.partner(start + 1) + 1 : start + 1
@@ -147,7 +148,7 @@ extension Typer {
         }
         if let owner = enclosingType(start), let found = ownMember(name, owner, isCall: isCall, depth) { return found }
         if isCall {
-            // A function of the file hides those of others that have its name.
+            // A function of the file hides functions of the same name in other files.
             let own = declarations.results[CodeBase.MemberKey(owner: Vocabulary.none, name: name)]
             return (own ?? codeBase.result(of: name, in: Vocabulary.none)).map { Result(type: resolve($0)) }
         }

@@ -1,5 +1,5 @@
 extension Typer {
-    /// The type of a member of a value, and the index behind it and its arguments.
+    /// The type of a value's member, and the index behind the member and its arguments.
     func member(of owner: Result?, _ index: Int, _ depth: Int) -> (Result?, Int) {
         let name = file.word(index)
         var end = index + 1
@@ -18,7 +18,7 @@ extension Typer {
         return (Result(type: member, isCertain: owner.isCertain), end)
     }
 
-    /// The result of `map` on any value, by its closure.
+    /// The result type of `map` on any value, from its closure.
     private func mapped(_ index: Int, _ closure: Int?, _ depth: Int) -> Result? {
         guard file[index] == .map || file[index] == .compactMap else { return nil }
         let argument = file[index + 1] == .openParen && file[index + 2] == .openBrace ? index + 2 : nil
@@ -33,7 +33,7 @@ extension Typer {
         }
     }
 
-    /// A member of a collection: its elements, part of it, or a new one.
+    /// The type of a collection's member: an element, a part of the collection, or a new collection.
     private func collectionMember(_ owner: Result, _ index: Int, _ closure: Int?, _ depth: Int) -> Result? {
         switch file[index] {
         case .first, .last: return Result(type: owner.type.element, isCertain: owner.isCertain)
@@ -48,7 +48,7 @@ extension Typer {
         }
     }
 
-    /// A member that a type of the code base, or one that it inherits from, declares.
+    /// The type of a member that a type of the code base declares or inherits.
     func ownMember(_ name: Word, _ owner: Word, isCall: Bool, _ depth: Int) -> Result? {
         guard depth < Self.deepest else { return nil }
         var owner = owner
@@ -62,7 +62,7 @@ extension Typer {
         return nil
     }
 
-    /// A member that this file declares, whose value may have to be looked at.
+    /// The type of a member that this file declares; its initial value may determine it.
     private func memberInFile(_ name: Word, _ owner: Word, _ depth: Int) -> Result? {
         for scope in file.typeScopes[owner] ?? [] {
             guard let places = declarations.variablesByKey[.init(scope: scope, name: name)], let place = places.last

@@ -1,7 +1,7 @@
 /// The types of the receivers of Objective-C messages.
 extension Typer {
-    /// The type of the receiver of the message whose selector begins at an index, and where the message begins; nil if
-    /// no message does.
+    /// The type of the receiver of the message whose selector begins at an index, and the message's opening bracket;
+    /// nil if no message has its selector there.
     func receiver(ofMessage selector: Int) -> (type: Result?, open: Int)? {
         switch file[selector + 1] {
         case .colon, .closeSquare: break
@@ -20,19 +20,19 @@ extension Typer {
         return (type(ofObject: start, before: selector, 0), start - 1)
     }
 
-    /// The type of the expression from one token to before another.
+    /// The type of the expression from one token up to another, without the latter.
     private func type(ofObject start: Int, before end: Int, _ depth: Int) -> Result? {
         guard depth < Self.deepest else { return nil }
         if file[start] == .openSquare { return type(ofMessage: start, depth) }
         guard file.isWord(start), file[start + 1] != .openParen else { return nil }
         if let found = type(from: start, to: end, depth: depth) { return found }
-        // An instance variable that belongs to a property.
+        // The instance variable of a property.
         guard end == start + 1, file.text(start).hasPrefix("_") else { return nil }
         let name = file.vocabulary[String(file.text(start).dropFirst())]
         return ownMember(name, file.typeName(around: start), isCall: false, depth)
     }
 
-    /// The type of a message's result: the made type, or that of a member of its receiver.
+    /// The type of a message's result: the type of a new value, or of the receiver's member.
     private func type(ofMessage open: Int, _ depth: Int) -> Result? {
         var selector = open + 1
         if file[selector] == .openSquare {

@@ -1,5 +1,5 @@
-/// Finds the type of an expression, as far as names show it. Every step is bounded, so that finding the types of all
-/// tokens takes linear time.
+/// Finds the types of expressions by names. Every step has a bound, so that finding the types of all tokens takes
+/// linear time.
 struct Typer {
     /// A type, and whether only one reading of the names is possible.
     struct Result {
@@ -16,7 +16,7 @@ struct Typer {
     let declarations: Declarations
     let codeBase: CodeBase
 
-    /// The type in the declaration of a variable, or that its initial value plainly makes.
+    /// The declared type of a variable, or the type that its initial value obviously creates.
     static func declaredType(of variable: Variable, in file: SourceFile) -> TypeReference? {
         switch variable.source {
         case .declared(let type): return type
@@ -40,7 +40,7 @@ struct Typer {
         return type(from: start, to: dot, depth: depth + 1)
     }
 
-    /// The type of the elements that `\.member` of `filter(\.member)` is asked of, at its dot.
+    /// For the dot of `\.member` in `filter(\.member)`, the type of the elements.
     func root(ofKeyPath dot: Int) -> Result? {
         guard file[dot - 1] == .backslash, file[dot - 2] == .openParen, file[dot - 4] == .dot else { return nil }
         switch file[dot - 3] {

@@ -1,7 +1,7 @@
 @_spi(Lock) import TaskOperations
 import TaskOperationsExtras
 
-/// A buffer of events, from one or more queues, for one task.
+/// Buffers the events of one or more queues for one task.
 final class EventBuffer: Sendable {
     fileprivate struct State: Sendable {
         var events = Deque<TaskOperationEvent>()
@@ -33,7 +33,7 @@ final class EventBuffer: Sendable {
         if let waiter { InlineJobs.resume(waiter) }
     }
 
-    /// A queue was released.
+    /// Records the release of a queue.
     func sourceEnded() {
         end { state in
             state.sourceCount -= 1
@@ -49,7 +49,7 @@ final class EventBuffer: Sendable {
         if let waiter { InlineJobs.resume(waiter) }
     }
 
-    /// Waits for the next event; nil if none will come, or if the task is cancelled.
+    /// Waits for the next event. Returns nil if no more events can follow, or if the task is cancelled.
     func next() async -> TaskOperationEvent? {
         while true {
             let (event, isEnded) = state.withLock { ($0.takeFirst(), $0.isEnded) }
@@ -73,7 +73,7 @@ final class EventBuffer: Sendable {
 }
 
 extension EventBuffer.State {
-    /// Adds an event. Returns the event that is dropped to make room, which the caller releases after unlocking.
+    /// Adds an event. Returns the event that is dropped for it; the caller releases that event after unlocking.
     fileprivate mutating func append(
         _ event: TaskOperationEvent, _ policy: TaskOperationEvents.BufferingPolicy
     ) -> TaskOperationEvent? {
@@ -96,7 +96,7 @@ extension EventBuffer.State {
         }
     }
 
-    /// The first event, with the number of those that were dropped before it.
+    /// Removes the first event, and sets the number of the events that were dropped before it.
     fileprivate mutating func takeFirst() -> TaskOperationEvent? {
         guard var first = events.popFirst() else { return nil }
         first.missedCount += missedBefore
@@ -105,7 +105,7 @@ extension EventBuffer.State {
     }
 }
 
-/// Puts the changes of one queue into a buffer.
+/// Adds the changes of one queue to a buffer.
 final class BufferListener: ChangeListener {
     private let buffer: EventBuffer
     private let queueIdentity: QueueIdentity

@@ -2,38 +2,39 @@ public import TaskOperations
 
 /// An event of an operation of a queue.
 ///
-/// The events of a queue are numbered without gaps and reported in the order of their numbers. An operation has the
-/// events `added`, `ready`, `started` and `finished`, and other events between them. Each occurs at most once, unless
-/// its comment says otherwise.
+/// The events of a queue have consecutive numbers and are reported in this order. An operation has the events `added`,
+/// `ready`, `started` and `finished`, and other events between them. Each kind occurs at most once, unless its comment
+/// says otherwise.
 public struct TaskOperationEvent: Sendable {
     /// The kind of an event.
     public enum Kind: Sendable {
         /// The operation was added to the queue.
         case added
-        /// All its dependencies have finished. Occurs again after the end of a dependency that was added later.
+        /// All dependencies of the operation have finished. Occurs again if another dependency was added later and has
+        /// finished.
         case ready
-        /// Its body begins. The associated value contains its dependencies, which have finished.
+        /// The body begins. The associated value contains the dependencies, which have finished.
         case started(dependencies: [AnyTaskOperation])
-        /// Its body has lent its permit during a wait. Can occur several times.
+        /// The body has lent its permit during a wait. Can occur several times.
         case lent
-        /// Its body continues with a permit. Can occur several times.
+        /// The body continues with a permit. Can occur several times.
         case returned
-        /// It was cancelled. It ends at once if it has not started; otherwise its body decides.
+        /// The operation was cancelled. If it has not started, it ends at once; otherwise its body decides.
         case cancelled
-        /// Its priority has changed: its own, or one that it inherits. Can occur several times.
-        // Indirect, because the compiler does not know the layout of a priority, and would therefore not know the
-        // layout of an event.
+        /// The operation's own or inherited priority has changed. Can occur several times.
+        // Indirect, because the compiler does not know the layout of a priority, and so could not know that of an
+        // event.
         indirect case priorityChanged(TaskPriority)
-        /// Its body runs again after a failure, according to its `RetryPolicy`. The associated value is the number of
+        /// The body runs again after a failure, as its `RetryPolicy` requires. The associated value is the number of
         /// the attempt, from 2.
         case attempt(Int)
-        /// Its body continues after a wait for this operation, which may be unfinished. Can occur several times.
+        /// The body continues after a wait for this operation, which may be unfinished. Can occur several times.
         case waited(for: AnyTaskOperation)
-        /// It has ended.
+        /// The operation has ended.
         case finished(Outcome)
-        /// The queue removed it before its start, because it would close a cycle, and the call that added it throws an
-        /// error. This occurs only for additions that may wait for room; other additions are refused before their first
-        /// event.
+        /// The queue removed the operation before its start, because it would close a cycle. The call that added the
+        /// operation throws an error. Only an addition that may wait for room has this event; any other addition is
+        /// rejected before its first event.
         case withdrawn
     }
 
@@ -43,11 +44,11 @@ public struct TaskOperationEvent: Sendable {
         case succeeded
         /// The operation ended with an error other than a cancellation.
         case failed(any Error)
-        /// It was cancelled, and ended with `CancellationError`.
+        /// The operation was cancelled, and ended with `CancellationError`.
         case cancelled
     }
 
-    /// The number of the event in its queue. Events are counted while the queue has an observer.
+    /// The number of the event in its queue. Events are counted only while the queue has an observer.
     public let number: UInt64
     package let moment: Moment
     /// The kind of change.
@@ -58,11 +59,11 @@ public struct TaskOperationEvent: Sendable {
     public let operationNumber: UInt64
     /// The queue of the operation.
     public let queue: QueueLabel
-    /// Whether the event describes the state at the time when the observer was added. Its instant is the addition of
-    /// the observer, and its number is that of the last event before the addition.
+    /// Whether the event describes a state that existed when the observer was added. Such an event has the instant of
+    /// that addition, and the number of the last event before it.
     public let isReplayed: Bool
-    /// The number of events that a bounded buffer dropped immediately before this one, because they were not taken in
-    /// time.
+    /// The number of events that a bounded buffer dropped immediately before this event, because the consumer was too
+    /// slow.
     public internal(set) var missedCount = 0
 
     /// The time of the event. Events of one step have the same instant.
@@ -131,7 +132,7 @@ extension TaskOperationEvent.Outcome {
 }
 
 extension TaskOperationEvent: CustomStringConvertible {
-    /// The event in words, as in `3: "decode" started on queue "images"`.
+    /// The event as text, as in `3: "decode" started on queue "images"`.
     public var description: String { "\(number): \(OperationLabel(operation)) \(kind) on \(queue)" }
 }
 

@@ -2,8 +2,8 @@ public import TaskOperations
 
 /// The events of operations, as a sequence.
 ///
-/// It begins with the state at the first call of `next()`; see `TaskOperationEvent.isReplayed`. It ends when the queues
-/// are released, or when the task is cancelled. You can iterate it several times.
+/// The sequence begins with the state at the first call of `next()`; see `TaskOperationEvent.isReplayed`. It ends when
+/// the queues are released, or when the task is cancelled. You can iterate over it several times.
 ///
 /// ```swift
 /// for await event in queue.events { print(event) }
@@ -12,14 +12,14 @@ public struct TaskOperationEvents: AsyncSequence, Sendable {
     public typealias Element = TaskOperationEvent
     public typealias Failure = Never
 
-    /// The rule for events that occur faster than they are taken.
+    /// The rule for events that occur faster than the consumer takes them.
     public enum BufferingPolicy: Sendable {
         /// Keeps all events.
         case unbounded
-        /// Keeps the given number of newest events. `TaskOperationEvent.missedCount` is the number of events that are
-        /// missing before an event.
+        /// Keeps the given number of newest events. `TaskOperationEvent.missedCount` is the number of events dropped
+        /// before an event.
         case newest(Int)
-        /// Keeps the given number of oldest events, and drops later ones until there is room again.
+        /// Keeps the given number of oldest events, and drops later events until there is room again.
         case oldest(Int)
     }
 
@@ -28,7 +28,7 @@ public struct TaskOperationEvents: AsyncSequence, Sendable {
         case all
     }
 
-    /// Access it with no lock held, because the result may become the last reference.
+    /// Hold no lock during the access, because the result may become the last reference.
     fileprivate struct WeakScheduler: Sendable {
         weak let scheduler: Scheduler?
     }
@@ -59,7 +59,7 @@ public struct TaskOperationEvents: AsyncSequence, Sendable {
         public mutating func next() async -> TaskOperationEvent? { await subscription.buffer.next() }
     }
 
-    /// Listens until it is released.
+    /// Listens to the queues until it is released.
     fileprivate final class EventSubscription: Sendable {
         let buffer: EventBuffer
         private let source: Source
@@ -72,7 +72,7 @@ public struct TaskOperationEvents: AsyncSequence, Sendable {
                 buffer = EventBuffer(policy, sourceCount: schedulers.count)
                 for scheduler in schedulers { scheduler.addListener(BufferListener(buffer, of: scheduler)) }
             case .all:
-                // One more than the current number, because queues can be created later.
+                // One more than the current number of queues, because queues can be created later.
                 let buffer = EventBuffer(policy, sourceCount: .max)
                 self.buffer = buffer
                 AllQueues.addListeners(ObjectIdentifier(buffer)) { BufferListener(buffer, of: $0) }
@@ -90,12 +90,12 @@ public struct TaskOperationEvents: AsyncSequence, Sendable {
 }
 
 extension TaskOperationQueue {
-    /// The events of the queue's operations, as a sequence that keeps every event until it is taken.
+    /// The events of the queue's operations, as a sequence with an unbounded buffer.
     public var events: TaskOperationEvents { events(buffering: .unbounded) }
 
     /// Returns the events of the queue's operations, as a sequence.
     ///
-    /// - Parameter policy: The rule for events that occur faster than they are taken; limits are at least 1.
+    /// - Parameter policy: The rule for events that occur faster than the consumer takes them. A limit is at least 1.
     public func events(buffering policy: TaskOperationEvents.BufferingPolicy) -> TaskOperationEvents {
         Self.events(of: [self], buffering: policy)
     }
@@ -104,7 +104,7 @@ extension TaskOperationQueue {
     ///
     /// - Parameters:
     ///   - queues: The queues.
-    ///   - policy: The rule for events that occur faster than they are taken; limits are at least 1.
+    ///   - policy: The rule for events that occur faster than the consumer takes them. A limit is at least 1.
     public static func events(
         of queues: [TaskOperationQueue], buffering policy: TaskOperationEvents.BufferingPolicy
     ) -> TaskOperationEvents {
@@ -112,10 +112,10 @@ extension TaskOperationQueue {
         return TaskOperationEvents(of: Set(queues).map(\.scheduler), policy)
     }
 
-    /// Returns the events of the operations on every queue of the process, as a sequence: see `observeAll`. It does not end by
-    /// itself.
+    /// Returns the events of the operations on every queue of the process, as a sequence; see `observeAll`. The
+    /// sequence ends only when the task is cancelled.
     ///
-    /// - Parameter policy: The rule for events that occur faster than they are taken; limits are at least 1.
+    /// - Parameter policy: The rule for events that occur faster than the consumer takes them. A limit is at least 1.
     public static func allEvents(buffering policy: TaskOperationEvents.BufferingPolicy) -> TaskOperationEvents {
         policy.check()
         return TaskOperationEvents(ofAll: policy)

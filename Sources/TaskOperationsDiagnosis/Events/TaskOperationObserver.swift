@@ -2,38 +2,38 @@ public import TaskOperations
 
 /// An observer of the events of operations.
 ///
-/// For each queue, the observer is called in the order of the events, by one thread at a time. An observer of several
-/// queues can be called for two of them at once. It is called with no lock held, by a thread that has changed a queue,
-/// after the effects of the change have begun. So it may call any function of operations and queues.
+/// Each queue calls the observer in the order of its events, from one thread at a time. Several queues can call the
+/// observer at once. The caller is a thread that has changed the queue. It holds no lock, and calls after the effects
+/// of the change have begun. So the observer may call any function of operations and queues.
 ///
-/// A slow observer delays the thread that calls it, which later also reports the events of other threads. The other
-/// threads do not wait. If the delayed thread is a worker of the queue, the operation that it has just taken waits too,
-/// with its permit. So an observer must not wait for operations. If thousands of events are not reported yet, each call
-/// that changes the queue waits a few microseconds.
+/// A slow observer delays the thread that calls it. That thread also reports events of other threads, which do not
+/// wait. If the thread is a worker of the queue, the operation that it has just taken waits too, with its permit. So an
+/// observer must not wait for operations. If thousands of events are not reported yet, each call that changes the queue
+/// waits for a few microseconds.
 public protocol TaskOperationObserver: AnyObject, Sendable {
     /// Receives an event of an operation.
     func operationChanged(_ event: TaskOperationEvent)
 }
 
 extension TaskOperationQueue {
-    /// Adds an observer of all later events. First it receives the state of each unfinished operation, as
-    /// `TaskOperationEvent.isReplayed` describes. The queue keeps the observer. Adding it again has no effect.
+    /// Adds an observer of all later events. First the observer receives the state of each unfinished operation; see
+    /// `TaskOperationEvent.isReplayed`. The queue keeps the observer. Adding the observer again has no effect.
     ///
-    /// Linear in the number of unfinished operations. In an observed queue, workers take each operation under the lock of the
-    /// queue: an empty operation costs about twice as much.
+    /// Linear in the number of unfinished operations. In an observed queue, workers take each operation under the lock
+    /// of the queue, which approximately doubles the cost of an empty operation.
     public func addObserver(_ observer: any TaskOperationObserver) {
         scheduler.addListener(ObserverListener(observer, of: scheduler))
     }
 
-    /// Removes an observer. Another thread may still report earlier events to it.
+    /// Removes an observer. Another thread may still report earlier events to the observer.
     public func removeObserver(_ observer: any TaskOperationObserver) {
         scheduler.removeListener(ObjectIdentifier(observer))
     }
 
     /// Adds an observer of all queues of the process. These include queues that are created later, scopes, and the
-    /// queues that drive bridged queues. Operations that are started without a queue count as operations of an unnamed
-    /// queue. Queues whose owner was already released are excluded. The observer is kept until `stopObservingAll`.
-    /// Adding it again has no effect.
+    /// queues that drive bridged queues. Operations without a queue count as operations of an unnamed queue. Queues
+    /// whose owner was already released are excluded. The observer is kept until `stopObservingAll`. Adding the
+    /// observer again has no effect.
     public static func observeAll(_ observer: any TaskOperationObserver) {
         AllQueues.addListeners(ObjectIdentifier(observer)) { ObserverListener(observer, of: $0) }
     }

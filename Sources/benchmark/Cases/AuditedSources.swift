@@ -2,14 +2,14 @@ import Foundation
 import SourceAudit
 
 extension Case {
-    /// The cost of a line as code bases grow: flat where the audit is linear.
+    /// The cost of a line as code bases grow. The cost is constant if the audit is linear.
     static let audit = Case(
         "audit", "a line of source that is audited by names alone, in files of 500 lines",
         sizes: [1000, 10_000, 100_000, 1_000_000], isLong: true,
         subjects: [Subject(.audit, mostRounds: 5) { try AuditedSources(lines: $0).measure() }])
 }
 
-/// A code base in a folder of its own, which goes away with it.
+/// A code base in its own folder, which is deleted with the object.
 private final class AuditedSources {
     private static let linesOfFile = 500
 
@@ -37,7 +37,7 @@ private final class AuditedSources {
         return Measurement(elapsed, operations: lines)
     }
 
-    /// Types that use those of the file before, with a pattern every few lines.
+    /// Types that use the types of the previous file, with a pattern every few lines.
     private static func source(_ file: Int, lines: Int) -> String {
         var text: [String] = []
         var type = 0

@@ -1,11 +1,11 @@
 import Foundation
 
-/// The work of a case's operations. The subjects are generic over it, so that the call itself costs nothing.
+/// The work of a case's operations. The subjects are generic over the work, so that a call has no overhead.
 protocol Body: SendableMetatype {
-    /// Does it within a task.
+    /// Performs the work within a task.
     static func run() async
 
-    /// Does it on a thread.
+    /// Performs the work on a thread.
     static func block()
 }
 
@@ -14,13 +14,13 @@ enum Empty: Body {
     static func block() {}
 }
 
-/// Suspends once. There is no doing that on a thread.
+/// Suspends once. A thread cannot do this.
 enum Yielding: Body {
     static func run() async { await Task.yield() }
     static func block() { fatalError("a thread does not suspend") }
 }
 
-/// Takes a millisecond of doing nothing.
+/// Waits for a millisecond.
 enum Sleeping: Body {
     static let milliseconds = 1
     static func run() async { try? await Task.sleep(for: .milliseconds(milliseconds)) }

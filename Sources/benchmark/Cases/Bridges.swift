@@ -2,7 +2,7 @@ import Foundation
 import TaskOperations
 import TaskOperationsBridge
 
-/// The cost of mixing both worlds, compared with old code alone.
+/// The cost of a mixture of old code and this library, compared with old code alone.
 extension Case {
     /// No operation starts before every dependency is added.
     static let bridgedDependency = Case(
@@ -72,7 +72,7 @@ private enum Bridges {
     static func legacyBlocks(_ count: Int) async throws -> Measurement {
         try await measure(count, on: TaskOperationQueue(maxConcurrentOperationCount: 2)) { queue in
             await mainThread.run {
-                for _ in 0..<count { try! queue.addOperation(BlockOperation {}) }  // new ones are never refused
+                for _ in 0..<count { try! queue.addOperation(BlockOperation {}) }  // never rejects new operations
             }
             try await queue.waitUntilAllOperationsAreFinished()
         }

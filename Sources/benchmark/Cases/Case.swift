@@ -1,13 +1,13 @@
-/// One comparison: work that each subject does in its own way.
+/// One comparison: work that each subject performs in its own way.
 struct Case: Sendable {
     let name: String
-    /// Tells cases of one name apart.
+    /// The difference between cases of the same name; nil if the name is unique.
     let variant: String?
-    /// A description of an operation, in a line.
+    /// A description of an operation, in one line.
     let summary: String
     /// The numbers of operations; several sizes if the growth of the cost matters.
     let sizes: [Int]
-    /// Whether one round of it takes so long that it is measured on demand only.
+    /// Whether a round takes so long that the case is measured only on request.
     let isLong: Bool
     let subjects: [Subject]
 
@@ -29,11 +29,11 @@ struct Case: Sendable {
 /// An implementation that performs a case.
 struct Subject: Sendable {
     let name: SubjectName
-    /// Above this it would take minutes: it is left out there.
+    /// The maximum size that is measured. A larger size would take minutes.
     let largestSize: Int
-    /// So slow that more rounds than these would take minutes.
+    /// The maximum number of rounds. More rounds would take minutes.
     let mostRounds: Int
-    /// Does the work once, with so many operations.
+    /// Performs the work once, with the given number of operations.
     let measure: @Sendable (_ operations: Int) async throws -> Measurement
 
     init(
@@ -49,21 +49,21 @@ struct Subject: Sendable {
 
 enum SubjectName: String, CaseIterable, Sendable {
     case taskOperationQueue = "TaskOperationQueue"
-    /// A queue that lives for a scope.
+    /// A queue that exists for a scope.
     case scopedQueue = "withTaskOperationQueue"
-    /// With an observer that does nothing.
+    /// A queue with an observer that does nothing.
     case observed = "observed"
-    /// With a `TraceRecorder`.
+    /// A queue with a `TraceRecorder`.
     case traced = "TraceRecorder"
     case asyncSemaphore = "AsyncSemaphore"
     case bridgedOperationQueue = "BridgedOperationQueue"
     case keyedOperations = "KeyedOperations"
     case operationQueue = "OperationQueue"
-    /// Concurrent, with a group; serial where the case is serial.
+    /// A concurrent queue with a group, or a serial queue if the case is serial.
     case dispatchQueue = "DispatchQueue"
-    /// A child task for each operation, all at once.
+    /// A child task for each operation, all started at once.
     case taskGroup = "TaskGroup"
-    /// A child task for each operation, kept to the width by `next()`.
+    /// A child task for each operation. `next()` limits their number to the width.
     case taskGroupNext = "TaskGroup-next"
     /// A child task for each operation, which waits for a permit of an `AsyncSemaphore`.
     case taskGroupSemaphore = "TaskGroup-semaphore"
@@ -75,7 +75,7 @@ enum SubjectName: String, CaseIterable, Sendable {
     case semaphoreAroundTask = "semaphore-around-Task"
     /// An `AsyncSemaphore` that bodies acquire.
     case semaphoreInBody = "semaphore-in-body"
-    // One option each.
+    // Queues whose operations use one option each.
     case named = "name"
     case prioritised = "priority"
     case weighted = "weight"
@@ -93,7 +93,7 @@ enum SubjectName: String, CaseIterable, Sendable {
     case lendingNever = "never"
     /// The audit of a code base.
     case audit
-    /// The arithmetic limit.
+    /// The lower bound, by arithmetic.
     case ideal
 
     var isOurs: Bool {

@@ -1,4 +1,4 @@
-/// Every case that there is. A new one is an entry here.
+/// Every case. To add a case, add an entry here.
 enum Catalogue {
     static let cases: [Case] = [
         .independent,
@@ -45,15 +45,15 @@ enum Catalogue {
         .audit,
     ]
 
-    /// Those that are measured where nothing else is asked for.
+    /// The cases that are measured by default.
     static let quickCases = cases.filter { !$0.isLong }
 
-    /// The names that `--case` takes, in order.
+    /// The names that `--case` accepts, in order.
     static let names = cases.reduce(into: [String]()) { names, item in
         if !names.contains(item.name) { names.append(item.name) }
     }
 
-    /// A line for each case.
+    /// The text that lists the cases, one line each.
     static var listing: String {
         let width = cases.map(\.title.count).max() ?? 0
         return cases.map { item in

@@ -2,7 +2,7 @@ import Foundation
 @_spi(Lock) import TaskOperations
 
 extension Case {
-    /// A task group can be filled from one task only.
+    /// Several threads add to one queue at once. There is no task group, because only one task can add to it.
     static let contendedAdd = Case(
         "contended-add", "empty, added to one queue by \(Producers.count) threads at once, width 2", sizes: [100_000],
         subjects: [
@@ -53,7 +53,7 @@ extension Case {
         ])
 }
 
-/// Threads that stand ready, and produce all at once when they are told.
+/// Threads that start to produce at the same time.
 private struct Producers: Sendable {
     static let count = 8
 
@@ -75,7 +75,7 @@ private struct Producers: Sendable {
         for _ in 0..<Self.count { ready.wait() }
     }
 
-    /// Lets them loose, and returns once all have produced their share.
+    /// Starts the threads, and returns when all have produced their shares.
     func produce() async {
         await mainThread.run {
             for _ in 0..<Self.count { start.signal() }

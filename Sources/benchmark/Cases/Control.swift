@@ -2,11 +2,11 @@ import Foundation
 import TaskOperations
 import TaskOperationsTesting
 
-// Calls on waiting operations. Only these calls are timed, not the additions.
+// Calls on waiting operations. The time of these calls is measured, without the time of the additions.
 
 extension Case {
-    /// The clock stops when all have ended. `OperationQueue` does not end a cancelled operation before it is
-    /// resumed, so all are.
+    /// The clock stops when all operations have ended. `OperationQueue` does not end a cancelled operation while the
+    /// queue is suspended, so every queue is resumed.
     static let cancelAll = Case(
         "cancel-all", "pending, cancelled with all others", sizes: [100_000],
         subjects: [
@@ -51,7 +51,8 @@ extension Case {
             },
         ])
 
-    /// Each operation's priority is changed once, in random order. Then the queue is emptied, off the clock.
+    /// Changes the priority of each operation once, in random order. Then the queue is emptied outside the measured
+    /// time.
     static let priorityChange = Case(
         "priority-change", "pending, given another priority", sizes: [100_000],
         subjects: [
@@ -86,7 +87,7 @@ extension Case {
 }
 
 extension Array {
-    /// The same elements, in an order that is random and the same in every run.
+    /// The elements in a random order, which is the same in every run.
     fileprivate var mixed: [Element] {
         var random = SeededGenerator(seed: 1)
         return shuffled(using: &random)

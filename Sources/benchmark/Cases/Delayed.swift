@@ -3,7 +3,8 @@ import TaskOperations
 import TaskOperationsExtras
 
 extension Case {
-    /// The time and the memory are those of adding and waiting; the deadlines are an hour away, in no order.
+    /// The time and memory of adding operations that wait for their delays. The deadlines are an hour away and
+    /// unordered.
     static let delayed = Case(
         "delayed", "empty, waits for a deadline of its own", sizes: [100_000],
         subjects: [
@@ -40,5 +41,5 @@ extension Case {
         ])
 }
 
-/// Milliseconds, up to 100,000: consecutive numbers are far from each other.
+/// A delay of up to 100,000 milliseconds. The delays of consecutive numbers are far apart.
 private func offset(_ number: Int) -> Int { (number * 7919) % 100_000 }

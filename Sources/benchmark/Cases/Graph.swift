@@ -1,6 +1,6 @@
 import TaskOperationsTesting
 
-/// Which operations wait for which others. An operation's predecessors have lower numbers than it has.
+/// The dependencies between numbered operations. The predecessors of an operation have lower numbers.
 struct Graph: Sendable {
     private var ends: [Int] = []
     private var predecessors: [Int32] = []
@@ -11,7 +11,7 @@ struct Graph: Sendable {
         predecessors[(node == 0 ? 0 : ends[node - 1])..<ends[node]]
     }
 
-    /// - Parameter predecessors: Gives those of each number, in the order of numbers.
+    /// - Parameter predecessors: Returns the predecessors of an operation. Called in the order of the numbers.
     init(_ count: Int, predecessors: (Int) -> some Sequence<Int>) {
         ends.reserveCapacity(count)
         for node in 0..<count {
@@ -28,17 +28,17 @@ extension Graph {
         Graph(count) { node in node == 0 ? 0..<0 : (node - 1)..<node }
     }
 
-    /// One before all others.
+    /// All other operations depend on the first.
     static func fanOut(_ count: Int) -> Graph {
         Graph(count) { node in 0..<(node == 0 ? 0 : 1) }
     }
 
-    /// All others before one.
+    /// The last operation depends on all others.
     static func fanIn(_ count: Int) -> Graph {
         Graph(count) { node in 0..<(node == count - 1 ? node : 0) }
     }
 
-    /// A hundred layers; each operation depends on eight of the layer before.
+    /// A hundred layers. Each operation depends on eight operations of the previous layer.
     static func layers(_ count: Int) -> Graph {
         let width = max(8, count / 100)
         return Graph(count) { node -> [Int] in
@@ -48,7 +48,7 @@ extension Graph {
         }
     }
 
-    /// Each operation depends on up to four that any earlier ones are.
+    /// Each operation depends on up to four random earlier operations.
     static func random(_ count: Int) -> Graph {
         var random = SeededGenerator(seed: 42)
         return Graph(count) { node -> [Int] in

@@ -2,11 +2,11 @@ import Foundation
 import TaskOperations
 import TaskOperationsTesting
 
-/// Empty operations that depend on each other, in the way of each subject.
+/// Empty operations that depend on each other, for each subject.
 ///
 /// No operation starts before the whole graph exists. Otherwise the number of waiting operations would depend on
-/// chance: an operation that has ended before its dependent is made is no dependency. The width is unlimited, because
-/// Dispatch and tasks cannot limit it: only the graph determines the order.
+/// chance, because a predecessor might end before its dependent is created. The width is unlimited, because Dispatch
+/// and tasks cannot limit it. So only the graph determines the order.
 enum GraphSubjects {
     typealias Shape = @Sendable (_ count: Int) -> Graph
 
@@ -32,8 +32,8 @@ enum GraphSubjects {
         }
     }
 
-    /// - Parameter isQuadratic: Whether the time grows with the square of the size, so that it takes a quarter of a
-    ///   minute for 10,000 operations, and hours for the larger sizes.
+    /// - Parameter isQuadratic: Whether the time grows with the square of the size. Then 10,000 operations take a
+    ///   quarter of a minute, and the larger sizes take hours.
     static func operationQueue(_ shape: @escaping Shape, isQuadratic: Bool = false) -> Subject {
         Subject(.operationQueue, largestSize: isQuadratic ? 10_000 : .max, mostRounds: 3) { count in
             let graph = shape(count)

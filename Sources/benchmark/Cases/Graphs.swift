@@ -2,7 +2,8 @@ import TaskOperations
 import TaskOperationsTesting
 
 extension Case {
-    // If the time of `OperationQueue` grows with the square, the size is one that it can handle at all.
+    // If the time of `OperationQueue` grows with the square of the size, the case has a size that `OperationQueue` can
+    // finish.
 
     static let chain = Case(
         "chain", "empty, each depends on the one before", sizes: [10_000],
@@ -44,7 +45,7 @@ extension Case {
             GraphSubjects.task(Graph.random),
         ])
 
-    /// As in the graphs, no operation starts before the whole chain exists.
+    /// No operation starts before the whole chain exists, as in the graphs.
     static let after = Case(
         "after", "adds 1 to the value of the one before", sizes: [100_000],
         subjects: [

@@ -1,4 +1,4 @@
-// The cost of an operation as the work grows: flat where the work is linear.
+// The cost of an operation as the amount of work grows. The cost is constant if the work is linear.
 
 extension Case {
     static let growthOfIndependent = Case(

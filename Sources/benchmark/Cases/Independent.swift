@@ -6,7 +6,7 @@ extension Case {
         "independent", "empty, added one by one from the main thread, width 2",
         sizes: [100_000], subjects: Submission<Empty>.subjects(width: 2))
 
-    /// Dispatch has no batch, and adds one by one.
+    /// Adds all operations in one call. Dispatch has no such call, and adds blocks one by one.
     static let independentBatch = Case(
         "independent-batch", "empty, made and then added in one call from the main thread, width 2",
         sizes: [100_000],
@@ -29,8 +29,8 @@ extension Case {
                 [.taskOperationQueue, .taskGroup, .taskGroupNext, .taskGroupSemaphore, .task], width: width))
     }
 
-    /// An operation of an `OperationQueue` blocks a thread while it waits. Subjects without a width are left out,
-    /// because all their operations would wait at once.
+    /// Operations that wait. An operation of an `OperationQueue` blocks a thread while it waits. Subjects without a
+    /// width are left out, because all their operations would wait at once.
     static let io = Case(
         "io", "takes 1 ms of waiting, width \(ioWidth)", sizes: [10_000],
         subjects: Submission<Sleeping>.subjects(
@@ -49,7 +49,7 @@ private enum Batch {
     static func taskOperationQueue(_ count: Int) async throws -> Measurement {
         try await measure(count, on: TaskOperationQueue(maxConcurrentOperationCount: 2)) { queue in
             await mainThread.run {
-                try! queue.addOperations((0..<count).map { _ in TaskOperation {} })  // new ones are never refused
+                try! queue.addOperations((0..<count).map { _ in TaskOperation {} })  // never rejects new operations
             }
             try await queue.waitUntilAllOperationsAreFinished()
         }

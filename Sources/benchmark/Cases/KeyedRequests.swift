@@ -2,8 +2,8 @@ import TaskOperations
 import TaskOperationsExtras
 import TaskOperationsTesting
 
-// Many concurrent requests for few keys, which share one operation for each key. The comparison is an actor with a
-// dictionary of tasks, as a user would write it.
+// Many concurrent requests for few keys, where requests for one key share one operation. The comparison is an actor
+// with a dictionary of tasks, as a user would write it.
 
 extension Case {
     static let keyedBurst = Case(
@@ -61,7 +61,7 @@ extension Case {
             },
         ])
 
-    /// - Parameter call: Returns the key that it is given.
+    /// - Parameter call: Requests a key, and returns that key.
     private static func callers(_ count: Int, _ call: @escaping @Sendable (Int) async throws -> Int) async {
         let tasks = (0..<1000).map { caller in
             Task.detached {
@@ -74,8 +74,8 @@ extension Case {
         for task in tasks { _ = await task.result }
     }
 
-    /// The work is so short that requests are measured and not bodies, but long enough for other requests to arrive
-    /// meanwhile.
+    /// Work that is short, so that the figures measure requests and not bodies, but long enough for other requests to
+    /// arrive during it.
     @Sendable private static func work(_ key: Int) async -> Int {
         await Task.yield()
         return key
@@ -86,7 +86,7 @@ extension Case {
     }
 }
 
-/// The task that is under way for each key.
+/// Keeps the running task of each key.
 private actor TaskTable {
     private var tasks: [Int: Task<Int, any Error>] = [:]
 

@@ -38,7 +38,7 @@ extension Case {
             ])
     }
 
-    /// One operation executes all the while, and another waits until the width is raised from 1 to 2.
+    /// One operation executes throughout, and another waits until the width changes from 1 to 2.
     static let widthChange = Case(
         "width-change", "pending, until its body starts because the width is raised (median)", sizes: [1000],
         subjects: [
@@ -107,7 +107,7 @@ extension Case {
         ])
 }
 
-/// Stops the time from one thread to another.
+/// Measures the time from an instant on one thread to an instant on another.
 private final class Probe: Sendable {
     private struct Times: Sendable {
         var start = ContinuousClock.now
@@ -125,8 +125,8 @@ private final class Probe: Sendable {
         arrived.signal()
     }
 
-    /// The quantile of many attempts, made on the main thread. A pause precedes each attempt, so that the previous
-    /// body has ended and its thread is idle.
+    /// The quantile of the times of many attempts, made on the main thread. A pause precedes each attempt, so that the
+    /// previous body has ended and its thread is idle.
     static func measure(
         _ count: Int, _ part: Double, attempt: @escaping @Sendable (Probe) -> Void
     ) async -> Measurement {

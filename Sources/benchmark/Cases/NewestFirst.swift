@@ -2,8 +2,8 @@ import Foundation
 import TaskOperations
 import TaskOperationsTesting
 
-// The operation that was added last starts first. `OperationQueue` has no such order: image loaders make each operation
-// depend on the next one, so that only the newest is ready.
+// The newest operation starts first. `OperationQueue` has no such order. So image loaders make each operation depend on
+// the next one, and only the newest operation is ready.
 
 extension Case {
     static let newestFirst = Case(

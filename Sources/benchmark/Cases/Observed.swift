@@ -3,7 +3,7 @@ import TaskOperations
 import TaskOperationsDiagnosis
 import TaskOperationsTracing
 
-// The cost of observation, compared with the same work without it: four events for an operation.
+// The cost of observation, with four events for each operation, compared with the same work without an observer.
 
 extension Case {
     static let observed = Case(
@@ -36,7 +36,8 @@ private final class IdleObserver: TaskOperationObserver {
     func operationChanged(_ event: TaskOperationEvent) {}
 }
 
-/// - Parameter begin: Begins the observation. Returns a function that ends it and writes the rest.
+/// - Parameter begin: Begins the observation. Returns a function that ends the observation and writes the remaining
+///   events.
 private func measureObserved(
     _ count: Int, _ begin: @Sendable (TaskOperationQueue) -> (() -> Void)?
 ) async throws -> Measurement {

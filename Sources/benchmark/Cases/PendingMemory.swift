@@ -2,7 +2,7 @@ import Foundation
 @_spi(Lock) import TaskOperations
 
 extension Case {
-    /// The measured time is the time to make the operations or tasks, until they wait. A suspended task awaits a
+    /// The measured time is the time to create operations or tasks until they wait. A suspended task awaits a
     /// continuation.
     static let pendingMemory = Case(
         "pending-memory", "empty, waits", sizes: [100_000],
@@ -43,7 +43,7 @@ extension Case {
         ])
 }
 
-/// Measures the memory that is allocated while operations are made to wait, and that is not freed.
+/// Measures the memory that is allocated and not freed while `work` creates waiting operations.
 func weigh(_ count: Int, _ work: () async -> Void) async -> Measurement {
     let before = heapInUse
     let start = ContinuousClock.now
@@ -53,7 +53,7 @@ func weigh(_ count: Int, _ work: () async -> Void) async -> Measurement {
     return Measurement(elapsed, operations: count, bytes: bytes)
 }
 
-/// Tasks that wait to be resumed. Its own memory is allocated before the first task arrives.
+/// Keeps suspended tasks until it resumes them. Its own memory is allocated before the first task arrives.
 private final class Parking: Sendable {
     private struct State: Sendable {
         var parked: [UnsafeContinuation<Void, Never>] = []
@@ -70,7 +70,7 @@ private final class Parking: Sendable {
         self.state = Lock(state)
     }
 
-    /// Waits with the cheapest continuation that there is; it is resumed once, in `clear`.
+    /// Waits with the cheapest kind of continuation, which `clear` resumes once.
     func park() async {
         await withUnsafeContinuation { continuation in state.withLock { $0.parked.append(continuation) } }
         state.withLock { $0.left += 1 }

@@ -1,10 +1,10 @@
 @_spi(Lock) import TaskOperations
 import TaskOperationsExtras
 
-// Features of a queue besides its width. The comparison is code that a user would write around a queue or a task.
+// Features of a queue other than its width. The comparison is code that a user would write around a queue or a task.
 
 extension Case {
-    /// The producer is faster: it waits for room nearly every time.
+    /// The producer is faster than the queue, and waits for room at nearly every addition.
     static let boundedAdd = Case(
         "bounded-add", "empty, added by a producer that waits for room for 64", sizes: [100_000],
         subjects: [
@@ -58,7 +58,7 @@ extension Case {
         }
     }
 
-    /// The figure is the mean lateness of a start, not a cost.
+    /// The figure is the mean delay of a start, not a cost.
     static let startRate = Case(
         "start-rate", "started 1,000 times a second, after a burst of 10: how late on average", sizes: [200],
         subjects: [
@@ -72,7 +72,7 @@ extension Case {
                 try await queue.waitUntilAllOperationsAreFinished()
                 return lateness.mean(since: start)
             },
-            // Not a sleep between two starts, whose lateness would add up.
+            // Sleeps until an instant. The delays of sleeps for a duration would add up.
             Subject(.task) { count in
                 let (lateness, start) = (Lateness(), ContinuousClock.now)
                 for number in 0..<count {
@@ -88,7 +88,7 @@ extension Case {
 private final class Lateness: Sendable {
     private let starts = Lock<[ContinuousClock.Instant]>([])
 
-    /// When a start ought to come.
+    /// The time from the beginning to the planned start of an operation.
     static func offset(_ number: Int) -> Duration { .milliseconds(max(0, number - 9)) }
 
     func noteStart() {
@@ -96,7 +96,7 @@ private final class Lateness: Sendable {
         starts.withLock { $0.append(now) }
     }
 
-    /// - Parameter beginning: When the first start ought to come.
+    /// - Parameter beginning: The planned time of the first start.
     func mean(since beginning: ContinuousClock.Instant) -> Measurement {
         let starts = starts.withLock { $0 }
         let late = starts.enumerated().reduce(Duration.zero) { sum, start in

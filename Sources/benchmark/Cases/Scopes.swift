@@ -1,6 +1,6 @@
 import TaskOperations
 
-// The cost of a queue that exists for a scope, opened by a task on the pool.
+// The cost of a queue that exists for a scope. A task on the pool opens the scope.
 
 extension Case {
     static let scopeOfOne = Case(

@@ -1,7 +1,7 @@
 import TaskOperations
 
-// Many tasks wait for a semaphore. The timed span begins when the first task can continue, and ends with the last task.
-// The only comparison is the same case at a tenth of the size.
+// Many tasks wait for a semaphore. The measured time begins when the first task can continue, and ends with the last
+// task. The only comparison is the same case with a tenth of the tasks.
 
 extension Case {
     static let semaphoreServed = Case(
@@ -33,7 +33,8 @@ extension Case {
 }
 
 private enum Waiters {
-    /// The waiters are unstructured tasks: a task group takes linear time for each child that ends out of turn.
+    /// The waiters are unstructured tasks, because a task group takes linear time for each child that does not end in
+    /// order.
     ///
     /// - Parameter release: Makes the waiters continue.
     static func measure(

@@ -1,10 +1,10 @@
 import Foundation
 import TaskOperations
 
-/// Operations without dependencies, added one by one, in the way of each subject.
+/// Operations without dependencies, added one by one, for each subject.
 ///
-/// All that can be added from synchronous code is added from the main thread. A task group cannot; it is filled
-/// from a task of the pool, which is its fastest way.
+/// The main thread adds to every subject that has a synchronous interface. A task group has none. A task on the pool
+/// adds to it, which is its fastest way.
 enum Submission<Work: Body> {
     static func subjects(_ names: [SubjectName] = SubjectName.allCases, width: Int) -> [Subject] {
         names.compactMap { subject($0, width) }

@@ -8,7 +8,7 @@ let mainThread = CallerThread()
 final class CallerThread: Sendable {
     private typealias Job = @Sendable () -> Void
 
-    /// The jobs in the order of their requests; nil is the end.
+    /// The jobs in the order of the requests; nil marks the end.
     private let jobs = Lock<[Job?]>([])
     private let arrivals = DispatchSemaphore(value: 0)
 

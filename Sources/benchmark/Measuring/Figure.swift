@@ -6,7 +6,7 @@ struct Figure: Sendable {
     let size: Int
     let rounds: Int
     let nsPerOperation: Spread
-    /// The median; nil if the case is not about memory.
+    /// The median of the bytes for each operation; nil if the case does not measure memory.
     let bytesPerOperation: Double?
     /// The maximum number of threads of the process during the measurement; nil if it is unknown.
     let threads: Int?
@@ -22,8 +22,8 @@ struct Figure: Sendable {
 }
 
 extension [Figure] {
-    /// The cost of this library divided by that of another subject; nil for the library itself, and where it was
-    /// not measured beside it.
+    /// The cost of this library divided by the cost of another subject; nil for the library itself, or if it has no
+    /// figure in the same comparison.
     func ratio(to figure: Figure) -> Double? {
         if figure.subject.isOurs { return nil }
         return first { $0.subject.isOurs && $0.isComparable(to: figure) }.map { $0.cost / figure.cost }

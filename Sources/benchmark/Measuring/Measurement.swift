@@ -14,11 +14,11 @@ struct Measurement: Sendable {
     }
 }
 
-/// Measures the time of work on queues and similar subjects.
+/// Measures the time of work on a queue or a similar subject.
 ///
-/// The timed span is the same for every subject. It begins just before the first operation is made, and ends when the
-/// last body has ended and its waiter continues. Objects that exist before and after that span are passed as `held`:
-/// the queue, and, if a case keeps the operations or task handles, a `Keeper` of these.
+/// The timed span is the same for every subject. It begins just before the first operation is created, and ends when
+/// the last body has ended and its waiter continues. `held` contains the objects that exist before and after the span:
+/// the queue, and a `Keeper` if the case keeps its operations or task handles.
 func measure<Held>(
     _ operations: Int, on held: Held, _ work: (Held) async throws -> Void
 ) async rethrows -> Measurement {

@@ -1,7 +1,7 @@
 /// Measures cases, one after the other.
 ///
-/// The subjects of a case take turns: each is warmed up once, and then measured once a round. The order rotates from
-/// round to round, so that no subject always runs after the same other one.
+/// The subjects of a case take turns: each is warmed up once, and then measured once in each round. The order rotates
+/// between rounds, so that no subject always follows the same other subject.
 struct Runner: Sendable {
     private let rounds: Int?
     private let secondsPerSubject: Double
@@ -32,7 +32,7 @@ struct Runner: Sendable {
         return figures
     }
 
-    /// A size times the scale. The minimum is the size at which a graph still has its shape.
+    /// A size times the scale, at least 16 so that a graph keeps its shape.
     private func scaled(_ size: Int) -> Int { max(16, Int((Double(size) * scale).rounded())) }
 
     private func compare(_ item: Case, _ size: Int, _ progress: Progress) async throws -> [Figure] {
@@ -48,20 +48,20 @@ struct Runner: Sendable {
                 let index = (round + turn) % trials.count
                 if round >= trials[index].rounds || trials[index].seconds >= secondsPerSubject { continue }
                 progress.show("\(trials[index].subject.name.rawValue), round \(round + 1) of \(trials[index].rounds)")
-                try await Task.sleep(for: .milliseconds(2))  // what the one before has left behind comes to rest
+                try await Task.sleep(for: .milliseconds(2))  // lets the work of the previous measurement end
                 try await trials[index].measure(counting: threads)
             }
         }
         return trials.map { $0.figure(of: item) }
     }
 
-    /// Short rounds are more easily disturbed, and cost little: there are more of them.
+    /// The number of rounds. Short rounds are disturbed more easily and cost little, so there are more of them.
     private func rounds(for subject: Subject, _ size: Int) -> Int {
         min(subject.mostRounds, rounds ?? (size <= 10_000 ? 15 : 5))
     }
 }
 
-/// A subject at a size, and its measurements so far.
+/// A subject at one size, and its measurements so far.
 private struct Trial {
     let subject: Subject
     let size: Int

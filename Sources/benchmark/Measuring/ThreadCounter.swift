@@ -5,7 +5,7 @@ import Synchronization
     import Glibc
 #endif
 
-/// Counts the threads of the process from time to time, on a thread of its own, and keeps the highest count.
+/// Counts the threads of the process repeatedly, on a dedicated thread, and keeps the maximum.
 final class ThreadCounter: Sendable {
     private let most = Atomic(0)
 
@@ -32,9 +32,8 @@ final class ThreadCounter: Sendable {
         if let count = Self.count { most.max(count, ordering: .relaxed) }
     }
 
-    /// The number of threads of the process. The system lists threads in a folder, which has one subfolder and so one
-    /// link for each thread. Reading the number of links allocates no memory. This matters because the memory in use
-    /// is measured at the same time.
+    /// The number of threads of the process. The system lists threads in a folder with one subfolder, and so one link,
+    /// for each thread. Reading the number of links allocates no memory, which would disturb the measurement of memory.
     private static var count: Int? {
         #if canImport(Glibc)
             var list = stat()

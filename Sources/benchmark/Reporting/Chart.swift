@@ -1,7 +1,7 @@
 import Foundation
 
-/// The figures of `growth` as a drawing: the cost of an operation against the number of operations, on logarithmic
-/// axes, a panel for each kind. Linear work is a level line, quadratic work one that climbs.
+/// Draws the figures of `growth`: the cost of an operation against the number of operations, on logarithmic axes, with
+/// a panel for each kind of work. Linear work is a horizontal line; quadratic work has a positive slope.
 enum Chart {
     static let caseName = "growth"
 
@@ -57,7 +57,7 @@ enum Chart {
         """
 }
 
-/// One kind of work.
+/// The panel for one kind of work.
 private struct Panel {
     let figures: [Figure]
     let sizes: LogarithmicAxis
@@ -105,7 +105,7 @@ private struct Panel {
     }
 }
 
-/// Where values stand on an axis of whole decades.
+/// Converts values to positions on a logarithmic axis of whole decades.
 struct LogarithmicAxis {
     private let first: Int
     private let last: Int

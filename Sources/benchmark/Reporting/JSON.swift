@@ -1,6 +1,6 @@
 import Foundation
 
-/// A figure as an object, on a line of its own.
+/// Writes a figure as an object, on its own line.
 enum JSON {
     static func text(_ figure: Figure) throws -> String {
         let encoder = JSONEncoder()
@@ -15,7 +15,7 @@ enum JSON {
             case `case`, variant, subject, n, nsPerOperation, minNs, maxNs, bytesPerOperation, threads
         }
 
-        /// Nil values are written as null.
+        /// Encodes nil as null.
         func encode(to encoder: any Encoder) throws {
             var row = encoder.container(keyedBy: CodingKeys.self)
             try row.encode(figure.caseName, forKey: .case)

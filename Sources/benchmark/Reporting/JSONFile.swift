@@ -1,4 +1,4 @@
-/// The figures as an array of objects, which are added as they come. In a regular file the array is whole at any time.
+/// Writes the figures to a file as an array, one by one. A regular file contains a complete array at any time.
 struct JSONFile {
     private static let end = "\n]\n"
 

@@ -13,7 +13,7 @@ enum Machine {
         .compactMap(\.self).joined(separator: ", ")
     }
 
-    /// The processor's own name; nil if the system does not tell.
+    /// The name of the processor; nil if the system does not provide it.
     private static var processor: String? {
         let lines = (try? String(contentsOfFile: "/proc/cpuinfo", encoding: .utf8))?.split(separator: "\n") ?? []
         let name = lines.first { $0.hasPrefix("model name") }?.split(separator: ":").last

@@ -1,8 +1,8 @@
-/// The table of README.md: a line for each case and a column for each subject.
+/// The table of README.md, with a line for each case and a column for each subject.
 struct Markdown: Report {
     private let columns: [SubjectName]
 
-    /// - Parameter subjects: Those that are measured; nil for all that the cases have.
+    /// - Parameter subjects: The measured subjects; nil for all subjects of the cases.
     init(_ cases: [Case], subjects: Set<SubjectName>? = nil) {
         let measured = Set(cases.flatMap { $0.subjects.map(\.name) }).intersection(
             subjects ?? Set(SubjectName.allCases))
@@ -42,7 +42,7 @@ struct Markdown: Report {
         ]
     }
 
-    /// Whether a subject has a column of its own. This library has one column for its queue and its semaphore; the
+    /// Whether a subject has its own column. One column of this library contains its queue and its semaphore. The
     /// arithmetic limit is part of the case.
     private static func isColumn(_ name: SubjectName) -> Bool { !name.isOurs && name != .ideal }
 

@@ -1,5 +1,5 @@
 extension Int {
-    /// With a comma between thousands.
+    /// The number with a comma between thousands.
     var grouped: String {
         let digits = String(magnitude)
         var text = ""
@@ -23,10 +23,10 @@ extension Double {
             + fraction
     }
 
-    /// As precise as a measurement of this kind is: three digits at least.
+    /// The number with the precision of a measurement: at least three digits.
     var measured: String { rounded(to: magnitude < 10 ? 2 : magnitude < 100 ? 1 : 0) }
 
-    /// As precise as a ratio needs to be, two digits at least.
+    /// The number with the precision of a ratio: at least two digits.
     var ratio: String { rounded(to: magnitude < 0.01 ? 4 : magnitude < 0.1 ? 3 : 2) }
 }
 

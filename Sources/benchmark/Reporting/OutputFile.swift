@@ -1,17 +1,16 @@
 import CommandOutput
 import Foundation
 
-/// A file that is written as it goes, without a buffer. Links are followed, and devices are written to, as a shell does
-/// with `>`.
+/// Writes to a file at once, without a buffer. It follows links and writes to devices, like `>` in a shell.
 final class OutputFile: Sendable {
     private let name: String
     private let descriptor: CInt
     private let isOwned: Bool
 
-    /// Whether the written text appears on standard output, even if the file was opened by another name.
+    /// Whether the text appears on the standard output, even if the file was opened by another name.
     let isStandardOutput: Bool
 
-    /// Whether the position can be moved.
+    /// Whether the file position can be changed.
     let isSeekable: Bool
 
     static var standardOutput: OutputFile { OutputFile(name: "standard output", descriptor: STDOUT_FILENO) }
@@ -24,14 +23,14 @@ final class OutputFile: Sendable {
         isSeekable = false
     }
 
-    /// Opens a file, and empties it if it is a regular one.
+    /// Opens a file, and empties it if it is a regular file.
     init(at path: String) throws(WriteError) {
         let opened = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o666)
         if opened < 0 { throw WriteError(name: path, code: errno) }
         name = path
         isStandardOutput = Self.isSame(opened, STDOUT_FILENO)
         if isStandardOutput {
-            // If it were opened again, it would have its own position, at the start of the file.
+            // A second descriptor would have its own position, at the start of the file.
             close(opened)
             (descriptor, isOwned, isSeekable) = (STDOUT_FILENO, false, false)
         } else {

@@ -1,8 +1,8 @@
 import CommandOutput
 import Foundation
 
-/// Reports the current measurement on standard error: on a terminal in one line that changes, elsewhere in a line at
-/// the beginning of each case.
+/// Reports the current measurement on the standard error: on a terminal in one line that changes, otherwise in one line
+/// at the beginning of each case.
 final class Progress {
     private let isTerminal = isatty(STDERR_FILENO) == 1
     private let total: Int

@@ -1,9 +1,9 @@
-/// A printed report for people, in parts.
+/// A printed report, in parts.
 protocol Report {
     /// The text above all figures.
     var head: String { get }
 
-    /// The lines of figures that are side by side.
+    /// The lines for the figures of one comparison.
     func lines(_ comparison: [Figure]) -> [String]
 
     /// The text below all figures.

@@ -1,4 +1,4 @@
-/// The few elements that a chart is drawn with.
+/// The SVG elements of a chart.
 enum SVG {
     static func document(
         width: Double, height: Double, style: String, title: String, _ elements: [String]
@@ -29,7 +29,7 @@ enum SVG {
         "<text class=\"\(name)\" x=\"\(number(x))\" y=\"\(number(y))\">\(escaped(text))</text>"
     }
 
-    /// A tenth of a pixel is enough.
+    /// A coordinate, rounded to a tenth of a pixel.
     private static func number(_ value: Double) -> String {
         value.rounded() == value ? String(Int(value)) : value.rounded(to: 1).filter { $0 != "," }
     }

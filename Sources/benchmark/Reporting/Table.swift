@@ -1,4 +1,4 @@
-/// The figures as plain text, a line for each.
+/// The figures as plain text, one line each.
 struct Table: Report {
     private let titleWidth: Int
 
@@ -45,15 +45,16 @@ struct Table: Report {
 
 /// How the cost of an operation has grown between two sizes.
 enum Growth {
-    /// A line for each subject that was measured at several sizes: 1.00 is linear work, and 10 for ten times the
-    /// size is quadratic work.
+    /// A line for each subject that was measured at several sizes. For a tenfold size, 1.00 means linear work, and 10
+    /// means quadratic work.
     static func lines(_ figures: [Figure]) -> [String] {
         var lines: [String] = []
         var seen: Set<String> = []
         for figure in figures where seen.insert(figure.title + figure.subject.rawValue).inserted {
             let all = figures.filter { $0.title == figure.title && $0.subject == figure.subject }
             guard let last = all.last, all.count > 1 else { continue }
-            // With more than two sizes, the smallest is left out, because it mostly measures start and end.
+            // With more than two sizes, the smallest is left out, because its cost is mostly that of the start and the
+            // end.
             let first = all[all.count > 2 ? 1 : 0]
             lines.append(
                 "\(figure.title), \(figure.subject.rawValue): with \(last.size.grouped) operations, each costs "
