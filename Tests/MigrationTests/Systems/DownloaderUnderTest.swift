@@ -74,7 +74,7 @@ private struct LegacyDownloader: DownloaderUnderTest {
     var runningCount: Int { downloader.runningCount }
 }
 
-// All it has is constant.
+// All stored properties are constant.
 extension ImageDownloadToken: CancellableRequest, @unchecked Sendable {}
 
 private struct PortedDownloader: DownloaderUnderTest {
