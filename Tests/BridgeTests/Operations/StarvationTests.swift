@@ -134,7 +134,7 @@ struct StarvationTests {
 }
 
 /// Blocks when it is cancelled, like an operation that waits for its own cleanup.
-private final class BlockingWhenCancelled: Foundation.Operation, @unchecked Sendable {  // All stored properties are constant.
+private final class BlockingWhenCancelled: Foundation.Operation, @unchecked Sendable {  // It is immutable.
     private let release: DispatchSemaphore
     private let isBlockingCancel: Bool
 
