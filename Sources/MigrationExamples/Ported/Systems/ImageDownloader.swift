@@ -9,7 +9,7 @@ import TaskOperationsExtras
 #endif
 
 extension Ported {
-    /// Downloads each picture once for all requests, in the orders of the downloader.
+    /// Downloads each picture once for all of its requests, in each order that the downloader supports.
     public static func imageDownloader(_ input: RecipeInput) async throws -> RecipeResult {
         let server = try input.server
         // region: image-downloader
@@ -55,7 +55,7 @@ extension Ported {
         ])
     }
 
-    /// Uses another transfer than the network's, and asks without a URL.
+    /// Replaces the network transfer with a custom one, and makes a request without a URL.
     private static func withoutNetwork() async throws -> String {
         let downloader = ImageDownloader(width: 1) { request in Data(request.url!.path.utf8) }
         let picture = try await downloader.image(at: URL(string: "path:/picture"))
@@ -67,7 +67,7 @@ extension Ported {
         }
     }
 
-    /// The places of the URLs in the order in which their downloads start, one at a time.
+    /// Returns the indexes of the URLs in the order in which their downloads start, one at a time.
     private static func startOrder(
         of urls: [URL], _ order: OperationOrder, _ priorities: [TaskPriority]
     ) async throws -> [Int] {

@@ -18,7 +18,7 @@ final class TransferSession: Sendable {
         session = URLSession(configuration: .patient, delegate: delegate, delegateQueue: nil)
     }
 
-    /// The session keeps its delegate until then.
+    /// The session retains its delegate until it is invalidated.
     deinit { session.finishTasksAndInvalidate() }
 
     var runningCount: Int { delegate.count }
@@ -46,7 +46,7 @@ final class TransferSession: Sendable {
     }
 }
 
-/// Passes each call to its sequence.
+/// Passes each delegate call to the sequence of its transfer.
 private final class TransferDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendable {
     typealias Continuation = AsyncThrowingStream<TransferSession.Event, any Error>.Continuation
 

@@ -41,7 +41,7 @@ extension PhotoManager {
     }
     // endregion
 
-    /// The group waits by itself, and no thread waits.
+    /// The group waits for its tasks without blocking a thread.
     private func downloadAndWait(_ photos: [Photo], into album: PhotoAlbum) async {
         await withDiscardingTaskGroup { group in
             for photo in photos { group.addTask { await self.download(photo, into: album) } }
@@ -62,7 +62,7 @@ extension PhotoManager {
     }
     // endregion
 
-    /// Four tasks take one photo after the other.
+    /// Each of four tasks downloads one photo after another.
     private func downloadByApply(_ photos: [Photo], into album: PhotoAlbum) async {
         await concurrentPerform(over: photos, width: 4) { await self.download($0, into: album) }
     }
