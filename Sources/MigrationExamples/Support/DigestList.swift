@@ -22,8 +22,8 @@ public struct DigestList: Sendable {
     public var count: Int { digests.count }
 
     /// The number of files and of their bytes, and a digest of the lines that `sha256sum` prints for the files in the
-    /// order of their paths. If the names contain no special characters, `cd FOLDER && find * -type f | LC_ALL=C sort |
-    /// xargs sha256sum | sha256sum` prints the same digest.
+    /// order of their paths. If the names contain no special characters, this command prints the same digest:
+    /// `cd FOLDER && find * -type f | LC_ALL=C sort | xargs sha256sum | sha256sum`.
     public var result: RecipeResult {
         var hasher = SHA256()
         for (file, digest, _) in digests.sorted(by: { $0.file.precedes($1.file) }) {

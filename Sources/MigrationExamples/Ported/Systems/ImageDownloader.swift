@@ -96,7 +96,7 @@ struct ImageOptions {
     }
 }
 
-/// Downloads and decodes pictures, each once, however many ask for it at the same time.
+/// Downloads and decodes pictures. Simultaneous requests for a picture share one download.
 final class ImageDownloader: Sendable {
     private let session = TransferSession()
     private let queue: TaskOperationQueue
@@ -167,7 +167,7 @@ final class ImageDownloader: Sendable {
     }
 }
 
-/// A request, to wait and to cancel with. Other requests of the same picture still get it.
+/// A request that can be awaited and cancelled. Cancelling it does not affect other requests for the same picture.
 struct ImageRequest<Value: Sendable>: Sendable {
     fileprivate let download: KeyedRequest<Picture>
     fileprivate let response: TaskOperation<Value>

@@ -23,7 +23,7 @@ final class TransferSession: Sendable {
 
     var runningCount: Int { delegate.count }
 
-    /// Transfers the bytes of a file, and reports them as the progress of the operation that asks.
+    /// Transfers the bytes of a file, and reports them as progress of the operation that calls this method.
     func data(for request: URLRequest) async throws -> Data {
         var data = Data()
         var response: URLResponse?

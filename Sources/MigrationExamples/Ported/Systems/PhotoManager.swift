@@ -76,7 +76,7 @@ final class PhotoManager: Sendable {
     }
 }
 
-/// A photo, which is in an album before its bytes arrive.
+/// A photo. An album contains it before its bytes arrive.
 struct Photo: Identifiable, Sendable {
     enum State: Sendable { case downloading, ready(Picture, thumbnail: Picture), failed(any Error) }
 

@@ -6,9 +6,9 @@ import TaskOperationsExtras
 extension PhotoManager {
     enum Way: CaseIterable { case loop, groupWaited, groupNotified, applied }
 
-    /// Adds photos to an album and downloads them. Returns after the last one, with the first error.
+    /// Adds photos to an album and downloads them. Returns the first error after the last download has ended.
     ///
-    /// - Throws: `CancellationError` if the task is cancelled. The downloads have ended then.
+    /// - Throws: `CancellationError` if the task is cancelled, after all downloads have ended.
     func download(_ urls: [URL], into album: PhotoAlbum, by way: Way) async throws -> (any Error)? {
         var photos: [Photo] = []
         for url in urls { photos.append(await album.add(url)) }

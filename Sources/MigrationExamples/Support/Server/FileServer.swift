@@ -15,8 +15,8 @@ public final class FileServer: Sendable {
     ///
     /// - Parameters:
     ///   - files: The files to serve, by the paths within their folder.
-    /// - limit: The maximum number of bytes to serve from each file.
-    /// - clients: The maximum number of simultaneous clients. A further client replaces the one that connected first.
+    ///   - limit: The maximum number of bytes to serve from each file.
+    ///   - clients: The maximum number of simultaneous clients. A further client replaces the one that connected first.
     /// - Throws: An error with a description if the system has no socket for it.
     public init(serving files: [InputFile], upTo limit: Int = defaultLimit, clients: Int = 256) throws {
         state = try ServerState()
