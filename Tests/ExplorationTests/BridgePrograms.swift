@@ -81,7 +81,7 @@ enum BridgePrograms {
     }
 }
 
-/// Two queues, the operations on them, and their effects.
+/// Two queues, the operations on them, and a tally of their effects.
 private final class World: @unchecked Sendable {
     // Only the thread that has the turn accesses these properties.
     let schedule: Schedule

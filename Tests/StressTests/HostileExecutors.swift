@@ -41,8 +41,8 @@ private final class ThreadsExecutor: TaskExecutor {
     private let arrivals = DispatchSemaphore(value: 0)
     private let choice: Choice
 
-    /// - Parameter batch: The number of jobs that a thread waits for. It waits at most a millisecond for each further
-    /// job.
+    /// - Parameter batch: The number of jobs that a thread waits for. It waits at most a millisecond for each
+    ///   further job.
     init(threads: Int, batch: Int, choice: @escaping Choice) {
         self.choice = choice
         for _ in 0..<threads { Thread.detachNewThread { self.serve(batch: batch) } }

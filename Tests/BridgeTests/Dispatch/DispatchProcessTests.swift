@@ -114,7 +114,7 @@ struct DispatchProcessTests {
     }
 }
 
-private struct Kept<Value>: @unchecked Sendable {  // The test has handed the value over, and waits meanwhile.
+private struct Kept<Value>: @unchecked Sendable {  // The test waits while the other task uses the value.
     let value: Value
 
     init(_ value: Value) {

@@ -17,7 +17,7 @@ enum SchedulerEvent {
     /// An executing operation ends, and the next one takes its permit and starts.
     case beginWait(Int)
     case endWait(Int)
-    /// The next operation gets its permit back.
+    /// The next operation that waits for its permit gets the permit back.
     case takeReturn
     case shutDown(whenEmpty: Bool)
     /// A task waits for room for an operation.
@@ -51,7 +51,7 @@ struct SideBySide {
 
     /// Applies an event to both.
     ///
-    /// - Throws: `Disagreement` if they answer differently.
+    /// - Throws: `Disagreement` if the two answer differently.
     mutating func apply(_ event: SchedulerEvent) throws(Disagreement) {
         defer { lookAtFloors() }
         switch event {
