@@ -127,7 +127,7 @@ struct RepetitionTests {
             queue.isSuspended = true
             fill(queue)
             gate.open()
-            // The queue refused the next round, and the repetition sleeps until the round after it.
+            // The queue refused the next round, and the repetition sleeps until the time of that round.
             await clock.waitForSleepers(1)
             if missed == .skip {
                 try await resume(queue)
