@@ -90,7 +90,7 @@ struct TaskOperationResultsTests {
         var rest: [Int] = []
         while let (_, result) = try await iterator.next() { rest.append(try result.get()) }
         #expect(rest.count == 3)
-        // All permits for untaken results are free again.
+        // The results have room for three operations again.
         for number in 0..<3 { try await results.addOperationWaitingForRoom { number } }
     }
 
