@@ -41,7 +41,7 @@ struct CatalogueTests {
         for subject in item.subjects {
             let measurement = try await subject.measure(40)
             #expect(measurement.nsPerOperation > 0, "\(subject.name)")
-            // How late something starts in a process whose threads are all busy has hardly a limit.
+            // In a process whose threads are all busy, there is almost no limit to the delay of a start.
             if title != "start-rate" { #expect(measurement.nsPerOperation < 1e10, "\(subject.name)") }
             if let bytes = measurement.bytesPerOperation { #expect(bytes.isFinite, "\(subject.name)") }
         }

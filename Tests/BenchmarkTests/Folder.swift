@@ -1,6 +1,6 @@
 import Foundation
 
-/// A folder for one test, which is removed at its end.
+/// A folder for one test, which is removed when the test ends.
 final class Folder: Sendable {
     private let path: String
 

@@ -5,8 +5,8 @@
 
     @testable import benchmark
 
-    /// Each test is a process of its own: a parent that waits for any child would spin while another's has not been
-    /// fetched.
+    /// Each test runs in a separate process. A parent that waits for any child would spin while an exited child of
+    /// another test has not been reaped.
     @Suite("Benchmark: the process", .inTurns, .prompt, .timeLimit(.minutes(10)))
     struct ProcessTests {
         @Test("A full standard output is an error for every kind of output")
@@ -71,13 +71,14 @@
         }
     }
 
-    /// The program that is built beside the tests.
+    /// The program that is built with the tests.
     private enum BenchmarkProcess {
         static let short = ["--case", "latency", "--scale", "0.02", "--rounds", "1"]
 
-        /// Runs it to its end.
+        /// Runs the program to its end.
         ///
-        /// - Parameter output: The file that standard output goes to.
+        ///
+        /// - Parameter output: The file that receives the standard output.
         static func run(_ arguments: [String], output: String) throws -> (status: CInt, errors: String) {
             let folder = try Folder()
             let process = Process()

@@ -16,7 +16,7 @@ struct RunnerTests {
             events.record("\(comparison[0].title), \(comparison[0].size) done")
         }
         #expect(figures.map(\.size) == [20, 30, 20, 30])
-        // One to warm up, and one round.
+        // One warm-up call, and one round.
         #expect(
             events.events
                 == ["first", "second"].flatMap { name in

@@ -3,8 +3,8 @@
     import TaskOperationsExpectations
     import Testing
 
-    /// Each test is a process of its own: a parent that waits for any child would spin while another's has not been
-    /// fetched.
+    /// Each test runs in a separate process. A parent that waits for any child would spin while an exited child of
+    /// another test has not been reaped.
     @Suite("Each command: output that cannot be written", .inTurns, .prompt, .timeLimit(.minutes(10)))
     struct CommandOutputTests {
         @Test("a full device is an error with a message and an exit code")
@@ -49,11 +49,11 @@
         }
     }
 
-    /// A program that is built beside the tests.
+    /// A program that is built with the tests.
     private struct Command {
         let name: String
         let arguments: [String]
-        /// Its exit code after an error.
+        /// The program's exit code after an error.
         let status: CInt
 
         private static let corpus = URL(filePath: #filePath).deletingLastPathComponent()
@@ -86,7 +86,7 @@
 
         /// Runs the program to its end.
         ///
-        /// - Parameter errors: The file for standard error; nil for one whose text is returned.
+        /// - Parameter errors: The file that receives the standard error output; nil to return it as text.
         func run(output: FileHandle, errors: FileHandle? = nil) throws -> Result {
             let path = FileManager.default.temporaryDirectory.appending(path: "errors-\(UUID().uuidString)").path
             defer { try? FileManager.default.removeItem(atPath: path) }

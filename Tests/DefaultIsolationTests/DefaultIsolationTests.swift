@@ -6,8 +6,9 @@ import TaskOperationsExtras
 import TaskOperationsTesting
 import Testing
 
-// The target's default isolation is the main actor, as in an app that Xcode 26 creates. The code is written as an app
-// would write it: `nonisolated` and `@concurrent` are only where a comment gives the compiler's message.
+// The default isolation of the target is the main actor, as in an app that Xcode 26 creates. The code is written as in
+// an app: it uses `nonisolated` and `@concurrent` only where a comment quotes the compiler's message or states the
+// effect.
 
 @Suite("An app whose code is isolated to the main actor by default", .inTurns, .timeLimit(.minutes(5)))
 struct DefaultIsolationTests {
@@ -29,7 +30,7 @@ struct DefaultIsolationTests {
         #expect(model.titles == ["first"])
     }
 
-    // Without `@concurrent` on `compute`: no message, and the work runs on the main actor.
+    // Without `@concurrent` on `compute`, the compiler gives no message, and the work runs on the main actor.
     @Test("a function that is marked @concurrent leaves the main actor, also for a caller that is isolated to it")
     func concurrentFunctions() async throws {
         let background = TaskOperationQueue().addOperation { @MainActor in await Checksum.compute([1, 2, 3]) }
@@ -94,7 +95,7 @@ struct DefaultIsolationTests {
 
 // MARK: - The app
 
-/// Isolated to the main actor without a word.
+/// Isolated to the main actor by default.
 private final class Model {
     var titles: [String] = []
 }

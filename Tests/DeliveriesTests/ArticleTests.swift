@@ -5,7 +5,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-/// The snippets of the article Deliveries.
+/// The snippets of the article "Deliveries".
 @Suite("Beyond one machine: the article's examples", .timeLimit(.minutes(10)))
 struct ArticleTests {
     @Test("the first example, also of README.md")
@@ -78,7 +78,7 @@ struct ArticleTests {
                 group.addTask { [configuration] in
                     await queue.consume(stream.deliveries(), configuration: configuration) { name in
                         order.record(name)
-                        // Other consumers come to ask for their turns.
+                        // Lets other consumers request their turns.
                         for _ in 0..<50 { await Task.yield() }
                     }
                 }
@@ -87,7 +87,7 @@ struct ArticleTests {
             queue.isSuspended = false
         }
         #expect(order.events.count == 9)
-        // A delivery that was pulled before a more urgent one arrived waits at most for its start.
+        // A delivery that was pulled before a more urgent one arrived delays it, at most, until its own start.
         #expect(order.events.lastIndex(of: "urgent")! < order.events.lastIndex(of: "bulk")!)
     }
 
@@ -107,7 +107,7 @@ private distributed actor Resizer {
 
     private let queue = TaskOperationQueue(name: "resize", maxConcurrentOperationCount: 2)
 
-    /// Callers wait for the admission of this machine.
+    /// Callers wait until this machine has a free permit.
     distributed func resize(_ size: Int) async throws -> Int {
         try await queue.run { size * 2 }
     }

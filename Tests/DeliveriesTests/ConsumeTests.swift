@@ -5,7 +5,7 @@ import TaskOperationsExtras
 import TaskOperationsTesting
 import Testing
 
-/// An engine, a queue and a clock on the executor of the test.
+/// An engine, a queue and a clock that run on the executor of the test.
 private struct Setup: Sendable {
     let clock = ManualClock(on: .seeded)
     let engine: InMemoryEngine<Int>
@@ -155,7 +155,8 @@ struct ConsumeTests {
             }
         }
         for _ in 0..<300 { await Task.yield() }
-        // A delivery that waits for a limit of its kind is a prefetched one; without any, it is the only one.
+        // A delivery that waits for a limit of its kind counts as prefetched. Without prefetching, only that delivery
+        // is pulled.
         #expect(pulls.events.count == (place == .waiting ? max(1, prefetch) : 3 + prefetch))
         consumption.cancel()
         if place == .waiting { limit.release() }

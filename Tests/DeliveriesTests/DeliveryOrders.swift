@@ -6,15 +6,15 @@ enum DeliveryMoment: Sendable {
     case leaseEnd
     /// The body returns or throws.
     case completion
-    /// The engine performs the answer: it acknowledges or rejects the delivery.
+    /// The engine performs the answer, which acknowledges or rejects the delivery.
     case answer
     /// The consumer receives the engine's reply.
     case reply
     case shutdown
-    /// Bodies are cancelled.
+    /// The drain time ends, and bodies are cancelled.
     case drainEnd
 
-    /// The event that must not come later.
+    /// The event that must not come after this one.
     private var predecessor: DeliveryMoment? {
         switch self {
         case .answer: .completion
@@ -24,7 +24,7 @@ enum DeliveryMoment: Sendable {
         }
     }
 
-    /// All orders of events. Events of one group happen in the same second.
+    /// Returns all orders of the events. The events of one group happen in the same second.
     ///
     /// - Parameter withTies: Whether a group may have several events.
     static func orders(of events: [DeliveryMoment], withTies: Bool) -> [[[DeliveryMoment]]] {
@@ -56,13 +56,13 @@ extension DeliveryProgram {
 
         /// The time from the call until the engine performs it.
         let delay: Int
-        /// The time from then until the reply arrives.
+        /// The time from the performed answer until the reply arrives.
         let replyDelay: Int
         let loss: Loss
     }
 
-    /// A program of one worker and one payload for each order of the events, for bodies that succeed or fail and heed or
-    /// ignore cancellation, for each way to shut down, and for each part of the answer that can be lost.
+    /// Returns programs of one worker and one payload. They cover each order of the events, bodies that succeed or fail
+    /// and heed or ignore cancellation, each way to shut down, and each part of the answer that can be lost.
     static func ofEveryOrder(withTies: Bool) -> [DeliveryProgram] {
         let events: [DeliveryMoment] = [.leaseEnd, .completion, .answer, .reply, .shutdown]
         var programs: [DeliveryProgram] = []

@@ -2,8 +2,8 @@ import TaskOperations
 import TaskOperationsDeliveries
 import TaskOperationsTesting
 
-/// A random program: workers that consume one engine in memory, bodies that misbehave, calls that fail, crashes, and
-/// shutdowns. All of it follows from the seed. Times are in seconds.
+/// A random program of workers that consume one in-memory engine. Bodies misbehave, calls fail, and workers crash and
+/// shut down. The seed determines all of it. Times are in seconds.
 struct DeliveryProgram: Sendable {
     enum Step: Sendable {
         case sleep(Int)
@@ -15,7 +15,7 @@ struct DeliveryProgram: Sendable {
     }
 
     enum Event: Sendable {
-        /// The process is killed: no call of its deliveries reaches the engine any more.
+        /// The process is killed. No further call from its deliveries reaches the engine.
         case crash
         case cancel
         case shutDown(isCancelling: Bool)
@@ -33,7 +33,7 @@ struct DeliveryProgram: Sendable {
 
     struct Payload: Sendable {
         var kind = 0
-        /// The steps of each attempt; the last one is for all further attempts.
+        /// The steps of each attempt. Further attempts repeat the last entry.
         var attempts: [[Step]] = []
     }
 
@@ -46,11 +46,11 @@ struct DeliveryProgram: Sendable {
     var kinds: [DeliveryOptions] = []
     var limitedKinds: Set<Int> = []
     var handlesPoison = false
-    /// One in this number of calls fails or is slow; 0 for none.
+    /// Of this number of calls, one fails or is slow; 0 for none.
     var faultRarity = 0
-    /// Nil if the first answer is like any other.
+    /// The fate of the first answer; nil if it is treated like other calls.
     var answer: Answer?
-    /// A worker without faults ends the program: everything must be acknowledged then.
+    /// Whether a worker without faults ends the program. Everything must be acknowledged then.
     var isFinished = false
 
     init(seed: UInt64) {

@@ -17,12 +17,12 @@ final class DeliveryProgramRun: Sendable {
         var succeeded: Set<Attempt> = []
         var poisoned: Set<Attempt> = []
         var acknowledged: Set<Int> = []
-        /// Bodies that execute, by attempt and worker.
+        /// The executing bodies, with their workers, by attempt.
         var executing: [Attempt: (worker: String, task: @Sendable () -> Bool)] = [:]
         var isHealthy = false
-        /// Whether `program.answer` is still to come.
+        /// Whether `program.answer` has not been used yet.
         var isFirstAnswer = true
-        /// Pulled deliveries of each payload that the consumer has not reported as settled.
+        /// The number of pulled deliveries of each payload that the consumer has not reported as settled.
         var unsettled: [Int: Int] = [:]
         var attemptCount = 0
         var violations: [String] = []
@@ -93,7 +93,7 @@ extension DeliveryProgramRun {
                 }
                 await self.sleep(until: 90)
             }
-            // Whichever ends first: the deliveries do not.
+            // Waits for the first of the two tasks to end.
             await group.next()
             queue.isSuspended = false
             queue.maxConcurrentOperationCount = max(1, queue.maxConcurrentOperationCount)
@@ -101,7 +101,7 @@ extension DeliveryProgramRun {
         }
     }
 
-    /// Returns whether the consuming task is cancelled now.
+    /// Performs an event. Returns whether the worker stops consuming now.
     private func perform(_ event: DeliveryProgram.Event, on queue: TaskOperationQueue, of worker: String) -> Bool {
         switch event {
         case .crash:
@@ -217,7 +217,7 @@ extension DeliveryProgramRun {
         if isCrashed && !isDone { throw Unreachable() }
         switch choice {
         case 0: throw Unreachable()
-        // Not after a pull: the worker could not know how old the lease is.
+        // A pull is never late, because the worker could not know the age of the lease.
         case 1 where !isDone || call != .pull:
             await Task.detached(executorPreference: executor) { [clock] in
                 try? await clock.sleep(for: .seconds(seconds))
@@ -227,7 +227,7 @@ extension DeliveryProgramRun {
         }
     }
 
-    /// At a moment when nothing can run: each body that is not cancelled holds its lease.
+    /// Checks, while no task can run, that each body that is not cancelled holds its lease.
     private func checkLeases(in engine: InMemoryEngine<Int>) {
         for (attempt, body) in state.withLock({ $0.executing }) where !body.task() {
             if state.withLock({ $0.crashed.contains(body.worker) }) { continue }
@@ -237,7 +237,8 @@ extension DeliveryProgramRun {
         }
     }
 
-    /// Calls the engine, as the program says for the first answer to the first delivery.
+    /// Calls the engine. If this is the first answer to the first delivery, delays or loses it as the program
+    /// specifies.
     fileprivate func answer(
         _ delivery: CheckedDelivery, _ call: () async throws -> Void
     ) async throws {
@@ -268,7 +269,7 @@ extension DeliveryProgramRun {
     }
 }
 
-/// A delivery whose calls are checked.
+/// A delivery that checks the calls to it.
 private struct CheckedDelivery: Delivery {
     let delivery: InMemoryDelivery<Int>
     let run: DeliveryProgramRun
@@ -294,7 +295,7 @@ private struct CheckedDelivery: Delivery {
 }
 
 extension DeliveryEvent {
-    /// The identity of a delivery that has an outcome now; nil if this is another event.
+    /// The identity of the delivery that is settled by this event; nil for other events.
     fileprivate var settledID: ID? {
         switch self {
         case .acknowledged(let id), .rejected(let id, _, _), .givenBack(let id), .poisoned(let id, _),

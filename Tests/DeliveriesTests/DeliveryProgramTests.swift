@@ -2,7 +2,7 @@ import Foundation
 import TaskOperationsExpectations
 import Testing
 
-/// `DELIVERY_SEED=17 swift test --filter DeliveryProgramTests` runs one program alone.
+/// `DELIVERY_SEED=17 swift test --filter DeliveryProgramTests` runs a single program.
 @Suite("Random programs of deliveries", .computing, .timeLimit(.minutes(60)))
 struct DeliveryProgramTests {
     private static let environment = ProcessInfo.processInfo.environment

@@ -2,7 +2,7 @@
     import Foundation
     import RedisDeliveries
 
-    /// Worker processes on one stream of a server. They log their work to files.
+    /// Worker processes that consume one stream of a server and log their work to files.
     final class Fleet {
         private struct Member {
             let process: Process
@@ -53,7 +53,7 @@
             try startMember()
         }
 
-        /// Asks all workers to end. Returns the time until the last one has.
+        /// Requests all workers to exit. Returns the time until the last one has exited.
         func terminate() -> Duration {
             let start = ContinuousClock.now
             for member in members { member.process.terminate() }
@@ -67,7 +67,7 @@
             server.remove()
         }
 
-        /// The number of payloads that are left; nil while the server is down.
+        /// Returns the number of payloads in the stream; nil while the server is down.
         func left() async -> Int? { try? await stream.count() }
 
         func history() throws -> FleetHistory {
@@ -83,7 +83,7 @@
             let log: String
             let start: UInt64
             var end = UInt64.max
-            /// When the worker noticed that the lease was lost.
+            /// The time at which the worker noticed that its lease was lost.
             var lossTime: UInt64?
         }
 
@@ -130,7 +130,8 @@
 
         var runCount: Int { runs.values.reduce(0) { $0 + $1.count } }
 
-        /// Simultaneous runs of one payload, if the earlier run had not lost its lease.
+        /// Overlapping runs of one payload, except if the earlier run noticed the loss of its lease at most 0.5 s after
+        /// the later run began.
         var overlaps: [String] {
             runs.flatMap { id, runs -> [String] in
                 let runs = runs.sorted { $0.start < $1.start }

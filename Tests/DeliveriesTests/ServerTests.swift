@@ -5,7 +5,7 @@
     import TaskOperationsExpectations
     import Testing
 
-    /// Each test that has children is a process of its own: see `CommandOutputTests`.
+    /// Each test that starts child processes runs in a separate process. See `CommandOutputTests`.
     @Suite(
         "Deliveries of a Redis or Valkey server",
         .enabled(if: !RedisServer.executables.isEmpty, "There is no redis-server or valkey-server on the path."),
@@ -69,7 +69,7 @@
         func termination(executable: URL) async {
             let result = await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) {
                 [executable] in
-                // The second half of the bodies takes longer than the drain time.
+                // The second half of the bodies take longer than the drain time.
                 let fleet = try await Fleet(
                     of: executable, count: 4, width: 4, payloads: 300, work: "sleep 20", drainTime: 1)
                 defer { fleet.remove() }

@@ -5,8 +5,8 @@ import Testing
 
 @Suite("Threads that alternate", .serialized)
 struct AlternationTests {
-    /// An operation needs a permit of a queue. Another thread makes the permits wait for something that waits for the
-    /// operation. Each thread lowers the rank that the other one needs to be high.
+    /// One thread adds an operation that needs a permit of a queue. The other thread inserts a wait of the permit for
+    /// something that waits for the operation. Each thread lowers the rank that the other thread needs to be high.
     private static let program = {
         var program = ExploredProgram("need of a permit / keeping of the permit") { schedule in
             let queue = TaskOperationQueue()
@@ -48,7 +48,8 @@ extension Choices {
         }
     }
 
-    /// The second thread takes `lead` steps. Then the first one takes `second` steps in each turn, the other one `first`.
+    /// After `lead` steps of the second thread, the first thread takes `second` steps and the second thread `first`
+    /// steps, in turns.
     private static func alternating(from start: Int, _ lead: Int, _ first: Int, _ second: Int) -> Choices {
         let rounds = stride(from: start + lead, to: 400, by: first + second)
         return Choices("\(start):1," + rounds.map { "\($0):1,\($0 + second):1" }.joined(separator: ","))!

@@ -3,9 +3,9 @@ import ExploredTaskOperations
 import ExploredTaskOperationsBridge
 import Foundation
 
-/// Programs of operations of Foundation on queues of this library.
+/// Programs that run Foundation operations on queues of this library.
 ///
-/// Foundation's own locks are not controlled. It holds none of them while it calls an operation.
+/// The exploration does not control Foundation's own locks. Foundation holds none of them while it calls an operation.
 enum BridgePrograms {
     static let all = [addAndCancel, addTwice, readyAndCancel, counterpartCancelled, dependency, awaited]
 
@@ -48,7 +48,7 @@ enum BridgePrograms {
         world.check(legacy)
     }
 
-    /// The dependency ends, or is cancelled, while its dependent is added.
+    /// A dependency ends or is cancelled while its dependent is added.
     static let dependency = ExploredProgram("bridge: end of a dependency / add / cancel") { schedule in
         let world = World(schedule)
         let (first, second) = (world.operation("first"), world.operation("second"))
@@ -63,7 +63,7 @@ enum BridgePrograms {
             world.tally.order.last == "second", "the dependent ran before its dependency: \(world.tally.order)")
     }
 
-    /// A task waits for an operation that gets its queue meanwhile.
+    /// A task waits for an operation that is added to a queue at the same time.
     static let awaited = ExploredProgram("bridge: wait / add / cancel") { schedule in
         let world = World(schedule)
         let legacy = world.operation("a")
@@ -81,9 +81,9 @@ enum BridgePrograms {
     }
 }
 
-/// Two queues, the operations on them, and their effects.
+/// Two queues, the operations on them, and a tally of their effects.
 private final class World: @unchecked Sendable {
-    // The turn orders all accesses.
+    // Only the thread that has the turn accesses these properties.
     let schedule: Schedule
     let (queue, other) = (TaskOperationQueue(maxConcurrentOperationCount: 1), TaskOperationQueue())
     let tally = Tally()
@@ -97,7 +97,7 @@ private final class World: @unchecked Sendable {
         ConditionedOperation(name, tally, holds: !isConditioned)
     }
 
-    /// Adds an operation, unless the other queue has it.
+    /// Adds an operation, unless it is already on the other queue.
     func add(_ legacy: Foundation.Operation, to queue: TaskOperationQueue? = nil) {
         do {
             counterparts[legacy] = try (queue ?? self.queue).addOperation(legacy)
@@ -118,9 +118,9 @@ private final class World: @unchecked Sendable {
     }
 }
 
-/// An operation that is ready when a condition holds, or when it is cancelled.
+/// An operation that is ready if its condition holds or it was cancelled.
 private final class ConditionedOperation: ControlledOperation, @unchecked Sendable {
-    // The turn orders all accesses.
+    // Only the thread that has the turn accesses these properties.
     private var holds: Bool
     private let tally: Tally
 

@@ -4,7 +4,7 @@ import Testing
 
 /// Explores a program on its own thread, and records failures.
 ///
-/// `EXPLORED_SCHEDULE="name@choices"` repeats one schedule of the program of that name instead, and prints its steps.
+/// `EXPLORED_SCHEDULE="name@choices"` repeats one schedule of the program with that name, and prints its steps.
 func explore(
     _ strategy: ExplorationStrategy, of program: ExploredProgram, sourceLocation: SourceLocation = #_sourceLocation
 ) async -> ExplorationResult? {
@@ -31,7 +31,7 @@ func explore(
     return result
 }
 
-/// Calls a function that blocks.
+/// Calls a blocking function on a separate thread.
 func onOwnThread<Result: Sendable>(_ function: @escaping @Sendable () -> Result) async -> Result {
     await withCheckedContinuation { continuation in
         Thread.detachNewThread { continuation.resume(returning: function()) }
@@ -54,23 +54,23 @@ struct RepeatedSchedule {
         self.choices = choices
     }
 
-    /// The seed of a program whose name ends in one.
+    /// The number at the end of the program's name; 0 if the name has none.
     var seed: UInt64 { program.split(separator: " ").last.flatMap { UInt64($0) } ?? 0 }
 }
 
-/// How much is explored: `EXPLORED_SCHEDULES=25000` for more than an ordinary run.
+/// The extent of the exploration. Set `EXPLORED_SCHEDULES=25000` for more schedules than in an ordinary run.
 enum Amount {
     private static let environment = ProcessInfo.processInfo.environment
 
-    /// How many schedules of random programs are run.
+    /// The number of schedules that are run of random programs.
     static let schedules = environment["EXPLORED_SCHEDULES"].flatMap { UInt64($0) } ?? 700
     static let isDeep = environment["EXPLORED_SCHEDULES"] != nil
-    /// How many schedules with two interruptions are run of each small program, at most.
+    /// The maximum number of schedules with two interruptions that are run of each small program.
     static let limit = environment["EXPLORED_LIMIT"].flatMap { Int($0) } ?? 3000
     /// The first seed of random programs.
     static let firstSeed = environment["EXPLORED_SEED"].flatMap { UInt64($0) } ?? 0
     private static var seeds: Range<UInt64> { firstSeed..<firstSeed + schedules }
-    /// How the schedules of random programs are chosen.
+    /// The strategy that chooses the schedules of random programs.
     static var strategy: ExplorationStrategy {
         guard let depth = environment["EXPLORED_DEPTH"].flatMap({ Int($0) }) else { return .uniform(seeds: seeds) }
         return .priorities(seeds: seeds, depth: depth)

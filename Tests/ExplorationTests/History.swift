@@ -3,16 +3,16 @@
 
 /// The calls of threads and the actions of bodies, with their times.
 ///
-/// A program is linearizable if there is one order of all this in which the model does the same: each call happens
-/// between its invocation and its return, a body begins before its beginning is recorded, and ends after its end is
-/// recorded (M. Herlihy and J. Wing, "Linearizability", TOPLAS 12, 1990).
+/// A program is linearizable if there is one order of all calls and actions in which the model does the same. In that
+/// order, each call is between its invocation and its return, a body begins before its beginning is recorded, and it
+/// ends after its end is recorded (M. Herlihy and J. Wing, "Linearizability", TOPLAS 12, 1990).
 struct History {
-    /// A sequence of steps with a fixed order.
+    /// The source of events. The events of one place have a fixed order.
     enum Place: Hashable {
         case main
         case thread(Int)
         case body(Int)
-        /// A task of its own: each of its calls is in a place of its own.
+        /// A separate task. Each of its calls has a place of its own.
         case task
         case input(Int)
         case call(Int)
@@ -45,10 +45,12 @@ struct History {
 
         /// Whether the call was refused because another call was adding the same operation.
         ///
-        /// An operation belongs to a call from the call's begin, before the operation is in a queue. The refused call cannot
-        /// wait for that: an addition may wait for room, and two calls may each have an operation that the other one adds,
-        /// too. So the refusal may come before the effect of the other call, or the other call may be refused as well. No
-        /// order of the calls explains either of them. `addOperation` documents it.
+        ///
+        /// An operation belongs to a call from the beginning of the call, before the operation is in a queue. The
+        /// refused call cannot wait for the other one: an addition may wait for room, and two calls may each have an
+        /// operation that the other one adds, too. The refusal may therefore come before the effect of the other call,
+        /// or the other call may also be refused. No order of the calls explains such a refusal. `addOperation`
+        /// documents it.
         func isRefused(during others: some Sequence<Entry>) -> Bool {
             guard case .call(let call, .alreadyAdded?) = event else { return false }
             return others.contains { other in
@@ -58,10 +60,10 @@ struct History {
             }
         }
 
-        /// Whether an operation no longer depends on its input.
+        /// Whether the event removes an operation's dependency on its input.
         ///
-        /// The body looks for the input after the start. The input may then end between the two, which are one step in the
-        /// model.
+        /// The body checks for the input after the start, so the input may end between the start and the check. In the
+        /// model, the start and the check are one step.
         func removesInput(in program: Program) -> Bool {
             guard case .call(.undepend(let number, let input), nil) = event else { return false }
             return program.operations[number].input == input
@@ -71,7 +73,7 @@ struct History {
     private var time = 0
     private var entries: [Place: [Entry]] = [:]
     private var places: [Place] = []
-    /// Whether something happened that the search for an order does not know.
+    /// Whether an event occurred that the search for an order does not support.
     private var isIncomplete = false
 
     mutating func invoke() -> Int {
@@ -86,7 +88,7 @@ struct History {
         add(Entry(event: .call(call, error.flatMap { Refusal($0) }), invoked: invoked, returned: returned), place)
     }
 
-    /// No thread but the main one can run.
+    /// Records that no thread except the main one can run.
     mutating func noteQuiet() {
         let now = invoke()
         add(Entry(event: .quiet, invoked: now, returned: now), .main)
@@ -104,7 +106,7 @@ struct History {
     mutating func check(_ isCancelled: Bool, on place: Place) {
         guard case .body(let number) = place else { return }
         let now = invoke()
-        // The mark is set before the task is cancelled.
+        // The operation is marked as cancelled before its task is.
         add(Entry(event: .check(number, isCancelled: isCancelled), invoked: now, returned: now), place)
     }
 
@@ -127,8 +129,8 @@ extension History: CustomStringConvertible {
 // MARK: - The search for an order
 
 extension History {
-    /// Returns the reason why no order of the model matches the history. Nil if there is one, or if the program has
-    /// steps that the search does not know.
+    /// Returns the reason why no order of the model matches the history. Returns nil if an order matches, or if the
+    /// program has steps that the search does not support.
     func difference(from program: Program, _ operations: [TaskOperation<Int>]) -> String? {
         if isIncomplete || !program.isOrderable { return nil }
         if entries.values.joined().contains(where: { $0.removesInput(in: program) }) { return nil }
@@ -147,8 +149,8 @@ extension History {
             case none
         }
 
-        /// The rest of a call that cancels all operations of a queue: one after the other, each under its own lock. Calls
-        /// of other threads may come between.
+        /// The remaining part of a call that cancels all operations of a queue. It cancels them one after another, each
+        /// under a separate lock, so other threads may make calls in between.
         private struct Cancellation {
             let queue: Int
             var unstarted: [Int]
@@ -161,7 +163,7 @@ extension History {
         private let outcomes: [Model.Outcome]
         private var model: Model
         private var positions: [Int]
-        /// By sequences: the rest of a call that cancels all operations, and has begun.
+        /// The remaining part of each sequence's current call that cancels all operations; nil for no such call.
         private var cancellations: [Cancellation?]
         private var order: [String] = []
         private var left = 3000
@@ -191,7 +193,8 @@ extension History {
             let limit = next.map { sequences[$0][positions[$0]].returned }.min()!
             let possible = next.filter { sequences[$0][positions[$0]].invoked <= limit }
                 .sorted { sequences[$0][positions[$0]].returned < sequences[$1][positions[$1]].returned }
-                // Mostly nothing happens within a call.
+                // The search continues calls that have begun first: usually no other call comes between the parts of a
+                // call.
                 .partitioned { cancellations[$0] != nil }
             for index in possible {
                 left -= 1
@@ -238,8 +241,8 @@ extension History {
             return true
         }
 
-        /// Cancels the next operation of a call that cancels all. First it ends those that have not started, and lets none
-        /// start meanwhile. Then it cancels the others.
+        /// Cancels the next operation of a call that cancels all. The call first cancels the operations that have not
+        /// started; until then, no operation of the queue starts. It then cancels the executing operations.
         private mutating func continueCancellation(of sequence: Int) -> Bool {
             if !cancellations[sequence]!.unstarted.isEmpty {
                 let number = cancellations[sequence]!.unstarted.removeFirst()
@@ -291,7 +294,8 @@ extension History {
             case .setPendingLimit(let queue, let limit): model.setPendingLimit(queue, limit)
             case .cancelAll, .setCap, .advance, .setLevel: break
             case .depend(let number, _) where model.operations[number].outcome == .queueShutDown:
-                // The operation was rejected. It ends after the queue is left, and the addition may return before that.
+                // The queue rejected the operation. The operation ends after it leaves the queue, and the addition may
+                // return before that.
                 break
             case .depend(let number, let other):
                 if meets(model.addingDependency(other, to: number), refusal) { model.addDependency(other, to: number) }
@@ -301,7 +305,7 @@ extension History {
             }
         }
 
-        /// Whether a call was accepted; complains if the model says otherwise.
+        /// Whether a call was accepted. Records a violation if the model predicts otherwise.
         private func meets(_ prediction: Prediction, _ refusal: Refusal?) -> Bool {
             let isMet =
                 switch prediction {
@@ -327,7 +331,7 @@ extension Call {
 }
 
 extension Call {
-    /// The queue whose operations it cancels, if it cancels all.
+    /// The queue whose operations the call cancels; nil for other calls.
     fileprivate var cancelledQueue: Int? {
         switch self {
         case .cancelAll(let queue), .shutDown(let queue, true): queue
@@ -344,7 +348,8 @@ extension Array {
 }
 
 extension Program {
-    /// Whether all that happens is in the history: nothing waits, and all operations have one level, without policies.
+    /// Whether the history contains all events: no step waits, all operations have the same level, and there are no
+    /// policies.
     fileprivate var isOrderable: Bool {
         semaphores.isEmpty
             && queues.allSatisfy { $0.rate == nil && $0.ageing == nil && $0.pendingLimit == .max && !$0.isScope }
@@ -387,7 +392,7 @@ extension Step {
         }
     }
 
-    /// The highest number of a queue that it speaks of; 0 for none.
+    /// The highest queue number in the step; 0 if it has none.
     fileprivate var queue: Int {
         switch self {
         case .call(.add(_, let queue)), .call(.addBarrier(_, let queue)), .call(.cancelAll(let queue)),

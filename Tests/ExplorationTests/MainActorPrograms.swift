@@ -5,7 +5,7 @@ import ExploredTaskOperations
 enum MainActorPrograms {
     static let all = [cancelledThere, queueAndCancel, bodies, handler]
 
-    /// Code of the main actor that cancels an operation of the main queue knows whether the body has begun.
+    /// Main-actor code that cancels an operation of the main queue can tell whether the body has begun.
     static let cancelledThere = ExploredProgram("main actor: add / cancel on it") { schedule in
         let tally = Tally()
         let operation = TaskOperation(name: "a") { tally.count("a") }
@@ -24,7 +24,7 @@ enum MainActorPrograms {
         schedule.expectEmpty(.main)
     }
 
-    /// The bodies of the main queue run one at a time, although each of them lets other jobs run.
+    /// The bodies of the main queue run one at a time, although each of them yields.
     static let queueAndCancel = ExploredProgram("main actor: add / add / cancel") { schedule in
         let tally = Tally()
         let operations = (0..<2).map { number in
@@ -68,7 +68,7 @@ enum MainActorPrograms {
         schedule.expectEmpty(queue)
     }
 
-    /// Code of the main actor awaits an operation, whose body needs the main actor.
+    /// Main-actor code awaits an operation whose body needs the main actor.
     static let handler = ExploredProgram("main actor: wait on it / body on it / cancel") { schedule in
         let (queue, tally) = (TaskOperationQueue(maxConcurrentOperationCount: 1), Tally())
         let operation = TaskOperation(name: "a") { await MainActor.run { tally.count("a") } }

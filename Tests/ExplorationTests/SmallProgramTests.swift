@@ -27,7 +27,7 @@ struct SmallProgramTests {
         _ = await explore(.priorities(seeds: 0..<1000, depth: 3), of: program)
     }
 
-    /// Programs of at most 1,000 schedules with two interruptions, and 10,000 with three.
+    /// Programs with at most 1,000 schedules of two interruptions and 10,000 of three.
     private static let smallest = [
         SmallPrograms.addAndCancel, SmallPrograms.addLimited, SmallPrograms.addTwice, SmallPrograms.suspended,
         SmallPrograms.released, SmallPrograms.givenUp, SmallPrograms.observed, SmallPrograms.callback,

@@ -5,7 +5,7 @@ import ExploredTaskOperationsExtras
 
 /// Counters of bodies and handlers. Only one thread of a schedule runs at a time.
 final class Tally: @unchecked Sendable {
-    // See above: the turn orders all accesses.
+    // Only the thread that has the turn accesses this property.
     private(set) var counts: [String: Int] = [:]
     private(set) var order: [String] = []
     private(set) var now = 0
@@ -39,13 +39,13 @@ extension Schedule {
         for queue in queues { expect(queue.operationCount == 0, "\(queue) has \(queue.operationCount) operations") }
     }
 
-    /// Expects that bodies ran once at most.
+    /// Expects that each body ran at most once.
     func expectOnce(_ tally: Tally) {
         for (name, count) in tally.counts { expect(count <= 1, "\(name) happened \(count) times") }
     }
 }
 
-/// Programs of few threads and steps. All of their schedules with few interruptions are run.
+/// Programs of few threads and steps. The tests run all of their schedules with few interruptions.
 enum SmallPrograms {
     static let all = [
         addAndCancel, addLimited, addTwo, addTwice, refusedAdd, removedEdge, raised, suspended, released, lent, awaited,
@@ -70,7 +70,7 @@ enum SmallPrograms {
         schedule.expectEmpty(queue)
     }
 
-    /// An operation with limits is cancelled while, before or after it is added.
+    /// An operation with limits is cancelled before, during or after its addition.
     static let addLimited = ExploredProgram("add with a limit / cancel") { schedule in
         let (queue, semaphore) = (TaskOperationQueue(maxConcurrentOperationCount: 1), AsyncSemaphore(capacity: 1))
         let operation = TaskOperation(name: "a") {}
@@ -101,8 +101,8 @@ enum SmallPrograms {
         schedule.expectEmpty(queue)
     }
 
-    /// Two threads add one operation. One queue refuses it, since a barrier of that queue waits for it. The other thread
-    /// may find the operation taken meanwhile.
+    /// Two threads add the same operation. One queue refuses it because a barrier of that queue waits for it. The other
+    /// addition may fail because the first one still has the operation.
     static let addTwice = ExploredProgram("refused add / add to another queue") { schedule in
         let (queue, other) = (TaskOperationQueue(), TaskOperationQueue())
         let operation = TaskOperation(name: "a") {}
@@ -252,7 +252,7 @@ enum SmallPrograms {
         schedule.expectEmpty(queue)
     }
 
-    /// A wait for an operation that nothing starts ends with its task's cancellation.
+    /// A task's cancellation ends its wait for an operation that is never added.
     static let givenUp = ExploredProgram("wait / cancel") { schedule in
         let tally = Tally()
         let operation = TaskOperation(name: "a") {}
@@ -498,7 +498,7 @@ enum SmallPrograms {
         schedule.expectEmpty(queue)
     }
 
-    /// Two bodies await each other: one of the waits is refused.
+    /// Two bodies await each other. One of the waits is refused.
     static let crossing = ExploredProgram("wait / wait in a circle") { schedule in
         let (queue, tally) = (TaskOperationQueue(maxConcurrentOperationCount: 2), Tally())
         let holder = Holder<TaskOperation<Void>>(nil)
@@ -518,8 +518,8 @@ enum SmallPrograms {
 }
 
 extension SmallPrograms {
-    /// A body keeps a limit. One child task is refused a wait for an operation that needs the limit. Another child task
-    /// opens a scope meanwhile.
+    /// A body keeps the permit of a limit. One child task tries to wait for an operation that needs the limit, and is
+    /// refused. Another child task opens a scope at the same time.
     static let keptLimit = ExploredProgram("refused wait for a limit / scope") { schedule in
         let (queue, semaphore, tally) = (TaskOperationQueue(), AsyncSemaphore(capacity: 1), Tally())
         let needing = TaskOperation(name: "needing") {}
@@ -532,7 +532,8 @@ extension SmallPrograms {
         for operation in [needing, keeping] { try? operation.addOptions(.limited(by: semaphore)) }
         schedule.thread("adder") {
             try? queue.addOperation(keeping)
-            // If the body awaits the operation already, the addition would close the cycle, and is refused instead.
+            // If the body already awaits the operation, the addition would close the cycle. In that case the addition
+            // is refused instead of the wait.
             do { try queue.addOperation(needing) } catch { needing.cancel() }
         }
         schedule.runToEnd()
@@ -542,15 +543,15 @@ extension SmallPrograms {
         schedule.expectEmpty(queue)
     }
 
-    /// A dependency on a barrier comes before the start of the operation, or too late: the barrier is added after the start,
-    /// so there is no cycle.
+    /// A dependency on a barrier is added either before the operation starts, or too late. The body adds the barrier
+    /// after the start, so there is no cycle.
     static let startedDependent = ExploredProgram("dependency on a barrier / start / add the barrier") { schedule in
         let (queue, holder) = (TaskOperationQueue(), Holder<TaskOperation<Void>>(nil))
         let operation = TaskOperation(name: "a") {
             try? queue.addBarrier(holder.value!)
             await Task.yield()
         }
-        // Made last, so that the edge needs a search of the wait graph.
+        // The barrier is created last, so that adding the edge requires a search of the wait graph.
         let barrier = TaskOperation(name: "barrier") {}
         holder.value = barrier
         schedule.thread("adder") { try? queue.addOperation(operation) }
@@ -568,7 +569,7 @@ extension SmallPrograms {
         schedule.expectEmpty(queue)
     }
 
-    /// If a queue refuses an operation because it was shut down, it also cancels the dependents in the same step.
+    /// If a queue refuses an operation because it is shut down, it cancels the operation's dependents in the same step.
     static let shutDownDependent = ExploredProgram("shut down / add / start of a dependent") { schedule in
         let (queue, tally) = (TaskOperationQueue(), Tally())
         let first = TaskOperation(name: "first") {}
@@ -584,7 +585,7 @@ extension SmallPrograms {
         schedule.expectEmpty(queue)
     }
 
-    /// An operation whose addition is refused is never seen in the queue: no other call is refused because of it.
+    /// An operation whose addition is refused never appears in the queue, so no other call is refused because of it.
     static let refusedUnseen = ExploredProgram("refused add / dependency") { schedule in
         let queue = TaskOperationQueue()
         let (refused, other) = (TaskOperation(name: "refused") {}, TaskOperation(name: "other") {})
@@ -602,10 +603,11 @@ extension SmallPrograms {
         schedule.expectEmpty(queue)
     }
 
-    /// An addition closes two cycles through bodies that keep permits. Each of the bodies lends its own.
+    /// An addition closes two cycles through bodies that keep their permits. Each of the two bodies lends its permit.
     ///
-    /// If the operation were inserted before, the first body would search for an order without end: the second cycle would
-    /// be in the wait graph, and not go through the body.
+    ///
+    /// If the operation were inserted first, the first body would search for an order without end, because the wait
+    /// graph would contain the second cycle, which does not include that body.
     static let lentInTurn = ExploredProgram("add behind a barrier / lend / lend") { schedule in
         let (queue, other) = (TaskOperationQueue(maxConcurrentOperationCount: 2), TaskOperationQueue())
         let late = TaskOperation(name: "late") {}
@@ -623,7 +625,8 @@ extension SmallPrograms {
         schedule.expectEmpty(queue, other)
     }
 
-    /// An operation is refused by a queue and added to another one. Its cancellation removes it from there.
+    /// One queue refuses an operation, and another queue accepts it. Cancelling the operation removes it from the
+    /// second queue.
     static let refusedAndCancelled = ExploredProgram("refused add / add to another queue / cancel") { schedule in
         let (queue, other) = (TaskOperationQueue(), TaskOperationQueue(.init(isSuspended: true)))
         let operation = TaskOperation(name: "a") {}
@@ -638,7 +641,7 @@ extension SmallPrograms {
         schedule.expectEmpty(queue, other)
     }
 
-    /// An operation that has ended is no longer in its queue.
+    /// A queue does not contain an operation that has ended.
     static let seenEnd = ExploredProgram("end / look") { schedule in
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
         let operation = TaskOperation(name: "a") {}
@@ -651,7 +654,7 @@ extension SmallPrograms {
         schedule.expectEmpty(queue)
     }
 
-    /// The first task in line gives up. The second task needs fewer permits, and gets them.
+    /// The first task in line is cancelled. The second task needs fewer permits, and gets them.
     static let givenUpPlace = ExploredProgram("permits / cancellation of the first in line") { schedule in
         let (semaphore, tally) = (AsyncSemaphore(capacity: 2), Tally())
         schedule.thread("waiters") {
@@ -668,7 +671,7 @@ extension SmallPrograms {
         schedule.expect(tally["acquired"] == 1, "the second task did not get its permit")
     }
 
-    /// Two requests of one key share an operation that has not started.
+    /// Two requests with the same key share an operation that has not started.
     static let joinedKey = ExploredProgram("request / request of a waiting key") { schedule in
         let (queue, tally) = (TaskOperationQueue(.init(isSuspended: true)), Tally())
         let keyed = KeyedOperations<Int, Int>(queue: queue)
@@ -687,7 +690,7 @@ extension SmallPrograms {
         schedule.expectEmpty(queue)
     }
 
-    /// A request that is made after the last one was cancelled is not cancelled with it.
+    /// A cancellation of the earlier request does not affect a later request.
     static let cancelledKey = ExploredProgram("cancellation of a request / request of the key") { schedule in
         let (queue, tally) = (TaskOperationQueue(.init(isSuspended: true)), Tally())
         let keyed = KeyedOperations<Int, Int>(queue: queue)
@@ -704,7 +707,7 @@ extension SmallPrograms {
         schedule.expectEmpty(queue)
     }
 
-    /// One thread delivers the changes of all: none stays behind.
+    /// One thread delivers the changes of both threads, and delivers all of them.
     static let delivered = ExploredProgram("change / change, with an observer") { schedule in
         let (queue, tally) = (TaskOperationQueue(), Tally())
         queue.addObserver(EndCounter(tally))
@@ -714,7 +717,7 @@ extension SmallPrograms {
         schedule.expectEmpty(queue)
     }
 
-    /// A task waits for room. The operation is added if and only if the call says so.
+    /// A task waits for room. The operation is added if and only if the call returns without an error.
     static let roomOrCancelled = ExploredProgram("wait for room / cancel / room") { schedule in
         let queue = TaskOperationQueue(.init(maxQueuedOperationCount: 1, isSuspended: true))
         let tally = Tally()
@@ -741,7 +744,7 @@ extension SmallPrograms {
         schedule.expectEmpty(queue)
     }
 
-    /// Listeners and sums of progress act in the order of registration: the steps are repeatable.
+    /// Listeners and sums of progress are called in the order of registration, so that the steps are repeatable.
     static let progress = ExploredProgram("report / report / progress of the queue") { schedule in
         let (queue, tally) = (TaskOperationQueue(maxConcurrentOperationCount: 2), Tally())
         let operations = (0..<2).map { number in
@@ -766,8 +769,8 @@ extension SmallPrograms {
         schedule.expectEmpty(queue)
     }
 
-    /// Two bodies await a barrier that is added at the same time. Either the wait of the body before the barrier is
-    /// refused, or the barrier is.
+    /// Two bodies await a barrier that is added at the same time. Either the barrier is refused, or the wait of the
+    /// body that was added before the barrier is refused.
     static let awaitedBarrier = ExploredProgram("add a barrier / wait for it / wait for it") { schedule in
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
         let holder = Holder<TaskOperation<Void>>(nil)
@@ -787,16 +790,16 @@ extension SmallPrograms {
     }
 }
 
-/// A reference that threads of a schedule share.
+/// A reference that the threads of a schedule share.
 final class Holder<Value>: @unchecked Sendable {
-    // The turn orders all accesses.
+    // Only the thread that has the turn accesses this property.
     var value: Value?
 
     init(_ value: Value?) { self.value = value }
 }
 
 private final class EventOrder: TaskOperationObserver, @unchecked Sendable {
-    // The turn orders all accesses.
+    // Only the thread that has the turn accesses this property.
     private let tally: Tally
     private var isCalled = false
 
@@ -809,7 +812,7 @@ private final class EventOrder: TaskOperationObserver, @unchecked Sendable {
     }
 }
 
-/// Counts the operations that end.
+/// Counts the ends of operations.
 private final class EndCounter: TaskOperationObserver {
     private let tally: Tally
 

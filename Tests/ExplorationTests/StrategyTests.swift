@@ -72,7 +72,8 @@ struct StrategyTests {
         }
         program.stepLimit = 100_000
         #expect(await explore(.uniform(seeds: 0..<1), program).failure != nil)
-        // A warm-up, the schedule, a million steps, and a last run that is recorded.
+        // The maximum is a warm-up, the failing schedule, a million steps of smaller schedules, and a recorded last
+        // run.
         #expect(runs.value! <= 3 + 1_000_000 / 50_000 + 1)
     }
 

@@ -3,13 +3,13 @@ import Exploration
 @testable import ExploredSimulation
 @testable import ExploredTaskOperations
 
-/// A program of the simulation, whose steps are split over threads.
+/// A program of the simulation with its steps distributed over threads.
 struct ThreadedProgram: Sendable, CustomStringConvertible {
     var program: Program
-    /// The steps of each thread; steps that wait run in separate tasks.
+    /// The steps of each thread. Waiting steps run in separate tasks.
     var threads: [[Step]]
 
-    /// The program that follows from a seed, on two to four threads.
+    /// Creates the program of a seed, on two to four threads.
     init(seed: UInt64) {
         self.init(Program(seed: seed), seed: seed)
     }
@@ -19,12 +19,12 @@ struct ThreadedProgram: Sendable, CustomStringConvertible {
         let count = 2 + Int(seed % 3)
         threads = Array(repeating: [], count: count)
         for (index, step) in program.steps.enumerated() {
-            // Runs of two steps, so that a thread adds an operation and then changes it.
+            // Each thread gets pairs of consecutive steps, so it can add an operation and then change it.
             threads[(index / 2 + Int(seed >> 3)) % count].append(step)
         }
     }
 
-    /// As a program whose schedules are explored.
+    /// Returns the program in a form whose schedules can be explored.
     func explored(name: String) -> ExploredProgram {
         var explored = ExploredProgram(name) { schedule in
             let world = ThreadedWorld(self, schedule)
@@ -40,7 +40,7 @@ struct ThreadedProgram: Sendable, CustomStringConvertible {
         return explored
     }
 
-    /// A smaller program that fails, too, after `failure`; nil if none was found.
+    /// Returns a smaller program that still fails; nil if none was found.
     ///
     /// - Parameter schedules: The maximum number of schedules, not counting those that reduce the choices.
     func shrunk(seed: UInt64, after failure: FailedSchedule, schedules: Int = 4000) -> FailedSchedule? {
@@ -61,7 +61,7 @@ struct ThreadedProgram: Sendable, CustomStringConvertible {
         return smallest.program.explored(name: "shrunk").explore(.replay(smallest.choices)).failure
     }
 
-    /// The choices of a schedule that fails, among few.
+    /// Returns the choices of a failing schedule, found with few attempts; nil if none fails.
     private func failure(after choices: Exploration.Choices, _ left: inout Int) -> Exploration.Choices? {
         let program = explored(name: "shrunk")
         for strategy in [.replay(choices), .priorities(seeds: 0..<30, depth: 3), .uniform(seeds: 0..<30)]
@@ -86,7 +86,8 @@ extension ThreadedProgram {
 
 /// The queues and operations of a program on threads, and their events.
 final class ThreadedWorld: @unchecked Sendable {
-    // Only the thread that has the turn uses it. No lock is needed, and none is wanted: it would be another step.
+    // Only the thread that has the turn uses these properties. A lock is unnecessary, and would add steps to the
+    // schedules.
     let program: Program
     let schedule: Schedule
     private(set) var operations: [TaskOperation<Int>] = []
@@ -158,7 +159,7 @@ extension ThreadedWorld {
         return number
     }
 
-    /// Takes steps of a thread.
+    /// Performs the steps of a thread.
     func perform(_ steps: [Step], on place: History.Place) {
         for step in steps {
             if case .call(let call) = step {
@@ -188,7 +189,8 @@ extension ThreadedWorld {
                 }
             }
         case .scope(let queue, let steps):
-            // Noted before the scope opens, which takes steps: otherwise two scopes could be open for one number.
+            // The number is noted before the scope opens, because opening takes several steps. Otherwise two scopes
+            // with one number could be open at once.
             if queues[queue] != nil || !openScopes.insert(queue).inserted { return }
             defer { openScopes.remove(queue) }
             try? await withTaskOperationQueue(
@@ -206,7 +208,7 @@ extension ThreadedWorld {
         }
     }
 
-    /// Makes a call. Returns the refusal, if the call was refused.
+    /// Performs a call. Returns the error if the call was refused.
     @discardableResult
     private func perform(_ call: Call, on place: History.Place) -> TaskOperationError? {
         let start = history.invoke()
@@ -249,7 +251,7 @@ extension ThreadedWorld {
 // MARK: - The end
 
 extension ThreadedWorld {
-    /// Causes the events that only a test can cause, until all operations have ended.
+    /// Performs the actions that unblock operations until all operations have ended.
     func runToEnd() {
         for _ in 0..<operations.count + 3 where !operations.allSatisfy(\.isFinished) {
             for (number, queue) in queues.enumerated() {
@@ -277,7 +279,7 @@ extension ThreadedWorld {
         history.noteQuiet()
     }
 
-    /// Checks the conditions that hold under every schedule.
+    /// Checks the conditions that must hold under every schedule.
     func check() {
         for (number, operation) in operations.enumerated() {
             schedule.expect(operation.isFinished, "\(number) has not ended: \(operation.debugDescription)")
@@ -297,7 +299,7 @@ extension ThreadedWorld {
         if let failure = history.difference(from: program, operations) { schedule.fail(failure) }
     }
 
-    /// Releases all, and checks that nothing keeps an operation or a queue.
+    /// Releases all references, and checks that no operation or queue remains.
     func dismantle() {
         let kept = (operations as [AnyObject] + queues.compactMap { $0 }).map { WeakReference($0) }
         operations = []

@@ -26,7 +26,7 @@ struct ThreadedProgramTests {
         ThreadedProgram(Program(seed: seed).orderable, seed: seed)
     }
 
-    /// Prints how much was explored. For a program that failed, also prints the smallest program that fails.
+    /// Prints the extent of the exploration. If a program failed, also prints the smallest program that fails.
     private func report(
         _ result: ExplorationResult?, _ program: @escaping @Sendable (UInt64) -> ThreadedProgram
     ) async {

@@ -3,11 +3,12 @@ import Exploration
 @testable import ExploredTaskOperations
 @testable import ExploredTaskOperationsExtras
 
-/// Programs in which threads wait for moments.
+/// Programs in which threads wait for points in time.
 enum TimePrograms {
     static let all = [earlierDeadline, pause, cancelledReturn]
 
-    /// Each thread gives an operation a delay. When the clock shows the end of the shorter one, that operation starts.
+    /// Each thread gives an operation a delay. When the clock reaches the end of the shorter delay, that operation
+    /// starts.
     static let earlierDeadline = ExploredProgram("delay / shorter delay") { schedule in
         let (queue, clock) = (TaskOperationQueue(), SetClock())
         let operations = [10, 1].map { seconds in
@@ -25,7 +26,7 @@ enum TimePrograms {
         schedule.expectEmpty(queue)
     }
 
-    /// The pause between two attempts ends after an operation that needs the limit meanwhile.
+    /// Between two attempts of an operation, another operation uses the limit. Then the pause ends.
     static let pause = ExploredProgram("pause between attempts / start with its limit / cancel") { schedule in
         let (queue, semaphore, clock) = (TaskOperationQueue(), AsyncSemaphore(capacity: 1), SetClock())
         let (tally, retry) = (Tally(), RetryPolicy { _, _ in .seconds(1) })
@@ -47,8 +48,8 @@ enum TimePrograms {
         schedule.expectEmpty(queue)
     }
 
-    /// After its pause an operation waits for two limits. Another operation keeps the second limit. The wait is cancelled
-    /// while an operation that needs the first limit is added.
+    /// After its pause, an operation waits for the permits of two limits. Another operation has the permit of the
+    /// second limit. The waiting operation is cancelled while an operation that needs the first limit is added.
     static let cancelledReturn = ExploredProgram("return of lent limits / its cancellation / add") { schedule in
         let (queue, one, two) = (TaskOperationQueue(), AsyncSemaphore(capacity: 1), AsyncSemaphore(capacity: 1))
         let (clock, retry, end) = (SetClock(), RetryPolicy { _, _ in .seconds(1) }, AsyncGroup())
@@ -77,9 +78,9 @@ enum TimePrograms {
     private struct Failure: Error {}
 }
 
-/// A clock whose time a program sets.
+/// A clock whose time the program sets.
 private final class SetClock: Clock, @unchecked Sendable {
-    // The turn orders all accesses.
+    // Only the thread that has the turn accesses these properties.
     private typealias Sleeper = (number: Int, end: Duration, continuation: CheckedContinuation<Void, Never>)
 
     private var time = Duration.zero

@@ -4,11 +4,11 @@ import Testing
 
 @testable import ExploredTaskOperations
 
-/// The memory of weak explorations itself: the small programs by which memory models are known, each with the outcomes that
+/// Tests the memory model of weak explorations with the standard litmus programs. Each of them has the outcomes that
 /// C++ allows.
 @Suite("Weak memory", .serialized)
 struct WeakMemoryTests {
-    /// Runs a program in all schedules, and returns all of its outcomes.
+    /// Runs a program in all schedules. Returns every outcome.
     private func outcomes(
         _ name: String, preemptions: Int = 8, _ body: @escaping @Sendable (Schedule, Outcomes) -> Void
     ) async -> Set<String> {
@@ -124,7 +124,7 @@ final class AtomicNumber: Sendable {
 
 /// The results of the schedules of a program.
 private final class Outcomes: @unchecked Sendable {
-    // Only the thread that has the turn uses it.
+    // Only the thread that has the turn uses this property.
     private(set) var all: Set<String> = []
     private var current: [String] = []
 

@@ -5,14 +5,14 @@ import Synchronization
 @testable import ExploredTaskOperationsDiagnosis
 @testable import ExploredTaskOperationsExtras
 
-/// Programs on the types that use weaker orderings than sequential consistency, alone.
+/// Programs that use single types whose memory orderings are weaker than sequential consistency.
 ///
-/// Plain variables represent the data that a type publishes. Reading one is a data race unless its write happened
-/// before.
+/// Plain variables represent the data that a type publishes. A read of such a variable is a data race unless its write
+/// happened before.
 enum WeakTypePrograms {
     static let all = [rank, ranks, latch, clock, surroundings, portions, observed]
 
-    /// A thread that reads a rank also sees all that happened before the rank was set.
+    /// A thread that reads a rank also sees every write that happened before the rank was set.
     static let rank = ExploredProgram("rank", memory: .weak) { schedule in
         let world = RankWorld()
         schedule.thread("setter") {
@@ -23,7 +23,7 @@ enum WeakTypePrograms {
         schedule.runToEnd()
     }
 
-    /// New ranks differ, also those of two threads.
+    /// New ranks are distinct, even if two threads create them.
     static let ranks = ExploredProgram("ranks", memory: .weak) { schedule in
         let numbers = Holder<[Int]>([])
         for name in ["a", "b"] {
@@ -37,7 +37,7 @@ enum WeakTypePrograms {
         schedule.expect(Set(numbers.value!).count == 4, "\(numbers.value!)")
     }
 
-    /// Of two threads that each set a latch and look at the other's, one sees it.
+    /// Two threads each set a latch and read the other's. At least one of them sees the other latch set.
     static let latch = ExploredProgram("latch", memory: .weak) { schedule in
         let (latches, variables) = ([AtomicFlag(), AtomicFlag()], [RaceChecked(0), RaceChecked(0)])
         let seen = Holder<[Bool]>([])
@@ -54,7 +54,7 @@ enum WeakTypePrograms {
         schedule.expect(seen.value!.contains(true), "neither thread saw the other's latch")
     }
 
-    /// A reading of the clock that is reported as new is not older than any reported before.
+    /// If a reading of the clock is reported as new, it is not older than any reading reported before.
     static let clock = ExploredProgram("queue clock", memory: .weak) { schedule in
         let world = ClockWorld()
         schedule.thread("time") { world.source.time.store(1, ordering: .relaxed) }
@@ -62,7 +62,7 @@ enum WeakTypePrograms {
         schedule.runToEnd()
     }
 
-    /// What surrounds the bodies is seen by a thread that was told of it.
+    /// A thread that learns of an interceptor's addition also sees the interceptor.
     static let surroundings = ExploredProgram("surroundings", memory: .weak) { schedule in
         let world = SurroundingWorld()
         schedule.thread("setter") {
@@ -77,8 +77,8 @@ enum WeakTypePrograms {
         schedule.runToEnd()
     }
 
-    /// No portion is returned twice, and a thread that has called `stop` gets no further portion. The elements need no
-    /// order: the caller awaits all tasks before it returns.
+    /// No portion is returned twice, and a thread that called `stop` gets no further portion. The order of the elements
+    /// does not matter, because the caller awaits all tasks before it returns.
     static let portions = ExploredProgram("portions", memory: .weak) { schedule in
         let (portions, tally) = (ChunkedRange(count: 5, stride: 2), Tally())
         for name in ["a", "b"] {
@@ -119,7 +119,7 @@ enum WeakTypePrograms {
 
 /// Counts the waits of bodies.
 private final class WaitCounter: TaskOperationObserver, @unchecked Sendable {
-    // The turn orders all accesses.
+    // Only the thread that has the turn accesses this property.
     private(set) var count = 0
 
     func operationChanged(_ event: TaskOperationEvent) {
@@ -137,7 +137,7 @@ private final class SurroundingWorld: Sendable {
     let isTold = ControlledLock(false)
 }
 
-/// A clock whose time is an atomic variable, so that a thread may see an old one.
+/// A clock whose time is an atomic variable, so a thread may read an old time.
 private final class TimeSource: Sendable {
     let time = ControlledAtomic(0)
 }
@@ -155,7 +155,7 @@ private struct SourceClock: Clock {
 }
 
 private final class ClockWorld: @unchecked Sendable {
-    // `state` is reached under the lock.
+    // `state` is accessed only under the lock.
     let source = TimeSource()
     private let clock: QueueClock
     private let lock = ControlledLock(())

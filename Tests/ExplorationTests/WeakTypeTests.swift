@@ -10,7 +10,7 @@ struct WeakTypeTests {
         "each type does what it says in all schedules, and with every load that is allowed",
         arguments: WeakTypePrograms.all)
     func holds(program: ExploredProgram) async throws {
-        // A whole queue takes many more steps than a type alone.
+        // A whole queue takes many more steps than a single type.
         let preemptions = Self.preemptions - (program.name == WeakTypePrograms.observed.name ? 1 : 0)
         let result = await explore(.exhaustive(preemptions: preemptions, limit: 1_000_000), of: program)
         if let result, Amount.isDeep { print("\(program.name): \(result)") }
@@ -41,7 +41,7 @@ struct WeakTypeTests {
         #expect(unnoticed.isEmpty, "No program needs the whole of these orderings.")
     }
 
-    /// Readings of the clock are told under the lock of the queue: no other thread counts them at the same time.
+    /// Readings of the clock are reported under the queue's lock, so no other thread counts them at the same time.
     private static func isUnneeded(_ ordering: WeakenedOrdering) -> Bool {
         ordering.file == "QueueClock.swift" && ordering.without == .atomic
     }

@@ -9,7 +9,7 @@ struct CatalogueTests {
     private static let legacyFiles = Result { try list("Legacy") }
     private static let portedFiles = Result { try list("Ported") }
 
-    /// The source files of a side that hold recipes, without folder and extension, by their names.
+    /// Returns the source files of a side that contain recipes: the paths without folder and extension, by file name.
     private static func files(_ side: String) throws -> [String: String] {
         try (side == "Legacy" ? legacyFiles : portedFiles).get()
     }
@@ -28,13 +28,12 @@ struct CatalogueTests {
         return package.appendingPathComponent("Sources/MigrationExamples/\(side)").standardizedFileURL.path
     }
 
-    /// `WidthLimitedBatch` for `width-limited-batch`.
+    /// Returns the file name of a recipe: `WidthLimitedBatch` for `width-limited-batch`.
     private static func file(of recipe: String) -> String {
         recipe.split(separator: "-").map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
     }
 
-    /// The files of a whole system beside the one that is called as it, as `PhotoManagerBatches` for
-    /// `photo-manager`.
+    /// Returns the further files of a whole system, for example `PhotoManagerBatches` for `photo-manager`.
     private static func furtherFiles(_ side: String, of recipe: String) throws -> [String: String] {
         let name = file(of: recipe)
         return try files(side).filter { file, path in

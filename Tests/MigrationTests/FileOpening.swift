@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// The first time that a file of a folder is opened after this was created. On platforms without inotify it counts as
-/// opened from the start.
+/// Detects the first time that a file of a folder is opened after this object was created. On platforms without
+/// inotify, the file counts as opened from the beginning.
 final class FileOpening: Sendable {
     private let events: Int32
 
@@ -18,10 +18,10 @@ final class FileOpening: Sendable {
 
     deinit { if events >= 0 { close(events) } }
 
-    /// Blocks the calling thread until then.
+    /// Blocks the calling thread until a file is opened.
     func wait() {
         if events < 0 { return }
-        // An event and the longest name it can carry. Its contents do not matter.
+        // The buffer holds one event with a name of the maximum length. Its contents are ignored.
         withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 8) { buffer in
             _ = read(events, buffer.baseAddress, buffer.count)
         }

@@ -27,7 +27,8 @@ struct GuideStatementTests {
         try await ported.value
     }
 
-    /// How many of the blocks run on the thread that starts their operation, and so one after the other.
+    /// Returns the number of blocks that run on the thread that starts their operation. These blocks run one after
+    /// another.
     private static func blocksOnTheirStartersThread(of count: Int) -> Int {
         let (starter, blocks, legacy) = (ObjectIdentifier(Thread.current), SharedCount(), BlockOperation())
         for _ in 0..<count {
@@ -126,7 +127,7 @@ struct GuideStatementTests {
     }
 }
 
-/// A call that a page names.
+/// A call that is named on a page.
 struct NamedCall: CustomTestStringConvertible {
     let page: String
     let name: String

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A document of the package, cut at its headings.
+/// A document of the package, split at its headings.
 struct MigrationDocument {
     /// The text below a heading, up to the next heading of any level.
     struct Section {
@@ -30,7 +30,7 @@ struct MigrationDocument {
         text = try String(contentsOf: Self.package.appending(path: path), encoding: .utf8)
     }
 
-    /// The paths of the recipes' pages, one a recipe.
+    /// The paths of the recipes' pages, one per recipe.
     static var recipePaths: [String] {
         get throws {
             let files = try FileManager.default.subpathsOfDirectory(atPath: package.appending(path: recipeFolder).path)
@@ -49,7 +49,7 @@ struct MigrationDocument {
     static var articlePaths: [String] {
         get throws {
             let sources = package.appending(path: "Sources").path
-            // Modules that are links to others have no catalogue of their own.
+            // Modules that are symbolic links to other modules have no catalogue of their own.
             let modules = try FileManager.default.contentsOfDirectory(atPath: sources).filter {
                 FileManager.default.fileExists(atPath: "\(sources)/\($0)/\($0).docc")
             }
@@ -60,10 +60,10 @@ struct MigrationDocument {
         }
     }
 
-    /// The path of an article in the catalogue of the library.
+    /// Returns the path of an article in the library's catalogue.
     static func article(_ name: String) -> String { "Sources/TaskOperations/TaskOperations.docc/\(name).md" }
 
-    /// The sections, code blocks left where they are: a line in one of them is no heading.
+    /// The sections. They keep their code blocks, and a line in a code block is never a heading.
     var sections: [Section] {
         var sections: [(heading: Substring, lines: [Substring])] = []
         var isCode = false
@@ -83,23 +83,23 @@ struct MigrationDocument {
         }
     }
 
-    /// The possible targets of a link with a `#`: headings, and marks such as `<a id="…">`.
+    /// The possible targets of a link with a `#`: headings, and anchors such as `<a id="…">`.
     var anchors: [String] { sections.map(\.anchor) + text.matches(of: /<a id="([\w-]+)">/).map { String($0.1) } }
 
-    /// The regions of recipes that it shows, as `(Legacy, Operations/Waiting.swift, waiting)`.
+    /// The regions of recipes that the document shows, as `(Legacy, Operations/Waiting.swift, waiting)`.
     var regions: [(side: Substring, file: Substring, name: Substring)] {
         text.matches(of: /<!-- (Legacy|Ported)\/(\w+\/\w+\.swift): ([\w-]+) -->/).map { ($0.1, $0.2, $0.3) }
     }
 
-    /// The code that it shows.
+    /// The code blocks of the document.
     var code: String {
         text.matches(of: /(?s)```swift\n(.*?)```/).map { String($0.1) }.joined(separator: "\n")
     }
 
-    /// The targets of the links, code blocks and all.
+    /// The targets of all links, including those in code blocks.
     var links: [String] { text.matches(of: /\]\(([^)\s]+)\)/).map { String($0.1) } }
 
-    /// The path in the package of a link's target, and the heading there.
+    /// Returns the path of a link's target in the package, and the heading in it.
     func target(of link: String) -> (path: String, anchor: String?) {
         let parts = link.split(separator: "#", omittingEmptySubsequences: false).map(String.init)
         let folder = Self.package.appending(path: path).deletingLastPathComponent()
@@ -107,7 +107,7 @@ struct MigrationDocument {
         return (target, parts.count == 2 ? parts[1] : nil)
     }
 
-    /// A path in the package, without its `..`.
+    /// Returns a path in the package with its `..` components resolved.
     private static func path(_ url: URL) -> String {
         String(url.standardizedFileURL.path.dropFirst(package.standardizedFileURL.path.count + 1))
     }

@@ -76,7 +76,7 @@ struct MigrationDocumentTests {
     @Test("A page can be read at one sitting, and the guide too")
     func lengths() throws {
         for path in try MigrationDocument.recipePaths {
-            // The diffs repeat the code of both sides.
+            // The diffs repeat the code of both sides, so they are removed.
             let text = try MigrationDocument(path).text.replacing(
                 /(?s)\n<!-- diff: [\w-]+ -->\n```diff.*?```\n/, with: "")
             let lines = text.split(separator: "\n", omittingEmptySubsequences: false).count
@@ -123,14 +123,14 @@ struct MigrationDocumentTests {
         }
     }
 
-    /// The source files of both sides' recipes, as `Ported/Operations/Waiting.swift`.
+    /// Returns the source files of both sides' recipes, as `Ported/Operations/Waiting.swift`.
     private static func sourcePaths() throws -> [String] {
         try FileManager.default.subpathsOfDirectory(atPath: sources.path).sorted().filter {
             $0.hasSuffix(".swift") && $0.wholeMatch(of: /(?:Legacy|Ported)\/\w+\/\w+\.swift/) != nil
         }
     }
 
-    /// The document with every block as its region is now.
+    /// Returns the document with each block replaced by the current code of its region.
     private static func rewritten(_ text: String) throws -> String {
         var result: [Substring] = []
         var lines = text.split(separator: "\n", omittingEmptySubsequences: false)[...]
@@ -146,7 +146,7 @@ struct MigrationDocumentTests {
         return result.joined(separator: "\n")
     }
 
-    /// The lines of a region.
+    /// Returns the lines of a region.
     private static func code(of name: String, in path: String) throws -> [Substring] {
         let source = try String(contentsOf: sources.appending(path: path), encoding: .utf8)
         let region = try SourceRegion.regions(in: source).first { $0.name == name }
@@ -154,7 +154,7 @@ struct MigrationDocumentTests {
             .split(separator: "\n", omittingEmptySubsequences: false)
     }
 
-    /// The document with every diff as the regions of both sides are now.
+    /// Returns the document with each diff recomputed from the regions of both sides.
     private static func withDiffs(_ text: String) throws -> String {
         try text.replacing(/(?s)<!-- diff: ([\w-]+) -->\n```diff\n.*?```/) { match in
             let (name, sides) = (String(match.1), ["Legacy", "Ported"])
@@ -167,7 +167,7 @@ struct MigrationDocumentTests {
         }
     }
 
-    /// The lines of both texts, in order, with marks for those of one text only.
+    /// Returns the lines of both texts in order. Lines of only one text are marked.
     private static func diff(from old: [Substring], to new: [Substring]) -> [String] {
         let difference = new.difference(from: old)
         var (removed, inserted) = (Set<Int>(), Set<Int>())

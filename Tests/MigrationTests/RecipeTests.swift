@@ -12,13 +12,14 @@ struct RecipeTests {
 
     init() throws { temporary = try TemporaryFolder() }
 
-    /// Does both sides over the folder as it is now.
+    /// Runs both sides on the current contents of the folder.
     private func results(of recipe: Recipe) async throws -> (legacy: RecipeResult, ported: RecipeResult) {
         let input = RecipeInput(try InputFolder(listing: temporary.path))
         return (try await recipe.runLegacy(input), try await recipe.ported(input))
     }
 
-    /// Some files of all sizes: empty ones, small ones, one of several chunks, and one that is larger than a piece.
+    /// Writes files of several sizes: empty files, small files, a file of several chunks, and one that is larger than a
+    /// piece.
     private func writeFiles() throws {
         for number in 0..<40 {
             let contents = (0..<number * number * 7).map { UInt8(truncatingIfNeeded: $0 &* number) }
@@ -107,14 +108,14 @@ struct RecipeTests {
 
     @Test("Cancelling both sides at work ends them long before a huge file is read", arguments: Recipe.overFiles)
     func cancelledAtWork(recipe: Recipe) async throws {
-        // To digest one of these takes minutes, and there is room for 4 at a time; a sample of each is quick to read,
-        // but not of all together.
+        // Digesting one of these files takes minutes, and at most 4 are digested at a time. A sample of one file is
+        // quick to read, but the samples of all files together are not.
         for number in 0..<200 { try temporary.writeZeros(20_000_000_000, to: "file \(number)") }
         let input = RecipeInput(try InputFolder(listing: temporary.path))
         let opening = try FileOpening(in: temporary.path)
         let legacy = Task { try await recipe.runLegacy(input) }
         let ported = Task { try await recipe.ported(input) }
-        // Not from a task: every thread of the pool may be busy with digesting.
+        // A thread is used, because digesting may occupy all threads of the pool.
         Thread.detachNewThread {
             opening.wait()
             input.cancellation.cancel()
@@ -175,7 +176,8 @@ struct RecipeResultTests {
     }
 }
 
-/// The result of a recipe for four files: of two lines, of one, of a zero byte and a line end, and empty.
+/// The result of a recipe for four files: one of two lines, one of one line, one of a zero byte and a line end, and an
+/// empty one.
 struct RecipeText: CustomTestStringConvertible {
     let recipe: String
     let text: String
@@ -213,12 +215,12 @@ struct RecipeText: CustomTestStringConvertible {
 }
 
 extension Recipe {
-    /// Those that read every file of the folder, and stop where they are cancelled.
+    /// The recipes that read every file of the folder and stop when they are cancelled.
     static let overFiles = catalogue.filter {
         ["width-limited-batch", "dependency-graph", "cancelled-downloads"].contains($0.name)
     }
 
-    /// Does the legacy side on a thread of its own.
+    /// Runs the legacy side on a separate thread.
     func runLegacy(_ input: RecipeInput) async throws -> RecipeResult {
         try await withCheckedThrowingContinuation { continuation in
             Thread.detachNewThread { continuation.resume(with: Result { try legacy(input) }) }

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// A folder for one test, which is removed at its end.
+/// A folder for one test, which is removed when the test ends.
 final class TemporaryFolder: Sendable {
     let path: String
 
@@ -12,7 +12,7 @@ final class TemporaryFolder: Sendable {
 
     deinit { try? FileManager.default.removeItem(atPath: path) }
 
-    /// Writes a file, and the folders that it is in.
+    /// Writes a file, and creates the folders that contain it.
     func write(_ contents: [UInt8], to name: String) throws {
         let file = URL(fileURLWithPath: self / name)
         try FileManager.default.createDirectory(
@@ -24,7 +24,7 @@ final class TemporaryFolder: Sendable {
         try write(Array(contents.utf8), to: name)
     }
 
-    /// Makes a file of so many zeros, which take no room on the disk.
+    /// Creates a file of `count` zeros that occupies no disk space.
     func writeZeros(_ count: Int, to name: String) throws {
         try write("", to: name)
         try #require(truncate(self / name, off_t(count)) == 0)
@@ -38,12 +38,12 @@ final class TemporaryFolder: Sendable {
         try FileManager.default.createSymbolicLink(atPath: self / name, withDestinationPath: destination)
     }
 
-    /// Makes a pipe without a writer: a reader that waits would wait forever.
+    /// Creates a pipe without a writer. A blocking reader would wait forever.
     func makePipe(_ name: String) throws {
         try #require(mkfifo(self / name, 0o600) == 0)
     }
 
-    /// Entries that no user can read. Returns their paths, in order.
+    /// Creates entries that no user can read. Returns their paths in order.
     func makeUnreadableEntries() throws -> [String] {
         try link("dangling", to: "nowhere")
         try link("loop1", to: "loop2")

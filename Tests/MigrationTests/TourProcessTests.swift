@@ -6,15 +6,15 @@
     import Testing
     @testable import tour
 
-    /// Each test is a process of its own: two children at once would keep each other's pipes open, and a parent that
-    /// waits for any child would spin while another's has not been fetched.
+    /// Each test runs in a separate process. Two child processes at once would keep each other's pipes open. A parent
+    /// that waits for any child would spin while an exited child of another test has not been reaped.
     @Suite("The tour as a process", .inTurns, .prompt, .timeLimit(.minutes(10)))
     struct TourProcessTests {
         @Test("Ctrl-C in the middle of the work ends it with 130, a last line, and JSON all the same")
         func interruption() async {
             await #expect(processExitsWith: .success) {
                 let temporary = try TemporaryFolder()
-                // To digest these takes many minutes.
+                // Digesting these files takes many minutes.
                 for number in 0..<8 { try temporary.writeZeros(20_000_000_000, to: "input/\(number)") }
                 let tour = try TourProcess(
                     [temporary / "input", "--json", "--recipe", "width-limited-batch"], outputIn: temporary)
@@ -81,7 +81,7 @@
         }
     }
 
-    /// The program that is built beside the tests, with files in place of its streams.
+    /// The program that is built with the tests. Files replace its standard streams.
     private struct TourProcess {
         let process = Process()
         private let folder: TemporaryFolder
@@ -102,7 +102,7 @@
 
         func errors() throws -> String { try String(contentsOfFile: folder / "errors", encoding: .utf8) }
 
-        /// Whether the process has come so far that Ctrl-C does not just end it.
+        /// Whether the process handles Ctrl-C by now instead of being ended by it.
         var holdsInterrupt: Bool {
             let status = try? String(contentsOfFile: "/proc/\(process.processIdentifier)/status", encoding: .utf8)
             let line = status?.split(separator: "\n").first { $0.hasPrefix("SigBlk:") }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import MigrationExamplesPorted
 
-/// The pitfalls of old code that the pages name: its behaviour, and that of the port.
+/// The pitfalls of old code that the pages name. The tests check the behaviour of the old code and of the port.
 @Suite("Traps in old code", .inTurns, .timeLimit(.minutes(5)))
 struct TrapTests {
     @Test("A start that calls main before it sets the state never finishes")
@@ -79,7 +79,8 @@ struct TrapTests {
     }
 }
 
-/// Has both faults: `start()` calls `main()` first, and `isCancelled` means the end. Used on one thread.
+/// An operation with both faults: `start()` calls `main()` first, and `isCancelled` is treated as the end. Only one
+/// thread uses it.
 private final class StatefulOperation: Operation, @unchecked Sendable {
     private enum State { case ready, executing, finished }
     private var state = State.ready

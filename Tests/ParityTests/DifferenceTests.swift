@@ -4,10 +4,10 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-/// The behaviour of ours where Foundation on Linux fails. No test depends on the failure of Foundation.
+/// The behaviour of this library in cases in which Foundation on Linux fails. No test depends on Foundation's failure.
 @Suite("Differences from Foundation on Linux", .inTurns, .timeLimit(.minutes(10)))
 struct DifferenceTests {
-    /// Foundation leaves the operation waiting for ever: it counts the dependency as unfinished still.
+    /// Foundation leaves the operation waiting forever, because it still counts the dependency as unfinished.
     @Test("An operation starts when its last unfinished dependency is removed")
     func removedDependency() async throws {
         let queue = TaskOperationQueue()
@@ -20,8 +20,9 @@ struct DifferenceTests {
         #expect(try await operation.value == "ran")
     }
 
-    /// Foundation hands such a barrier to Dispatch at once, past the suspension, and does not wait for it. If it
-    /// is not the first of the queue, Foundation treats it right but does not count it in `operationCount`.
+    /// Foundation passes such a barrier to Dispatch at once despite the suspension, and does not wait for it. If the
+    /// barrier is not the first operation of the queue, Foundation runs it in order but does not count it in
+    /// `operationCount`.
     @Test("A barrier on an empty suspended queue waits to be resumed, and is counted and waited for")
     func barrierOnSuspendedQueue() async throws {
         let queue = TaskOperationQueue(.init(isSuspended: true))
@@ -38,8 +39,8 @@ struct DifferenceTests {
         #expect(said.events == ["barrier", "after"])
     }
 
-    /// Foundation looks at everything that waits after each operation, and takes minutes for this; and freeing it
-    /// overflows the stack, since each operation frees its dependency from within.
+    /// Foundation checks all waiting operations after each operation, which takes minutes. Freeing the chain overflows
+    /// the stack, because each operation frees its dependency recursively.
     @Test("A long chain of dependencies runs to its end, and is freed", arguments: [true, false])
     func longChain(isRun: Bool) async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 2)
@@ -60,7 +61,8 @@ struct DifferenceTests {
         while first != nil { await Task.yield() }
     }
 
-    /// In Foundation each of these would block a thread of Dispatch, which then runs nothing else for seconds.
+    /// In Foundation, each of these operations would block a thread of Dispatch, which could then run nothing else for
+    /// seconds.
     @Test("Operations that wait hold up neither tasks nor Dispatch")
     func waitingHoldsNoThread() async throws {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 200)
@@ -74,7 +76,7 @@ struct DifferenceTests {
         try await queue.waitUntilAllOperationsAreFinished()
     }
 
-    /// Foundation uses only the priority of each operation, so a dependency of a very urgent operation can starve.
+    /// Foundation considers only an operation's own priority, so a dependency of a very urgent operation can starve.
     /// (Rule 15, which is new.)
     @Test("A dependency of an urgent operation starts before others of its own priority")
     func urgentDependent() async throws {
@@ -88,8 +90,8 @@ struct DifferenceTests {
         #expect(said.events == ["dependency", "urgent", "high"])
     }
 
-    /// Foundation finishes a cancelled operation only when it is its turn, so not on a suspended queue and not
-    /// while the width is used up. (Rule 7, which is new.)
+    /// Foundation finishes a cancelled operation only when the operation could start. It therefore finishes none while
+    /// the queue is suspended or the width is used up. (Rule 7, which is new.)
     @Test("A cancelled operation is finished at once, also on a suspended queue")
     func cancelledOnSuspendedQueue() async throws {
         let queue = TaskOperationQueue(.init(isSuspended: true))

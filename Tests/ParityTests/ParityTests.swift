@@ -1,8 +1,11 @@
 import TaskOperationsExpectations
 import Testing
 
-/// One scenario for each behaviour that Foundation shares, with `OperationQueue` and with ours.
+/// One scenario for each behaviour that this library shares with Foundation, run on `OperationQueue` and on
+/// `TaskOperationQueue`.
 ///
-/// One after the other, because bodies of Foundation block threads, of which there are few.
+///
+/// The scenarios run one after another, because the bodies of Foundation operations block threads, of which there are
+/// few.
 @Suite(.inTurns, .serialized, .timeLimit(.minutes(10)))
 enum ParityTests {}

@@ -3,7 +3,7 @@ import Simulation
 import TaskOperationsExpectations
 import Testing
 
-/// The initial inputs of the fuzzer, and the inputs that it has found: see README.md.
+/// The initial inputs of the fuzzer, and the inputs that it found. See README.md.
 @Suite("The inputs that are kept for fuzzing", .inTurns, .timeLimit(.minutes(10)))
 struct CorpusTests {
     private static let files: [URL] = {

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Shrinking a program that fails", .inTurns, .timeLimit(.minutes(10)))
 struct ShrinkerTests {
-    /// Says that a program fails that cancels an operation which depends on another.
+    /// Treats a program as failing if it cancels an operation that has a dependency.
     private static func fails(_ program: Program) -> Bool {
         let cancelled = program.operations.flatMap(\.steps) + program.steps
         return cancelled.contains { step in
@@ -28,7 +28,7 @@ struct ShrinkerTests {
 
     @Test("a program that fails only when it runs is shrunk by running it")
     func whatHappened() throws {
-        /// Says that a program fails in which an operation is refused to await itself.
+        /// Treats a program as failing if an operation's wait is refused because it would close a cycle.
         func fails(_ program: Program) -> Bool {
             program.run(keepsTrace: true).trace.contains { $0.contains("waitCycle") }
         }

@@ -3,10 +3,10 @@ import Simulation
 import TaskOperationsExpectations
 import Testing
 
-/// Random programs on the library and on its model, each under an order of its tasks that follows from its seed.
+/// Runs random programs on the library and on its model. The seed of each program determines the order of its tasks.
 ///
-/// `SIMULATION_SEEDS=1000000 swift test --filter SimulationTests` runs more of them, and `SIMULATION_SEED=17` one
-/// alone, of which it prints all that happens.
+/// `SIMULATION_SEEDS=1000000 swift test --filter SimulationTests` runs more programs. `SIMULATION_SEED=17` runs a
+/// single program and prints its trace.
 @Suite("Random programs, beside a model", .computing, .timeLimit(.minutes(600)))
 struct SimulationTests {
     private static let environment = ProcessInfo.processInfo.environment
@@ -14,11 +14,11 @@ struct SimulationTests {
     private static let count = environment["SIMULATION_SEEDS"].flatMap { UInt64($0) } ?? (isDeep ? 10_000 : 4000)
     private static let parts: UInt64 = 4
 
-    /// After how many events the library is compared with the model: always, or seldom, as a look has a queue take in
-    /// what was added.
+    /// The numbers of events between two comparisons with the model. Frequent and rare comparisons differ, because a
+    /// comparison makes a queue take in the operations that were added.
     private static let eventsBetweenLooks = [1, 16]
 
-    /// To look is nearly half of the work, so that it is done always for a quarter of the programs.
+    /// Comparing is nearly half of the work, so only a quarter of the programs are compared after every event.
     private static func eventsBetweenLooks(ofPart part: UInt64) -> Int { eventsBetweenLooks[part == 0 ? 0 : 1] }
 
     @Test("the library does as the model says", .enabled(if: one == nil))

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The command", .inTurns)
 struct CommandTests {
-    /// A folder of sources that goes away with the test.
+    /// A folder of sources that is removed when the object is freed.
     private final class Folder {
         let path = FileManager.default.temporaryDirectory.appending(path: "audit-\(UUID().uuidString)").path
 
@@ -225,14 +225,14 @@ struct CommandTests {
         let page = folder.path + "/page.html"
         #expect(run(folder.path, "--html", page, "--summary").status == .success)
         let text = try String(contentsOfFile: page, encoding: .utf8)
-        // The name space of SVG is no address that is loaded.
+        // The XML namespace of SVG is not an address that is loaded.
         let addresses = text.replacing("http://www.w3.org/2000/svg", with: "")
         #expect(!addresses.contains("http://"))
         #expect(!text.contains("https://") && !text.contains("<img"))
         #expect(text.components(separatedBy: "</script>").count == 3)
         #expect(text.contains("prefers-color-scheme: dark"))
         #expect(text.contains("a `Mutex`") || text.contains("Mutex"))
-        // The elements that the script uses by identifier exist.
+        // The script must find all elements that it refers to by identifier.
         let named = Set(text.matches(of: /byId\("(\w+)"\)/).map { String($0.1) })
         for name in named { #expect(text.contains("id=\"\(name)\""), "\(name)") }
     }
@@ -282,7 +282,7 @@ struct CommandTests {
         let folder = try Folder(["A.swift": Self.queue, "B.swift": Self.queue])
         var path = folder.path + "/B.swift"
         try FileManager.default.setAttributes([.posixPermissions: 0], ofItemAtPath: path)
-        // Permissions do not hold the superuser back; the first page of a process's memory does.
+        // File permissions do not stop the superuser, but the first page of a process's memory is unreadable even then.
         if FileManager.default.isReadableFile(atPath: path) {
             path = "/proc/self/mem"
             try FileManager.default.removeItem(atPath: folder.path + "/B.swift")
@@ -291,7 +291,7 @@ struct CommandTests {
         let report = try report(output)
         #expect(status == .success && report.files == 1 && report.findings.count == 1)
         #expect(report.notes == [Note(path: path, message: "cannot be read")])
-        // Unread files do not count as done.
+        // A file that could not be read does not count as done.
         try folder.write("let x = 1\n", to: "A.swift")
         #expect(run(folder.path + "/A.swift", "--done").status == .success)
         #expect(run(folder.path, path, "--done").status == .failure)

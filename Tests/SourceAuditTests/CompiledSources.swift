@@ -1,11 +1,11 @@
 import Foundation
 import TaskOperationsExpectations
 
-/// Sources in a folder of their own, which the compiler indexes.
+/// Sources in a separate folder that the compiler indexes.
 struct CompiledSources {
     let folder = FileManager.default.temporaryDirectory.appending(path: "audit-\(UUID().uuidString)")
 
-    /// Whether tests may take the time to compile.
+    /// Whether tests may spend the time for compiling.
     static let areWanted = isDeep
 
     func remove() { try? FileManager.default.removeItem(at: folder) }
@@ -17,7 +17,8 @@ struct CompiledSources {
         try Data(text.utf8).write(to: file)
     }
 
-    /// Compiles a module with an index into a store. Returns false without a compiler, as where only the tests were brought.
+    /// Compiles a module, and writes its index to a store. Returns false if there is no compiler, for example if only
+    /// the built tests were copied to the machine.
     func compile(_ module: String, _ file: String, store: String = "store") throws -> Bool {
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/env")

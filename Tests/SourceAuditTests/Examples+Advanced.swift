@@ -1,5 +1,5 @@
 extension PatternExample {
-    /// An operation that has conditions and observers.
+    /// An operation class with conditions and observers.
     private static let base =
         "class Work: Operation { var conditions: [OperationCondition]; var observers: [OperationObserver] }; "
 

@@ -1,4 +1,4 @@
-/// Sources that have a pattern, and sources that look like it and have not.
+/// Sources that contain a pattern, and sources that look similar but do not contain it.
 struct PatternExample {
     let id: String
     let has: [String]
@@ -638,7 +638,7 @@ struct PatternExample {
             hasNot: ["q.addOperation(dependencies: [a]) { }"]),
     ]
 
-    /// A queue of ours, in a file that says so.
+    /// Declares a queue of this library, in a file that imports the library.
     private static let ours = "import TaskOperations; let q = TaskOperationQueue(); "
 
     private static let types = [

@@ -2,18 +2,18 @@ import Foundation
 
 @testable import SourceAudit
 
-/// The pages of the recipes, as far as the audit leads to them.
+/// The pages of the recipes to which the audit refers.
 struct Guide {
     struct Recipe {
-        /// Its page, as patterns name it.
+        /// The name of the recipe's page, as in patterns.
         let name: String
-        /// The sources that show how it was, as the audit names them.
+        /// The paths of the sources that show the old code, as in the audit's output.
         let legacyFiles: Set<String>
     }
 
     static let package = GuideText.package
 
-    /// Every page that there is.
+    /// All pages of recipes.
     let recipes: [Recipe]
 
     init() throws {
@@ -30,7 +30,7 @@ struct Guide {
 }
 
 enum Example {
-    /// The audit's findings in one side of the recipes, by names alone.
+    /// Returns the audit's findings in one side of the recipes, found by name alone.
     static func findings(in side: String) throws -> [Finding] {
         var auditor = Auditor(paths: [Guide.package.appending(path: "Sources/MigrationExamples/\(side)").path])
         auditor.usesIndex = false
@@ -42,7 +42,7 @@ enum Example {
         }
     }
 
-    /// The audit's findings in a source, by names alone.
+    /// Returns the audit's findings in a source, found by name alone.
     static func findings(inSource source: String, path: String = "Example.swift") -> [Finding] {
         findings(inSources: [path: source])
     }

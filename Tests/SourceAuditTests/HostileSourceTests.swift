@@ -4,7 +4,7 @@ import Testing
 
 @testable import SourceAudit
 
-/// A source can be anything: nothing may end the audit, nor make it slow.
+/// A source may have any contents. No contents may end the audit or make it slow.
 @Suite("Hostile sources", .computing)
 struct HostileSourceTests {
     /// Pieces that are difficult for a lexer or a scan for brackets if they are repeated many times.
@@ -84,9 +84,9 @@ struct HostileSourceTests {
             "class A: Operation { var attempts = 1 } ", "for a in b { c.addDependency(a) } ", "let q = { let q = ",
         ])
     func growth(piece: String) {
-        // The least processor time of several runs, so that other work of the machine does not count. For 8 times the
-        // source, linear work takes 8 times as long and quadratic work 64 times. After a ratio within the limit,
-        // further runs could only show that the machine was busy.
+        // Takes the lowest processor time of several runs, because other work on the machine increases it. For 8 times
+        // the source, linear work takes 8 times as long, and quadratic work 64 times. The runs end once the ratio is
+        // within the limit, because further runs could only show that the machine was busy.
         func time(_ count: Int) -> Int {
             let bytes = Array(String(repeating: piece, count: count).utf8)
             let began = Self.processorTime

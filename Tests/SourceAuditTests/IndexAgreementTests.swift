@@ -4,10 +4,10 @@ import Testing
 
 @testable import SourceAudit
 
-/// The findings by names, compared with the compiler's index: the share of right ones among the certain findings, and the
-/// share of all uses that was found.
+/// Compares the findings by name with the compiler's index. The measures are the share of the certain findings that is
+/// right, and the share of all uses that was found.
 ///
-/// `AUDIT_CODE_BASE=/path swift test --filter IndexAgreement` judges another code base, which has been built.
+/// `AUDIT_CODE_BASE=/path swift test --filter IndexAgreement` checks another code base, which must have been built.
 @Suite("Names beside the compiler's index", .inTurns)
 struct IndexAgreementTests {
     @Test("Of the certain findings 99 % are right, and 97 % of all uses are found")
@@ -20,7 +20,7 @@ struct IndexAgreementTests {
             }
         let agreement = Agreement(paths: paths, stores: environment["AUDIT_INDEX_STORE"].map { [$0] })
         print(agreement)
-        // Without an index, as where only a release was built, there is nothing to judge by.
+        // Without an index, for example after a release build only, nothing can be compared.
         guard agreement.judged > 0 else { return }
         #expect(Double(agreement.certainRight) >= 0.99 * Double(agreement.certain), "\(agreement.wrong)")
         #expect(
@@ -113,11 +113,11 @@ struct Agreement: CustomStringConvertible {
         return matcher.findings
     }
 
-    /// Whether the index names a system symbol at a finding; nil if it says nothing.
+    /// Returns whether the index names a system symbol at a finding; nil if the index has no entry.
     private func isSystem(_ finding: Finding, _ record: FileRecord, _ file: SourceFile) -> Bool? {
         if finding.pattern.shapes.contains(where: { if case .analysis = $0 { true } else { false } }) { return nil }
         let name = file.text(finding.token)
-        // A function of C is its name; the index would only repeat it.
+        // A C function is identified by its name, so the index would give no further information.
         if finding.pattern.shapes.contains(where: {
             if case .function(let names, _) = $0 { names.contains(name) } else { false }
         }) {

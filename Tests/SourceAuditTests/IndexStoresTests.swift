@@ -32,7 +32,7 @@ struct IndexStoresTests {
         defer { sources.remove() }
         try sources.write(Self.text, to: "App/Lines.swift")
         guard try sources.compile("App", "Lines.swift", store: "old") else { return }
-        // A store's time is that of its files.
+        // The time of a store is that of the files in it.
         try sources.write(Self.text, to: "App/Lines.swift")
         try FileManager.default.setAttributes(
             [.modificationDate: Date.now.addingTimeInterval(10)],

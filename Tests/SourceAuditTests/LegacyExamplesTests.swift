@@ -4,13 +4,13 @@ import Testing
 
 @testable import SourceAudit
 
-/// The sources of the recipes are a code base whose right answers are known: the guide says which is which.
+/// Audits the sources of the recipes, for which the guide states the right answers.
 @Suite("The audit of the recipes' own sources", .inTurns)
 struct LegacyExamplesTests {
     @Test("Every recipe's pattern is found in its old source, and leads to its recipe")
     func everyRecipeIsFound() throws {
         let findings = try Example.findings(in: "Legacy")
-        // Objective-C code is on its page only.
+        // Objective-C code is only on the page of its recipe.
         for recipe in try Guide().recipes where recipe.name != Pattern.objectiveCRecipe {
             let found = Set(findings.filter { recipe.legacyFiles.contains($0.path) }.compactMap(\.pattern.recipe))
             #expect(found.contains(recipe.name), "\(recipe.name) is not among \(found.sorted())")
@@ -19,17 +19,17 @@ struct LegacyExamplesTests {
 
     @Test("The ports contain only the findings that are meant to stay")
     func portsAreClean() throws {
-        // The findings that stay, and the reasons.
+        // The intended findings in ported code, and the reasons.
         let meant: [String: Set<String>] = [
-            // A delegate that Foundation calls on a queue of its own guards its table by a lock.
+            // Foundation calls this delegate on its own queue, so a lock guards the delegate's table.
             "ImageDownloaderSession.swift": ["lock-made", "lock-used", "checking-unchecked"],
-            // The other end of the pipe, which is no part of the recipe.
+            // The thread writes to the other end of the pipe, which is not part of the recipe.
             "DescriptorSource.swift": ["thread-detach"],
-            // The callback itself is old code that blocks: the subject of the recipe.
+            // The callback is old code that blocks, which is the subject of the recipe.
             "BlockingCallbacks.swift": [
                 "dispatch-global", "semaphore-signal", "semaphore-wait", "semaphore-signalled",
             ],
-            // It shows that all work was on one thread.
+            // The recipe shows that all work ran on one thread.
             "PerformOnThread.swift": ["thread-current"],
         ]
         for finding in try Example.findings(in: "Ported") {
@@ -111,7 +111,7 @@ struct GuideTests {
         }
     }
 
-    /// A line without the spaces of its columns, and without the folder of the package.
+    /// Returns the words of a line, without the padding of columns and the path of the package.
     private static func words(_ line: Substring) -> [Substring] {
         line.split(separator: " ").map { $0.hasPrefix("/") ? $0.dropFirst() : $0 }
     }

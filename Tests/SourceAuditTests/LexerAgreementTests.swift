@@ -4,7 +4,7 @@ import Testing
 
 @testable import SourceAudit
 
-/// The lexer beside a second opinion: the toolchain's own tokens.
+/// Compares the lexer with the toolchain's own tokens.
 ///
 /// `AUDIT_CODE_BASE=/path TASK_OPERATIONS_DEEP=1 swift test --filter LexerAgreementTests` compares another code base.
 @Suite("The lexer beside the toolchain's", .inTurns)
@@ -46,7 +46,7 @@ struct LexerAgreementTests {
         "keyword", "identifier", "typeidentifier", "attribute.builtin", "attribute.id", "argument", "parameter",
     ]
 
-    /// Where words begin in pieces that are words, or that have some in them.
+    /// Returns the offsets at which words begin in tokens that are words or contain some.
     private static func words(of pieces: [SourceKit.Piece], _ bytes: [UInt8]) -> Set<Int> {
         var words: Set<Int> = []
         for piece in pieces where wordKinds.contains(piece.kind) {
@@ -60,7 +60,7 @@ struct LexerAgreementTests {
 
 /// The lexer's tokens of a source.
 private struct Ours {
-    /// Where words begin, without their backticks.
+    /// The offsets at which words begin, without their backticks.
     let words: Set<Int>
     private let bytes: [UInt8]
     private let tokens: [Token]
@@ -77,16 +77,16 @@ private struct Ours {
             })
     }
 
-    /// Whether a difference at a place is one of five that are meant.
+    /// Whether a difference at an offset is one of five known and intended ones.
     func isMeant(_ start: Int) -> Bool {
-        // `yield` is a keyword in accessors, which sourcekitd does not tell.
+        // `yield` is a keyword in accessors, but sourcekitd does not report it.
         if words.contains(start) { return bytes[start...].starts(with: "yield".utf8) }
         let before = start > 0 ? bytes[start - 1] : 0
-        // A word with a number sign is one token of ours, which is no word; the string of an attribute, as in
-        // `@_cdecl("name")`, is a name to the compiler.
+        // A word after a number sign is part of one token of this lexer, which is not a word. The compiler treats the
+        // string of an attribute, as in `@_cdecl("name")`, as a name.
         if before == Byte.hash || before == Byte.quote { return true }
-        // A name in backticks is one word. sourcekitd knows no language mode, and reads a regular expression between single
-        // slashes as operators and names.
+        // A name in backticks is one word for this lexer. sourcekitd does not know the language mode, and reads a
+        // regular expression between single slashes as operators and names.
         guard let token = tokens.last(where: { Int($0.start) <= start }) else { return false }
         return token.kind == .regex || bytes[Int(token.start)] == Byte.backtick
     }

@@ -15,7 +15,7 @@ struct RewriteTests {
 
         """
 
-    /// A package of sources that goes away with the test.
+    /// A package of sources that is removed when the object is freed.
     private final class Package {
         let path = FileManager.default.temporaryDirectory.appending(path: "audit-\(UUID().uuidString)").path
 
@@ -70,7 +70,7 @@ struct RewriteTests {
         let rewritten = try package.text("Sources/App/\(name).swift")
         let isExpected = try rewritten == Self.example(name, "After")
         #expect(isExpected, "\(rewritten)")
-        // A second pass finds nothing more.
+        // A second pass finds no further changes.
         #expect(package.fixes().files.isEmpty)
     }
 
@@ -283,7 +283,7 @@ struct RewriteTests {
             with: "dependencies: [.package(url: \"https://example.com/TaskOperations.git\", from: \"1.0.0\")], targets:"
         )
         #expect(try manifest(known).contains("package: \"TaskOperations\")"))
-        // The plugin runs in a package that depends on this one, in a folder of any name.
+        // The plugin runs in a package that depends on this package; the folder may have any name.
         let checkout = Guide.package.standardizedFileURL.path
         let depends = Self.manifest.replacing(
             "targets:", with: "dependencies: [.package(path: \"\(checkout)\")], targets:")

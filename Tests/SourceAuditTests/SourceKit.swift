@@ -2,9 +2,9 @@ import Foundation
 
 @testable import SourceAudit
 
-/// The toolchain's own tokens, by its sourcekitd, which is loaded into this process at run time.
+/// The toolchain's own tokens. Its sourcekitd library is loaded into this process at run time.
 struct SourceKit {
-    /// A piece of a source, by its bytes.
+    /// A token of a source, as a range of bytes.
     struct Piece {
         let kind: Substring
         let range: Range<Int>
@@ -22,12 +22,12 @@ struct SourceKit {
     private let disposeRequest: Dispose
     private let disposeResponse: Dispose
 
-    /// nil if the toolchain has none.
+    /// Loads the library; nil if the toolchain has none.
     init?() {
         let names = ["libsourcekitdInProc.so", "sourcekitdInProc.framework/sourcekitdInProc"]
         guard let path = Toolchain.library(names), let library = dlopen(path, RTLD_NOW) else { return nil }
         func function<Function>(_ name: String, _: Function.Type) -> Function? {
-            // The library's header declares the functions with these types.
+            // The header of the library declares the functions with these types.
             dlsym(library, name).map { unsafeBitCast($0, to: Function.self) }
         }
         guard let begin = function("sourcekitd_initialize", Begin.self),
@@ -42,7 +42,7 @@ struct SourceKit {
         begin()
     }
 
-    /// The pieces of a source, in its order; comments among them, marks not.
+    /// Returns the tokens of a source in order. They include comments, but not punctuation.
     func pieces(of path: String) -> [Piece] {
         let open = """
             {key.request: source.request.editor.open, key.name: "\(path)", key.sourcefile: "\(path)", \
@@ -63,7 +63,7 @@ struct SourceKit {
         return String(cString: description)
     }
 
-    /// The response has one member a line: kind, offset and length of each piece.
+    /// The response has one member per line: kind, offset and length of each token.
     private static func pieces(in response: String) -> [Piece] {
         var pieces: [Piece] = []
         var kind: Substring = ""

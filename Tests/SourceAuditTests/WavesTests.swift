@@ -31,7 +31,7 @@ struct WavesTests {
 
     @Test("The cuts of a ring open it")
     func cuts() {
-        // Two rings that share a node, and edges in all directions.
+        // Two cycles that share a node, and edges in all directions.
         let edges = [[1: 3, 2: 1], [0: 1, 3: 4], [0: 5], [4: 2], [1: 1, 0: 9]]
         let waves = Waves(edges: edges, counts: [Bool](repeating: true, count: 5))
         let cuts = waves.rings.first?.cuts ?? []
@@ -58,7 +58,7 @@ struct WavesTests {
             return auditor.run().waves.map { $0.files.map { ($0.path as NSString).lastPathComponent }.sorted() }
         }
         let user = "class B { let a = A(); let queue = OperationQueue() }\n"
-        // A lock is inside; a class that becomes a body is not.
+        // A lock is an internal detail of its type; a class that becomes a body changes callers.
         #expect(
             report(["A.swift": "class A { private let lock = NSLock() }\n", "B.swift": user]) == [
                 ["A.swift", "B.swift"]
@@ -66,7 +66,7 @@ struct WavesTests {
         #expect(
             report(["A.swift": "class A: Operation { override func main() {} }\n", "B.swift": user])
                 == [["B.swift"], ["A.swift"]])
-        // A package does not see packages that it does not depend on.
+        // A package does not see the declarations of packages on which it does not depend.
         let manifest = "// swift-tools-version: 6.0\nlet package = Package(name: \"P\", dependencies: [])\n"
         let apart = [
             "P/Package.swift": manifest, "Q/Package.swift": manifest, "P/B.swift": user,

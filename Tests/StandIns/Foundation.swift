@@ -69,7 +69,7 @@ public enum QualityOfService: Int, Sendable {
         public let isPrior: Bool
     }
     #if OBSERVATION_IS_SENDABLE
-        // The source says nothing of it: a class of an audited module may be marked either way. Both are checked.
+        // The source does not say whether a class of an audited module is Sendable. Both possibilities are checked.
         public class NSKeyValueObservation: NSObject, @unchecked Sendable { public func invalidate() {} }
     #else
         public class NSKeyValueObservation: NSObject { public func invalidate() {} }

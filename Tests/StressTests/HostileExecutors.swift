@@ -3,17 +3,18 @@ import Foundation
 import TaskOperationsExpectations
 import TaskOperationsTesting
 
-/// Executors that run jobs when a library would rather not have it.
+/// Executors that run jobs in the orders and at the times that are most likely to reveal an error.
 enum ExecutorKind: CaseIterable, Sendable {
     /// The cooperative pool.
     case pool
-    /// In the call that hands them over.
+    /// Runs a job within the call that enqueues it.
     case inline
-    /// On another thread, the newest first, and only when some are there or a while has passed.
+    /// Runs jobs on one other thread, the newest first, once eight have arrived or no further one arrives within a
+    /// millisecond.
     case late
-    /// On three threads, in random order.
+    /// Runs jobs on three threads, in random order.
     case random
-    /// On one thread, in order.
+    /// Runs jobs on one thread, in order.
     case oneThread
 
     func make() -> (any TaskExecutor)? {
@@ -27,7 +28,7 @@ enum ExecutorKind: CaseIterable, Sendable {
     }
 }
 
-/// Runs jobs on threads of its own, which end with the process.
+/// Runs jobs on its own threads, which live until the process exits.
 private final class ThreadsExecutor: TaskExecutor {
     typealias Choice = @Sendable (_ jobs: [UnownedJob], _ random: inout SeededGenerator) -> Int
 
@@ -40,7 +41,8 @@ private final class ThreadsExecutor: TaskExecutor {
     private let arrivals = DispatchSemaphore(value: 0)
     private let choice: Choice
 
-    /// - Parameter batch: How many jobs a thread waits for, a millisecond at most.
+    /// - Parameter batch: The number of jobs that a thread waits for. It waits at most a millisecond for each
+    ///   further job.
     init(threads: Int, batch: Int, choice: @escaping Choice) {
         self.choice = choice
         for _ in 0..<threads { Thread.detachNewThread { self.serve(batch: batch) } }

@@ -1,7 +1,7 @@
 import TaskOperations
 import TaskOperationsTesting
 
-/// What becomes of an operation whose body, handlers, outcome or waiters have captured something hostile.
+/// The fate of an operation whose body, handlers, outcome or waiters capture a hostile object.
 enum HostilePhase: CaseIterable {
     case neverAdded, cancelledBeforeAdding, pending, cancelledPending, refusedTwice, refusedCycle, refusedByShutDown
     case executing, outcome, input, failure, waiter, cancelledWaiter, handler, cancellationHandler, barrier
@@ -41,7 +41,7 @@ enum HostilePhase: CaseIterable {
         }
     }
 
-    /// A refusal, followed by everything else.
+    /// A refused addition or dependency, followed by every other use of the operation.
     private func playRefusal(on queue: TaskOperationQueue, _ capture: Hostile, in scene: HostileScene) {
         let operation = TaskOperation<Void> { withExtendedLifetime(capture) {} }
         let other = TaskOperation<Void>(dependencies: [operation]) {}
@@ -57,7 +57,8 @@ enum HostilePhase: CaseIterable {
         let dependent = queue.addOperation(dependencies: [operation]) {}
         dependent.addCompletionHandler {}
         let additions = [queue, scene.queues[0]].map { queue in Result { try queue.addOperation(operation) } }
-        // Barriers that were added in between may close a cycle. In that case no queue will ever run the operation.
+        // Barriers that were added between the two additions may close a cycle. In that case, no queue will ever run
+        // the operation.
         if additions.allSatisfy({ if case .failure = $0 { true } else { false } }) { operation.cancel() }
         try? queue.addOperation(other)
         other.cancel()
@@ -108,7 +109,7 @@ enum HostilePhase: CaseIterable {
             }
             operation.cancel()
         default:
-            // The queue goes before its operations.
+            // The queue is freed before its operations.
             let short = TaskOperationQueue(.init(isSuspended: true, executor: scene.executor))
             for _ in 0..<3 { short.addOperation { withExtendedLifetime(capture) {} } }
         }

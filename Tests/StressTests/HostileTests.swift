@@ -3,8 +3,8 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-/// Captured objects that call the library while they are freed: in every phase of the object that captures them, on
-/// several threads at once, and under every executor.
+/// Captured objects that call the library while they are freed. They are freed in every phase of the operation that
+/// captures them, on several threads at once, and under every executor.
 @Suite("Hostile captures and executors", .inTurns, .serialized, .timeLimit(.minutes(10)))
 struct HostileTests {
     private static let threads = 4
@@ -32,13 +32,13 @@ struct HostileTests {
     }
 }
 
-/// The calls of a test's hostile captures.
+/// The calls that hostile captures make in a test.
 final class HostileScene: Sendable {
     let queues: [TaskOperationQueue]
     let executor: (any TaskExecutor)?
     let gate = Gate()
     let semaphore = AsyncSemaphore(capacity: 1)
-    /// How many captures of each phase are not freed.
+    /// The number of captures of each phase that are not freed.
     private let left = Lock<[HostilePhase: Int]>([:])
     private let known = Lock<[AnyTaskOperation]>([])
 
@@ -49,7 +49,7 @@ final class HostileScene: Sendable {
         }
     }
 
-    /// A value that calls the library when it is freed.
+    /// Returns an object that calls the library when it is freed.
     func capture(in phase: HostilePhase, _ random: inout SeededGenerator) -> Hostile {
         left.withLock { $0[phase, default: 0] += 1 }
         return Hostile(in: self, phase, seed: random.next())
@@ -57,7 +57,7 @@ final class HostileScene: Sendable {
 
     var notFreed: [HostilePhase: Int] { left.withLock { $0.filter { $0.value != 0 } } }
 
-    /// Keeps an operation for others to call.
+    /// Keeps an operation so that freed captures can call it.
     func keep(_ operation: AnyTaskOperation) {
         let dropped = known.withLock { known -> AnyTaskOperation? in
             known.append(operation)
@@ -97,7 +97,7 @@ final class HostileScene: Sendable {
     }
 }
 
-/// Calls the library when it is freed.
+/// An object that calls the library when it is freed.
 final class Hostile: Sendable {
     private let scene: HostileScene
     private let phase: HostilePhase

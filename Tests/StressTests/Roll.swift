@@ -1,6 +1,6 @@
 @_spi(Lock) import TaskOperations
 
-/// How often each of many operations ran and ended, and how many ran at once.
+/// Counts how many times each of many operations ran and ended, and how many ran at once.
 final class Roll: Sendable {
     private struct Counts: Sendable {
         var runs: [UInt8]
@@ -17,7 +17,7 @@ final class Roll: Sendable {
                 runs: [UInt8](repeating: 0, count: operations), ends: [UInt8](repeating: 0, count: operations)))
     }
 
-    /// A body runs, from here to `leave`.
+    /// Records that a body runs until `leave`.
     func enter(_ number: Int) {
         counts.withLock { counts in
             counts.runs[number] &+= 1
@@ -30,7 +30,7 @@ final class Roll: Sendable {
         counts.withLock { $0.now -= 1 }
     }
 
-    /// A completion handler was called.
+    /// Records the call of a completion handler.
     func end(_ number: Int) {
         counts.withLock { $0.ends[number] &+= 1 }
     }
@@ -39,6 +39,6 @@ final class Roll: Sendable {
 
     func ends(of number: Int) -> Int { counts.withLock { Int($0.ends[number]) } }
 
-    /// The most that ran at once.
+    /// The highest number of bodies that ran at once.
     var most: Int { counts.withLock { $0.most } }
 }

@@ -4,11 +4,11 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-/// Rounds of operations that come and go, on one pair of queues.
+/// Rounds of operations that are added and end, on one pair of queues.
 ///
-/// `STRESS_OPERATIONS=5000000 swift test --filter SoakTests` runs so many of them, and watches how much memory is
-/// resident. That number is meaningful only while nothing else runs. Under the address sanitizer it is not, because
-/// the sanitizer keeps freed memory for a while.
+/// `STRESS_OPERATIONS=5000000 swift test --filter SoakTests` runs that number of operations, and checks the resident
+/// memory. The measurement is meaningful only while nothing else runs. Under the address sanitizer it is meaningless,
+/// because the sanitizer keeps freed memory for a while.
 @Suite("Soak", .inTurns, .timeLimit(.minutes(600)))
 struct SoakTests {
     private static let wanted = ProcessInfo.processInfo.environment["STRESS_OPERATIONS"].flatMap { Int($0) }
@@ -63,7 +63,7 @@ struct SoakTests {
         for (roll, queue) in zip(rolls, queues) { #expect(roll.most <= queue.maxConcurrentOperationCount) }
     }
 
-    /// How much memory of the process is resident; 0 where the system does not say it in this way.
+    /// The resident memory of the process in kibibytes; 0 if the system does not report it.
     private var residentKibibytes: Int {
         guard let text = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8) else { return 0 }
         let pages = text.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0

@@ -5,14 +5,15 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-/// Many threads at once on the real pool. Fit for the thread sanitizer and the address sanitizer.
+/// Tests of many threads on the real cooperative pool. Suitable for the thread sanitizer and the address sanitizer.
 @Suite("Many threads", .inTurns, .serialized, .timeLimit(.minutes(10)))
 struct StressTests {
     private static let perThread = 400
     private static let threads = 8
     private static let all = perThread * threads
 
-    /// The operations that a thread adds: every fourth operation depends on the previous one, some are barriers, and priorities vary.
+    /// Adds the operations of one thread. Every fourth operation depends on the previous one, some are barriers, and
+    /// priorities vary.
     private func produce(
         _ thread: Int, to queues: [TaskOperationQueue], _ roll: @escaping @Sendable (Int) -> Roll
     ) -> [TaskOperation<Int>] {

@@ -1,7 +1,7 @@
 import Foundation
 import TaskOperationsTesting
 
-/// Runs work on threads of its own at once, and waits for the end of all.
+/// Runs work on several new threads at once, and returns when all of them have ended.
 func onThreads(_ count: Int, _ work: @escaping @Sendable (Int) -> Void) async {
     let ends = Gate()
     let start = DispatchSemaphore(value: 0)

@@ -4,7 +4,8 @@ import TaskOperationsExtras
 import TaskOperationsTesting
 import Testing
 
-/// Bodies that await each other in every way, several at once and in child tasks, while others cancel and raise them.
+/// Bodies that await each other in every way, also several at once and in child tasks. Meanwhile, other tasks cancel
+/// operations and raise their priorities.
 @Suite("Bodies that wait", .inTurns, .serialized, .timeLimit(.minutes(10)))
 struct WaitingBodiesTests {
     @Test(
@@ -37,11 +38,12 @@ struct WaitingBodiesTests {
 /// Queues of small width, and their running bodies.
 private final class WaitingScene: Sendable {
     let queues = [1, 1, 2, 3].map { TaskOperationQueue(maxConcurrentOperationCount: $0) }
-    /// The bodies that execute with a permit, by queue.
+    /// The number of bodies that execute with a permit, by queue.
     let meters = (0..<4).map { _ in ConcurrencyMeter() }
     private let known = Recorder<AnyTaskOperation>()
 
-    /// Adds an operation that waits for others, some of which wait for others again. Some are abandoned early.
+    /// Adds an operation whose body awaits other operations, which may await further ones. Some operations are
+    /// abandoned early.
     @discardableResult
     func grow(depth: Int, seed: UInt64) -> TaskOperation<Void> {
         var random = SeededGenerator(seed: seed)
@@ -61,7 +63,7 @@ private final class WaitingScene: Sendable {
         return operation
     }
 
-    /// Waits in child tasks, each in its own way.
+    /// Waits in several child tasks, each in a random way.
     private func wait(depth: Int, _ random: inout SeededGenerator) async {
         let seeds = (0..<(1 + random.number(below: 3))).map { _ in random.next() }
         await withDiscardingTaskGroup { group in
@@ -94,13 +96,13 @@ private final class WaitingScene: Sendable {
         }
     }
 
-    /// Something new, or anything known: that may close a cycle, which is refused.
+    /// Returns a new operation, or a known one. A wait for a known operation may close a cycle; it is then refused.
     private func target(depth: Int, _ random: inout SeededGenerator) -> AnyTaskOperation {
         if depth > 0, random.happens(percent: 70) { return grow(depth: depth - 1, seed: random.next()) }
         return known.events.suffix(50).randomElement(using: &random) ?? TaskOperationQueue().addOperation {}
     }
 
-    /// The work of other tasks in the meantime.
+    /// Performs a random action of another task.
     func disturb(_ random: inout SeededGenerator) {
         guard let other = known.events.suffix(20).randomElement(using: &random) else { return }
         switch random.number(below: 12) {

@@ -10,7 +10,8 @@ struct Rule04Tests {
         for _ in 0..<20 {
             let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
             let starts = Recorder<Int>()
-            // If they were added one by one, the first would start long before the last is added.
+            // If the queue added the operations one by one, the first one would start long before the last one is
+            // added.
             let batch = (0..<2000).map { number in
                 TaskOperation(priority: number == 1999 ? .high : .low) { starts.record(number) }
             }

@@ -118,8 +118,9 @@ struct Rule05Tests {
         let tooEarly = Recorder<Bool>()
         let dependency = other.addOperation(priority: .low) {}
         let operation = queue.addOperation(priority: .high) { tooEarly.record(!dependency.isFinished) }
-        // Called while the dependency is added, because that raises its priority. The operation already has the
-        // dependency, but its queue does not know it yet. The loop leaves the queue time for a wrong start.
+        // The observer is called while the dependency is added, because the addition raises the dependency's priority.
+        // The operation already has the dependency, but its queue does not know of it yet. The loop gives the queue
+        // time to start the operation too early.
         _ = other.observer {
             CountsWatcher {
                 if dependency.effectivePriority != .high { return }

@@ -35,7 +35,7 @@ struct Rule06Tests {
                 TaskOperationQueue.main.addOperation { @MainActor in runs.record("isolated closure") },
                 TaskOperationQueue.main.addOperation(after: input) { _ in runs.record("with input") },
             ]
-            // Until a worker waits for the main actor, which this test holds.
+            // Gives a worker time to wait for the main actor, which this test occupies.
             for _ in 0..<200 { yieldThread() }
             #expect(operations.map(\.state) == [.ready, .ready, .ready])
             for operation in operations { operation.cancel() }

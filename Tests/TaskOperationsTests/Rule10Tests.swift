@@ -62,7 +62,7 @@ struct Rule10Tests {
             try await queue.waitUntilAllOperationsAreFinished()
             #expect(operations.allSatisfy { $0.isFinished })
         }
-        // The queue owns its executor, and the last worker may still be on its way out.
+        // The queue retains its executor, and the last worker may still be returning.
         await freed.pass()
         #expect(engine == nil)
     }

@@ -123,7 +123,7 @@ struct Rule17Tests {
 
     private func block(on semaphore: DispatchSemaphore) { semaphore.wait() }
 
-    /// Whether a task is suspended in a wait for the operation.
+    /// Returns whether a task is suspended in a wait for the operation.
     private func isAwaited(_ operation: AnyTaskOperation) -> Bool {
         operation.record.withLock { !($0.links?.waiters.isEmpty ?? true) }
     }

@@ -75,7 +75,7 @@ struct Rule22Tests {
     }
 }
 
-/// An actor of its own, with something to protect.
+/// A global actor with a state to protect.
 @globalActor
 private actor Registry {
     static let shared = Registry()

@@ -5,7 +5,7 @@ import TaskOperationsTesting
 import TaskOperationsTracing
 import Testing
 
-// Substitutes for the packages that the adapters are for, with the functions that the adapters call.
+// Substitutes for the packages that the adapters target. They declare the functions that the adapters call.
 
 private protocol LogHandler: Sendable {
     func info(_ message: String, metadata: [String: String])
@@ -31,7 +31,7 @@ private struct ServiceContext: Sendable {
     let path: String
 }
 
-/// For swift-log: each end is a line, and a failure an error.
+/// An adapter for swift-log. Each end becomes a log line, and a failure becomes an error line.
 private final class LoggingObserver: TaskOperationObserver {
     private let logger: any LogHandler
 
@@ -51,7 +51,7 @@ private final class LoggingObserver: TaskOperationObserver {
     }
 }
 
-/// For swift-metrics: the scraper calls it at any rate.
+/// An adapter for swift-metrics. A timer or scraper calls it at any rate.
 private func report(_ statistics: OperationStatistics, to factory: some MetricsFactory) {
     for queue in statistics.snapshot {
         let dimensions = [("queue", queue.name)]
@@ -62,7 +62,8 @@ private func report(_ statistics: OperationStatistics, to factory: some MetricsF
     }
 }
 
-/// For swift-distributed-tracing: a span around each body, which is the parent of the spans that begin in it.
+/// An adapter for swift-distributed-tracing. Each body runs in a span, which is the parent of the spans that begin in
+/// the body.
 extension TaskOperationQueue {
     fileprivate func traceBodies(with tracer: some Tracer) {
         addBodyInterceptor { operation, body in

@@ -9,7 +9,7 @@
     import Testing
     @testable import tour
 
-    /// In a process of their own, as they observe all queues.
+    /// Each test runs in a separate process, because it observes all queues.
     @Suite("Traces of the recipes of the tour", .inTurns, .prompt, .timeLimit(.minutes(10)))
     struct RecipeTraceTests {
         @Test("they keep to the format, and have each start in the order in which an observer saw it")
@@ -29,13 +29,13 @@
             }
         }
 
-        /// Returns how many operations the trace has.
+        /// Checks the trace of a recipe. Returns the number of operations in the trace.
         private static func check(_ recipe: Recipe, _ files: URL, _ url: URL) async throws -> Int {
             let (recorder, starts) = (try TraceRecorder(writingTo: url), StartJournal())
             TaskOperationQueue.observeAll(recorder)
             TaskOperationQueue.observeAll(starts)
             _ = try await recipe.ported(RecipeInput(InputFolder(listing: files.path)))
-            // Some recipes leave operations behind that never start.
+            // Some recipes leave operations that never start.
             _ = await eventually(within: .seconds(1)) { starts.isDone }
             TaskOperationQueue.stopObservingAll(recorder)
             TaskOperationQueue.stopObservingAll(starts)
@@ -52,7 +52,7 @@
         }
     }
 
-    /// Which operations of each queue started, in order.
+    /// Records the operations that started on each queue, in order.
     private final class StartJournal: TaskOperationObserver {
         private let queues = Lock<[QueueLabel: [String]]>([:])
         private let unfinished = Lock(0)

@@ -61,7 +61,8 @@ struct TimelineTests {
     }
 }
 
-/// Whether text is a well-formed document, and how many elements of each name it has: enough of XML for a chart.
+/// Checks that text is a well-formed document, and counts its elements by name. It supports only the part of XML that
+/// the charts use.
 private struct XMLChecker {
     private(set) var problem: String?
     private(set) var elements: [String: Int] = [:]

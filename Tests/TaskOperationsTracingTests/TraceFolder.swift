@@ -1,6 +1,6 @@
 import Foundation
 
-/// A folder that is gone at the end.
+/// A folder that is removed when the object is freed.
 final class TraceFolder {
     let url = FileManager.default.temporaryDirectory.appending(path: "trace-\(UUID().uuidString)")
 

@@ -59,7 +59,7 @@ struct TraceRecorderTests {
         let events = EventList()
         for queue in queues {
             queue.addObserver(recorder)
-            // Told after the recorder.
+            // This observer is called after the recorder.
             queue.addObserver(events)
         }
         await concurrentPerform(over: 0..<6, width: 6) { part in
@@ -99,7 +99,7 @@ struct TraceRecorderTests {
                 })
             others.append(queue.addOperation(name: "other \(number)") {})
         }
-        // On a busy machine these could end last.
+        // On a busy machine, these operations might end last.
         for other in others { try await other.value }
         for (gate, target) in zip(gates, targets) {
             await gate.waitForArrivals(1)
@@ -119,7 +119,7 @@ struct TraceRecorderTests {
         let url = folder["trace.json"]
         let recorder = try TraceRecorder(writingTo: url)
         let (queue, other) = (TaskOperationQueue(name: "queue"), TaskOperationQueue(name: "other"))
-        // Others are likely to take their places in memory.
+        // These operations are freed, and later ones are likely to reuse their addresses.
         queue.addObserver(recorder)
         for _ in 0..<100 { try await queue.addOperation {}.value }
         queue.removeObserver(recorder)

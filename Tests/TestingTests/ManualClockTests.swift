@@ -34,7 +34,7 @@ struct ManualClockTests {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
         var sleepers: [Task<Void, any Error>] = []
         for (number, seconds) in [3, 1, 2, 1].enumerated() {
-            // The continuations are resumed in order; each hands its number to a queue that keeps that order.
+            // The continuations resume in order. Each one passes its number to a queue that preserves the order.
             sleepers.append(
                 Task.immediateDetached {
                     try await clock.sleep(until: .init(offset: .seconds(seconds)))

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("SeededExecutor", .inTurns, .timeLimit(.minutes(10)))
 struct SeededExecutorTests {
-    /// The order in which six operations of two queues start and finish.
+    /// Returns the order in which six operations of two queues start and finish.
     private func order(seed: UInt64) throws -> [OperationEvent] {
         let executor = SeededExecutor(seed: seed)
         let recorder = Recorder<OperationEvent>()

@@ -1,9 +1,9 @@
 import Foundation
 
-/// Which thread something runs on.
+/// The identity of a thread.
 struct ThreadIdentity: Hashable, Sendable {
     private let thread: ObjectIdentifier
 
-    /// The caller's. Good for as long as that thread lives.
+    /// The identity of the calling thread. It is unique while that thread exists.
     static var current: Self { Self(thread: ObjectIdentifier(Thread.current)) }
 }

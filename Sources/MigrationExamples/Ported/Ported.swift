@@ -1,3 +1,3 @@
-/// The recipes as they are after the move: this library, in Swift 6 mode. Each is a function of the same name as
-/// its legacy side, and is in a file of the same name.
+/// The recipes after the migration: they use this library in Swift 6 mode. Each recipe is a function in a file of its
+/// own. Both have the same names as on the legacy side.
 public enum Ported {}

@@ -1,6 +1,7 @@
 import Dispatch
 
-/// Reads files and reports with a completion handler: a library as people have it, which knows nothing of tasks.
+/// Reads files, and reports the results to completion handlers. It represents an existing library without support for
+/// tasks.
 public struct CallbackReader: Sendable {
     private let queue = DispatchQueue(label: "CallbackReader", attributes: .concurrent)
 

@@ -1,6 +1,7 @@
 @_spi(Lock) import TaskOperations
 
-/// Tells code that blocks a thread that its result is not needed any more. A cancelled task knows this by itself.
+/// Tells code that blocks a thread that its result is no longer needed. Tasks need no signal, because they can be
+/// cancelled.
 public final class CancellationSignal: Sendable {
     private struct State: Sendable {
         var isCancelled = false
@@ -9,13 +10,13 @@ public final class CancellationSignal: Sendable {
 
     private let state = Lock(State())
 
-    /// Makes a signal that is not given yet.
+    /// Creates a signal that has not been sent.
     public init() {}
 
-    /// Whether the signal was given.
+    /// Whether the signal has been sent.
     public var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
-    /// Gives the signal.
+    /// Sends the signal.
     public func cancel() {
         let handlers = state.withLock { state in
             state.isCancelled = true
@@ -25,7 +26,7 @@ public final class CancellationSignal: Sendable {
         for handler in handlers { handler() }
     }
 
-    /// Has a handler called once, when the signal is given; at once where it was given before.
+    /// Calls a handler once, when the signal is sent. If it has been sent already, calls the handler at once.
     public func onCancel(_ handler: @escaping @Sendable () -> Void) {
         let isTooLate = state.withLock { state in
             if !state.isCancelled { state.handlers.append(handler) }
@@ -34,7 +35,7 @@ public final class CancellationSignal: Sendable {
         if isTooLate { handler() }
     }
 
-    /// Throws where the signal was given.
+    /// Throws if the signal has been sent.
     public func check() throws {
         if isCancelled { throw CancellationError() }
     }

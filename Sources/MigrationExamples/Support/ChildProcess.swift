@@ -1,8 +1,8 @@
 public import Foundation
 
-/// A started process. Only its owner waits for it.
+/// A started process. Only its owner may wait for it.
 public struct ChildProcess: Sendable {
-    /// The system's number of it.
+    /// The process identifier.
     public let identifier: pid_t
 
     /// Starts a shell with a script.
@@ -18,7 +18,8 @@ public struct ChildProcess: Sendable {
         identifier = child
     }
 
-    /// Fetches the exit status, which the system keeps until then. Blocks until the process has exited.
+    /// Waits until the process has exited, and returns its exit status. Blocks the calling thread. The system keeps the
+    /// status until this call.
     public func exitStatus() -> Int32 {
         var status: Int32 = 0
         while waitpid(identifier, &status, 0) < 0, errno == EINTR {}

@@ -1,7 +1,7 @@
 import Foundation
 
-/// Digests that are collected from any thread.
-public final class DigestJournal: @unchecked Sendable {  // `list` is reached under `lock` only.
+/// A list of digests. Any thread may add to it.
+public final class DigestJournal: @unchecked Sendable {  // `list` is accessed only under `lock`.
     private let lock = NSLock()
     private var list = DigestList()
 
@@ -15,7 +15,7 @@ public final class DigestJournal: @unchecked Sendable {  // `list` is reached un
         lock.unlock()
     }
 
-    /// The digests so far, as a result.
+    /// The digests that have been added, as a result.
     public var result: RecipeResult {
         lock.lock()
         defer { lock.unlock() }

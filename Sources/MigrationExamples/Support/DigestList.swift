@@ -6,9 +6,9 @@ public struct DigestList: Sendable {
     /// Makes an empty list.
     public init() {}
 
-    /// Adds the outcome of a file. A cancelled one has neither a digest nor a problem.
+    /// Adds the outcome of a file. A cancelled file has neither a digest nor a problem.
     ///
-    /// - Parameter size: How many bytes the digest is of; the whole file's where nothing is said.
+    /// - Parameter size: The number of digested bytes; nil for the whole file.
     public mutating func add(_ file: InputFile, _ outcome: Result<Digest, any Error>, size: Int? = nil) {
         switch outcome {
         case .success(let digest): digests.append((file, digest, size ?? file.size))
@@ -18,12 +18,12 @@ public struct DigestList: Sendable {
         }
     }
 
-    /// How many digests there are.
+    /// The number of digests.
     public var count: Int { digests.count }
 
-    /// The files, their bytes, and the digest of the lines that `sha256sum` prints for them in the order of their
-    /// paths. `cd FOLDER && find * -type f | LC_ALL=C sort | xargs sha256sum | sha256sum` gives the same where
-    /// the names are plain.
+    /// The number of files and of their bytes, and a digest of the lines that `sha256sum` prints for the files in the
+    /// order of their paths. If the names contain no special characters, this command prints the same digest:
+    /// `cd FOLDER && find * -type f | LC_ALL=C sort | xargs sha256sum | sha256sum`.
     public var result: RecipeResult {
         var hasher = SHA256()
         for (file, digest, _) in digests.sorted(by: { $0.file.precedes($1.file) }) {

@@ -1,7 +1,7 @@
-// The parts that both sides of the recipe with the cancelled downloads share.
+// The parts that both sides of the recipe `cancelled-downloads` share.
 
 extension RecipeInput {
-    /// The largest file, the first half of the others, and their second half.
+    /// The largest file, and the first and the second half of the other files.
     public var filesAroundLargest: (before: [InputFile], largest: InputFile?, after: [InputFile]) {
         var others = files
         guard let index = files.indices.max(by: { files[$0].size < files[$1].size }) else { return ([], nil, []) }
@@ -12,16 +12,16 @@ extension RecipeInput {
 }
 
 extension InputFile {
-    /// How many bytes arrive at a time.
+    /// The number of bytes in a chunk.
     public static var chunkSize: Int { 4096 }
 
-    /// In how many chunks the file arrives.
+    /// The number of chunks in the file.
     public var chunkCount: Int { (size + Self.chunkSize - 1) / Self.chunkSize }
 }
 
-/// A download was cancelled on its way.
+/// The error of a download that was cancelled after its start.
 public struct DownloadStopped: Error {
-    /// How many chunks had arrived.
+    /// The number of chunks that had arrived.
     public let chunks: Int
 
     public init(afterChunks chunks: Int) {
@@ -47,7 +47,7 @@ public struct DownloadList: Sendable {
         }
     }
 
-    /// The downloads that came to an end, those that stopped on their way, and those that never began.
+    /// The numbers of downloads that did not start, that stopped early and that completed, as a result.
     public var result: RecipeResult {
         let stops = stopped.map { ", stopped after \($0.chunks) of \($0.of) chunks" }.sorted().joined()
         let downloaded = digests.result

@@ -15,7 +15,7 @@ enum EntryKind {
         }
     }
 
-    /// Why it is no file to read; nil if it is one.
+    /// The reason why the entry cannot be read as a file; nil if it can.
     var reasonNotToRead: String? {
         switch self {
         case .file: nil

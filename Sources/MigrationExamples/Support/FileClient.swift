@@ -1,23 +1,23 @@
 import Dispatch
 @_spi(Lock) import TaskOperations
 
-/// A client with completion handlers, like that of a network: it answers later and from another thread, and its requests can
+/// A client with completion handlers, like a network client. It answers later on another thread, and its requests can
 /// be cancelled. It serves files of the folder.
 public final class FileClient: Sendable {
-    /// Gets the outcome of a request.
+    /// Receives the outcome of a request.
     public typealias Completion = @Sendable (Result<[UInt8], any Error>) -> Void
 
     private let silentFor: InputFile?
 
     /// Makes a client.
     ///
-    /// - Parameter silentFor: A file for which there is never an answer, as from a server that hangs.
+    /// - Parameter silentFor: A file whose requests are never answered, as if the server did not respond.
     public init(silentFor: InputFile? = nil) {
         self.silentFor = silentFor
     }
 
-    /// Asks for the beginning of a file. The completion is called once, with `CancellationError` if the request was
-    /// cancelled.
+    /// Requests the beginning of a file. The completion handler is called once; with `CancellationError` if the request
+    /// was cancelled.
     @discardableResult
     public func load(_ file: InputFile, completion: @escaping Completion) -> FileRequest {
         let request = FileRequest(completion)
@@ -30,7 +30,7 @@ public final class FileClient: Sendable {
     }
 }
 
-/// Something that was asked of a client.
+/// A request to a client.
 public final class FileRequest: Sendable {
     private let completion: Lock<FileClient.Completion?>
 
@@ -38,7 +38,7 @@ public final class FileRequest: Sendable {
         self.completion = Lock(completion)
     }
 
-    /// Gives the request up. Its completion is called soon, unless it was before.
+    /// Cancels the request. If the completion handler has not been called, it is called soon.
     public func cancel() {
         DispatchQueue.global().async { self.complete(.failure(CancellationError())) }
     }

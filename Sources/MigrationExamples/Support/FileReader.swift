@@ -1,13 +1,13 @@
 import Foundation
 
-/// An open file, which is read from its beginning to its end and closed when the reader is released.
+/// An open file that is read sequentially. It is closed when the reader is released.
 public final class FileReader {
     private let file: InputFile
     private let descriptor: CInt
     private var left: Int
 
-    /// The folder was listed a while ago, and the file may be a pipe without a writer by now. So it is opened without
-    /// waiting, and its kind is checked again before it is read.
+    /// Opens the file without blocking, and checks its kind again. Since the folder was listed, the file may have been
+    /// replaced, for example by a pipe without a writer.
     init(_ file: InputFile) throws {
         descriptor = file.path.withCString { Foundation.open($0, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY) }
         self.file = file
@@ -22,12 +22,13 @@ public final class FileReader {
         if descriptor >= 0 { close(descriptor) }
     }
 
-    /// The next bytes, as many as are asked for where the file has them; none at its end.
+    /// Returns the next `limit` bytes, or fewer if the file has fewer left; none at its end.
     ///
     /// - Throws: `FileProblem` if they cannot be read.
     public func read(upTo limit: Int) throws -> [UInt8] {
         let wanted = min(limit, left)
-        // An array of no capacity is one for the whole process, and its count would be written to all the same.
+        // Returns early, because all empty arrays share one object, and the initializer would write its count
+        // nevertheless.
         if wanted == 0 { return [] }
         return try [UInt8](unsafeUninitializedCapacity: wanted) { buffer, count in
             while count < wanted {

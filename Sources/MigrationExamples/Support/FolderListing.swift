@@ -1,12 +1,12 @@
 import Foundation
 
-/// A walk through a folder and the folders below it, without recursion.
+/// A traversal of a folder and its subfolders, without recursion.
 struct FolderListing {
     let root: PathBytes
     private(set) var files: [InputFile] = []
     private(set) var problems: [FileProblem] = []
 
-    /// Folders that were found and not listed yet, by their paths within the root.
+    /// Folders that were found but not listed yet, as paths within the root.
     private var unlisted = [PathBytes("")]
 
     init(of root: PathBytes) {
@@ -41,7 +41,7 @@ struct FolderListing {
         }
     }
 
-    /// Looks at an entry. A link counts as the file that it leads to.
+    /// Processes an entry. A link counts as the file to which it refers.
     private mutating func take(_ relativePath: PathBytes) {
         let path = root.appending(relativePath)
         var status = stat()

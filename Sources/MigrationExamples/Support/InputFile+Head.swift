@@ -1,5 +1,5 @@
 extension InputFile {
-    /// The digest of the first 4 KiB: work that is soon done, however large the file is.
+    /// Returns the digest of the first 4 KiB, which takes little time even for a large file.
     ///
     /// - Throws: `FileProblem` if the file cannot be read.
     public func headDigest() throws -> Digest {

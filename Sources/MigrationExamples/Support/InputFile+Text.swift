@@ -1,19 +1,19 @@
 import Foundation
 
 extension InputFile {
-    /// As much of a file as is looked at, so that large ones do not hold a recipe up.
+    /// The number of bytes that are read from the beginning of a file, so that large files do not delay a recipe.
     public static var sampleSize: Int { 64 * 1024 }
 
-    /// The beginning of the file as text.
+    /// Returns the beginning of the file as text.
     ///
-    /// - Throws: `NotText` if it holds a zero byte, `FileProblem` if the file cannot be read.
+    /// - Throws: `NotText` if it contains a zero byte, `FileProblem` if the file cannot be read.
     public func text() throws -> String {
         let bytes = try contents(upTo: Self.sampleSize)
         if bytes.count(of: 0) > 0 { throw NotText(name: name) }
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// How many line ends the beginning of the file has; none where it cannot be read.
+    /// Returns the number of line ends in the beginning of the file; 0 if the file cannot be read.
     public func lineCount() -> Int {
         let bytes = try? contents(upTo: Self.sampleSize)
         return bytes?.lineCount ?? 0
@@ -21,10 +21,11 @@ extension InputFile {
 }
 
 extension [UInt8] {
-    /// How many line ends there are.
+    /// The number of line ends.
     public var lineCount: Int { count(of: UInt8(ascii: "\n")) }
 
-    /// How often a byte occurs. The C library looks for it: a loop would take its time in a debug build.
+    /// Returns the number of occurrences of a byte. It uses the C library, because a loop would be slow in a debug
+    /// build.
     fileprivate func count(of byte: UInt8) -> Int {
         withUnsafeBytes { bytes in
             var (count, rest) = (0, bytes[...])
@@ -40,11 +41,11 @@ extension [UInt8] {
 }
 
 extension String {
-    /// How many line ends there are.
+    /// The number of line ends.
     public var lineCount: Int { Array(utf8).lineCount }
 }
 
-/// A file holds something other than text.
+/// The error for a file that contains something other than text.
 public struct NotText: Error, Hashable, Sendable, CustomStringConvertible {
     /// The file's path within its folder.
     public let name: String

@@ -1,11 +1,11 @@
 import Foundation
 
-/// A file of the folder that a recipe works on.
+/// A file of the folder that the recipes process.
 public struct InputFile: Hashable, Sendable {
-    /// The path within the folder, for people to read.
+    /// The path within the folder, in a readable form.
     public var name: String { relativePath.shown }
-    /// How many bytes it had when the folder was listed. No more than these are read: a file that grows meanwhile
-    /// gives both sides of a recipe the same bytes.
+    /// The size in bytes when the folder was listed. No more bytes are read, so both sides of a recipe get the same
+    /// bytes even if the file grows.
     public let size: Int
 
     let lastChange: LastChange
@@ -19,7 +19,7 @@ public struct InputFile: Hashable, Sendable {
         self.relativePath = relativePath
     }
 
-    /// Whether the file is before another in the order of the bytes of their paths.
+    /// Whether the file precedes another one in the byte order of their paths.
     func precedes(_ other: InputFile) -> Bool {
         relativePath.bytes.lexicographicallyPrecedes(other.relativePath.bytes)
     }
@@ -46,8 +46,8 @@ public struct InputFile: Hashable, Sendable {
 
     /// Reads the file piece by piece.
     ///
-    /// - Parameter isCancelled: Asked before each piece. Within a task there is nothing to pass.
-    /// - Throws: `FileProblem` if the file cannot be read, `CancellationError` if it was cancelled.
+    /// - Parameter isCancelled: Called before each piece. The default checks the current task.
+    /// - Throws: `FileProblem` if the file cannot be read, `CancellationError` if `isCancelled` returned true.
     public func digest(isCancelled: () -> Bool = { Task.isCancelled }) throws -> Digest {
         var hasher = SHA256()
         let reader = try open()
@@ -60,7 +60,7 @@ public struct InputFile: Hashable, Sendable {
     }
 }
 
-/// The properties of a file that a write changes.
+/// The properties of a file that change when the file is written.
 struct LastChange: Hashable, Sendable {
     private let size: Int
     private let seconds: Int

@@ -1,14 +1,14 @@
-/// The folder that recipes work on, as it was when it was listed.
+/// A snapshot of the folder that the recipes process.
 public struct InputFolder: Sendable {
-    /// The path as it was given, for people to read.
+    /// The path as the user specified it.
     public let path: String
-    /// Every file in it and in the folders below, in the order of the bytes of their paths.
+    /// Every file in the folder and its subfolders, in the byte order of their paths.
     public let files: [InputFile]
-    /// The entries that could not be listed, or are no files.
+    /// The entries that could not be listed or are not files.
     public let problems: [FileProblem]
 
-    /// Lists a folder and the folders below it. Links to files are followed, links to folders below it are not, so
-    /// that a loop of links ends nowhere.
+    /// Lists a folder and its subfolders. The listing follows links to files but not links to subfolders, so it ends
+    /// even if links form a loop.
     ///
     /// - Throws: `FileProblem` if the folder itself cannot be listed, `CancellationError` if the task is
     ///   cancelled meanwhile.
@@ -23,13 +23,13 @@ public struct InputFolder: Sendable {
     /// Whether a file has changed since the folder was listed. Reads the properties of all files.
     public var hasChanged: Bool { files.contains(where: \.hasChanged) }
 
-    /// How many bytes all the files have.
+    /// The total size of all files in bytes.
     public var size: Int { files.reduce(0) { $0 + $1.size } }
 }
 
 extension InputFolder {
-    /// Reads everything once, so that the side that happens to run first does not pay for the disk. Ends early
-    /// where the task is cancelled.
+    /// Reads all files once, so that the time of the first side does not include reading from the disk. Ends early if
+    /// the task is cancelled.
     public func warmUp() {
         for file in files {
             guard !Task.isCancelled, let reader = try? file.open() else { continue }

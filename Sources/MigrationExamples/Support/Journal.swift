@@ -1,7 +1,7 @@
 import Foundation
 
-/// Lines that are written from any thread, in the order of writing.
-public final class Journal: @unchecked Sendable {  // `written` is reached under `lock` only.
+/// A list of lines. Any thread may append to it.
+public final class Journal: @unchecked Sendable {  // `written` is accessed only under `lock`.
     private let lock = NSLock()
     private var written: [String] = []
 
@@ -15,13 +15,13 @@ public final class Journal: @unchecked Sendable {  // `written` is reached under
         lock.unlock()
     }
 
-    /// The lines that were written so far.
+    /// The lines that have been written, in order.
     public var lines: [String] {
         lock.lock()
         defer { lock.unlock() }
         return written
     }
 
-    /// The lines, in the order of writing, as a result.
+    /// The lines in order, as a result.
     public var result: RecipeResult { RecipeResult(lines.joined(separator: ", ")) }
 }

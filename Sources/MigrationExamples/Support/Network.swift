@@ -1,16 +1,16 @@
 import Dispatch
 import Foundation
 
-/// A network that is reachable at times, for a program: a stand-in for the system's reachability.
-public final class Network: @unchecked Sendable {  // All that changes is reached under `lock` only.
+/// A simulated network that is reachable at times. It replaces the system's reachability interface.
+public final class Network: @unchecked Sendable {  // All mutable state is accessed only under `lock`.
     private let lock = NSLock()
     private var isReachable = false
     private var handlers: [@Sendable () -> Void] = []
 
-    /// Makes a network that cannot be reached.
+    /// Creates a network that is not reachable.
     public init() {}
 
-    /// Has a handler called once the network can be reached; at once if it can be now.
+    /// Calls a handler once the network is reachable. If it is reachable already, calls the handler at once.
     public func whenReachable(_ handler: @escaping @Sendable () -> Void) {
         lock.lock()
         let isReachable = self.isReachable
@@ -19,7 +19,7 @@ public final class Network: @unchecked Sendable {  // All that changes is reache
         if isReachable { handler() }
     }
 
-    /// From now on it can be reached.
+    /// Makes the network reachable.
     public func comeBack() {
         lock.lock()
         isReachable = true
@@ -29,7 +29,7 @@ public final class Network: @unchecked Sendable {  // All that changes is reache
         for handler in waiting { handler() }
     }
 
-    /// It is reachable again a moment later.
+    /// Makes the network reachable after 5 ms.
     public func comeBackSoon() {
         DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(5)) { self.comeBack() }
     }

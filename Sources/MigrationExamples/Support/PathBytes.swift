@@ -1,4 +1,4 @@
-/// A path as the file system has it: bytes, which need not be valid UTF-8.
+/// A path as the file system stores it: bytes that need not be valid UTF-8.
 struct PathBytes: Hashable, Sendable {
     private(set) var bytes: [UInt8]
 
@@ -19,7 +19,7 @@ struct PathBytes: Hashable, Sendable {
         }
     }
 
-    /// The path of an entry in the folder that this path names.
+    /// Returns the path of an entry in the folder at this path.
     func appending(_ name: PathBytes) -> PathBytes {
         var path = self
         if let last = bytes.last, last != UInt8(ascii: "/") { path.bytes.append(UInt8(ascii: "/")) }
@@ -27,12 +27,12 @@ struct PathBytes: Hashable, Sendable {
         return path
     }
 
-    /// Passes the path to a call of the system.
+    /// Calls a function with the path as a C string, for system calls.
     func withCString<Result>(_ body: (UnsafePointer<CChar>) throws -> Result) rethrows -> Result {
         try (bytes + [0]).withUnsafeBytes { try body($0.baseAddress!.assumingMemoryBound(to: CChar.self)) }
     }
 
-    /// The path for people: control characters, line ends among them, and bytes that are not UTF-8 are escaped.
+    /// The path in a readable form. Control characters (including line ends) and bytes that are not UTF-8 are escaped.
     var shown: String {
         guard let text = String(validating: bytes, as: UTF8.self) else {
             return bytes.map { 0x20..<0x7f ~= $0 ? String(UnicodeScalar($0)) : Self.escape(UInt32($0)) }.joined()

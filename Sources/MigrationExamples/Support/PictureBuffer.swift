@@ -1,12 +1,12 @@
 public import Foundation
 @_spi(Lock) import TaskOperations
 
-/// The bytes of a picture that is not decoded yet, counted for as long as they are held.
+/// The bytes of a picture before it is decoded. The buffer is counted while it exists.
 public final class PictureBuffer: Sendable {
     private let data: Data
     private let count: BufferCount
 
-    /// Holds bytes.
+    /// Creates a buffer, and counts it.
     public init(_ data: Data, _ count: BufferCount) {
         self.data = data
         self.count = count
@@ -15,18 +15,18 @@ public final class PictureBuffer: Sendable {
 
     deinit { count.add(-1) }
 
-    /// The picture that they are decoded to.
+    /// The decoded picture.
     public var picture: Picture { Picture(decoding: data) }
 }
 
-/// How many buffers are held.
+/// Counts the existing buffers.
 public final class BufferCount: Sendable {
     private let count = Lock(0)
 
-    /// Makes a count of none.
+    /// Creates a count of 0.
     public init() {}
 
-    /// How many are held now.
+    /// The number of buffers that exist now.
     public var live: Int { count.withLock { $0 } }
 
     fileprivate func add(_ difference: Int) {

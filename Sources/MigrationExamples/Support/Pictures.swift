@@ -4,10 +4,11 @@ public import Foundation
     public import FoundationNetworking
 #endif
 
-// The parts that both sides of the whole systems share: files in the place of pictures, and downloads of them.
+// The parts that both sides of the whole systems share: files that represent pictures, and the outcomes of their
+// downloads.
 
 extension RecipeInput {
-    /// The files that are downloaded: all of them, or some from all over the folder where there are many.
+    /// The files to download: all files, or a selection from the whole folder if there are many.
     public var pictures: [InputFile] {
         let limit = 60
         if files.count <= limit { return files }
@@ -16,7 +17,7 @@ extension RecipeInput {
 }
 
 extension URLSessionConfiguration {
-    /// Keeps nothing on disk, and is patient: on a machine that is busy with other things, an answer may take long.
+    /// A configuration without a disk cache and with a long timeout: on a busy machine, an answer may take long.
     public static var patient: URLSessionConfiguration {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.timeoutIntervalForRequest = 600
@@ -26,12 +27,12 @@ extension URLSessionConfiguration {
 
 /// The result of decoding the bytes of a file.
 public struct Picture: Hashable, Sendable {
-    /// How many bytes it was decoded from.
+    /// The number of bytes from which the picture was decoded.
     public let size: Int
-    /// Tells it from every other one.
+    /// Identifies the contents of the picture.
     public let digest: Digest
 
-    /// Decodes a picture, which takes its time.
+    /// Decodes a picture, which takes some time.
     public init(decoding data: Data) {
         size = data.count
         digest = SHA256.digest(of: [UInt8](data))
@@ -40,7 +41,7 @@ public struct Picture: Hashable, Sendable {
     /// A small form of the picture.
     public var thumbnail: Picture { Picture(decoding: Data(digest.bytes.prefix(4))) }
 
-    /// Draws one picture of many, in any order.
+    /// Creates one picture from many. The order of the pictures has no effect.
     public init(overviewOf pictures: [Picture]) {
         let digests = pictures.map(\.digest.bytes).sorted { $0.lexicographicallyPrecedes($1) }
         self.init(decoding: Data(digests.joined()))
@@ -56,7 +57,7 @@ public struct DownloadFailure: Error, Hashable, Sendable, CustomStringConvertibl
 
     public var description: String { "\(reason) (\(status))" }
 
-    /// Passes the bytes of a response on.
+    /// Returns the bytes of a response.
     ///
     /// - Throws: `DownloadFailure` if the response is not a file.
     public static func check(_ data: Data, _ response: URLResponse?) throws -> Data {

@@ -1,16 +1,16 @@
 @_spi(Lock) import TaskOperations
 
-/// The input of a recipe. Both sides of a recipe get an equal one.
+/// The input of a recipe. Both sides of a recipe receive equal inputs.
 public struct RecipeInput: Sendable {
     /// The folder with the user's files.
     public let folder: InputFolder
     /// The first of the files, for recipes that show a pattern and need no whole folder.
     public let sample: [InputFile]
-    /// Tells the legacy side to stop. The ported side needs none: its task is cancelled.
+    /// Tells the legacy side to stop. The ported side does not use it, because its task is cancelled.
     public let cancellation: CancellationSignal
     private let lazyServer = LazyServer()
 
-    /// Makes an input that nothing cancels, unless a signal is given.
+    /// Creates an input. By default, its cancellation signal is never sent.
     public init(_ folder: InputFolder, cancellation: CancellationSignal = CancellationSignal()) {
         self.folder = folder
         sample = Array(folder.files.prefix(500))
@@ -20,7 +20,7 @@ public struct RecipeInput: Sendable {
     /// The files of the folder, in the order of their paths.
     public var files: [InputFile] { folder.files }
 
-    /// Serves the folder's files over HTTP. It is started at the first use, and stopped when the input is released.
+    /// A server for the folder's files over HTTP. It starts at the first use, and stops when the input is released.
     public var server: FileServer {
         get throws { try lazyServer.server(of: files) }
     }

@@ -1,8 +1,9 @@
 /// The result of a side of a recipe.
 public struct RecipeResult: Sendable {
-    /// The result in one line. Two sides agree where these are equal, so nothing in it may depend on time or order.
+    /// The result in one line. Both sides must produce equal lines, so a line must not depend on time or on the order
+    /// of execution.
     public let text: String
-    /// Files that could not be read. They are reported, and the others are done all the same.
+    /// Files that could not be read. They are reported, and do not affect the other files.
     public let unreadable: [FileProblem]
 
     /// Makes a result from its text.
@@ -11,7 +12,7 @@ public struct RecipeResult: Sendable {
         self.unreadable = unreadable
     }
 
-    /// The result with more in its line.
+    /// Returns the result with further facts in its line.
     public func adding(_ facts: [String]) -> RecipeResult {
         RecipeResult(([text] + facts).joined(separator: ", "), unreadable: unreadable)
     }

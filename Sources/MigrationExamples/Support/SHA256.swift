@@ -1,9 +1,9 @@
-/// The digest SHA-256 of FIPS 180-4, section 6.2, fed piece by piece.
+/// The SHA-256 digest of FIPS 180-4, section 6.2, computed piece by piece.
 ///
-/// The tour is mostly run as a debug build, where every call that is not inlined counts. Hence the unchecked shifts
-/// and the loops without ranges.
+/// The tour usually runs as a debug build, in which every call that is not inlined is expensive. For this reason, the
+/// code uses unchecked shifts and loops without ranges.
 public struct SHA256 {
-    /// The hash value after the blocks so far; at first the words of section 5.3.3.
+    /// The hash value of the blocks so far; initially the words of section 5.3.3.
     private var state: [UInt32] = [
         0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19,
     ]
@@ -13,7 +13,7 @@ public struct SHA256 {
 
     private static let blockSize = 64
 
-    /// Makes the digest of nothing so far.
+    /// Creates the digest of an empty message.
     public init() {}
 
     /// Adds bytes.
@@ -22,7 +22,8 @@ public struct SHA256 {
         rest.isEmpty ? consume(bytes) : consume(rest + bytes)
     }
 
-    /// Ends the message as section 5.1.1 has it: a one bit, zeros, and the length in bits.
+    /// Completes the message as specified in section 5.1.1: a one bit, zeros, and the length in bits. Returns the
+    /// digest.
     public consuming func finalize() -> Digest {
         var padding: [UInt8] = [0x80]
         let used = (rest.count + 1 + 8) % Self.blockSize
@@ -32,14 +33,14 @@ public struct SHA256 {
         return Digest(bytes: state.flatMap { word in withUnsafeBytes(of: word.bigEndian) { Array($0) } })
     }
 
-    /// The digest of bytes that are all at hand.
+    /// Returns the digest of an array of bytes.
     public static func digest(of bytes: [UInt8]) -> Digest {
         var hasher = SHA256()
         hasher.update(bytes)
         return hasher.finalize()
     }
 
-    /// Takes whole blocks in, and keeps the rest.
+    /// Processes all complete blocks, and keeps the remaining bytes.
     private mutating func consume(_ bytes: [UInt8]) {
         let end = bytes.count / Self.blockSize * Self.blockSize
         bytes.withUnsafeBytes { bytes in
@@ -72,7 +73,7 @@ public struct SHA256 {
         }
     }
 
-    /// Section 6.2.2, steps 2 to 4: the 64 rounds for a block. Its names are those of the standard.
+    /// Section 6.2.2, steps 2 to 4: the 64 rounds for a block. The names are those of the standard.
     private static func compress(_ w: UnsafeMutablePointer<UInt32>, into state: UnsafeMutablePointer<UInt32>) {
         var (a, b, c, d) = (state[0], state[1], state[2], state[3])
         var (e, f, g, h) = (state[4], state[5], state[6], state[7])

@@ -1,7 +1,7 @@
 import Foundation
 
-/// A number that is changed from any thread.
-public final class SharedCount: @unchecked Sendable {  // `count` and `highest` are reached under `lock` only.
+/// A number that any thread may change.
+public final class SharedCount: @unchecked Sendable {  // `count` and `highest` are accessed only under `lock`.
     private let lock = NSLock()
     private var count = 0
     private var highest = 0
@@ -9,7 +9,7 @@ public final class SharedCount: @unchecked Sendable {  // `count` and `highest` 
     /// Makes a count of 0.
     public init() {}
 
-    /// Adds to the count; less than nothing to take away from it.
+    /// Adds an amount, which may be negative, to the count.
     public func add(_ amount: Int) {
         lock.lock()
         count += amount
@@ -17,14 +17,14 @@ public final class SharedCount: @unchecked Sendable {  // `count` and `highest` 
         lock.unlock()
     }
 
-    /// The present count.
+    /// The current count.
     public var total: Int {
         lock.lock()
         defer { lock.unlock() }
         return count
     }
 
-    /// The most that it ever was.
+    /// The highest value that the count has had.
     public var most: Int {
         lock.lock()
         defer { lock.unlock() }

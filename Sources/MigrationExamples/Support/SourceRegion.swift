@@ -1,6 +1,6 @@
 /// A part of a source file that the guide shows.
 ///
-/// In the source it is between two comments, each on a line of its own:
+/// In the source file, the region is between two comments on separate lines:
 ///
 /// ```swift
 /// // region: name-of-the-region
@@ -8,13 +8,13 @@
 /// // endregion
 /// ```
 ///
-/// A name occurs once in a file, and regions do not contain each other. The indentation that all lines share is dropped.
+/// Each name occurs once in a file, and regions must not overlap. `code` omits the indentation that all lines share.
 public struct SourceRegion: Hashable, Sendable {
     public let name: String
     /// The lines between the comments, without the last line end.
     public let code: String
 
-    /// An error in the comments of a file, and its line, counted from 1.
+    /// An error in the comments of a file, with its line number, from 1.
     public enum Fault: Error, Hashable, Sendable {
         case opensWithinAnother(line: Int)
         case hasNoName(line: Int)
@@ -23,7 +23,7 @@ public struct SourceRegion: Hashable, Sendable {
         case isNotClosed(String)
     }
 
-    /// Finds the regions of a source file, in its order.
+    /// Returns the regions of a source file in order.
     public static func regions(in source: String) throws(Fault) -> [SourceRegion] {
         var regions: [SourceRegion] = []
         var open: (name: String, lines: [Substring])?

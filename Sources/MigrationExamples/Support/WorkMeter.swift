@@ -1,7 +1,7 @@
 import Foundation
 
-/// Counts how many do something at once, and keeps the most there ever were.
-public final class WorkMeter: @unchecked Sendable {  // All that changes is reached under `lock` only.
+/// Counts the pieces of work that run at once, and keeps the highest count.
+public final class WorkMeter: @unchecked Sendable {  // All mutable state is accessed only under `lock`.
     private let lock = NSLock()
     private var now = 0
     private var highest = 0
@@ -9,14 +9,14 @@ public final class WorkMeter: @unchecked Sendable {  // All that changes is reac
     /// Makes a meter at zero.
     public init() {}
 
-    /// The most that did something at once.
+    /// The highest number of pieces of work that ran at once.
     public var most: Int {
         lock.lock()
         defer { lock.unlock() }
         return highest
     }
 
-    /// Counts a piece of work while it is done.
+    /// Counts a piece of work while it runs.
     public func measure<Value>(_ work: () throws -> Value) rethrows -> Value {
         count(1)
         defer { count(-1) }

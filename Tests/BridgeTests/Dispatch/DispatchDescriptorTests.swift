@@ -5,7 +5,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-/// A pipe whose ends do not block, and are closed with it.
+/// A pipe whose ends do not block and are closed when the pipe is freed.
 private final class Pipe: @unchecked Sendable {  // A test closes an end only where nothing else uses it.
     private(set) var readEnd: Int32
     private(set) var writeEnd: Int32
@@ -15,7 +15,7 @@ private final class Pipe: @unchecked Sendable {  // A test closes an end only wh
         precondition(pipe(&ends) == 0)
         for end in ends {
             _ = fcntl(end, F_SETFL, O_NONBLOCK)
-            // Inherited files would use up the few that the process may have.
+            // Child processes would inherit these files, and the process may open only a few.
             _ = fcntl(end, F_SETFD, FD_CLOEXEC)
         }
         (readEnd, writeEnd) = (ends[0], ends[1])
@@ -40,7 +40,7 @@ private final class Pipe: @unchecked Sendable {  // A test closes an end only wh
         _ = Array(text.utf8).withUnsafeBytes { Foundation.write(writeEnd, $0.baseAddress, $0.count) }
     }
 
-    /// Returns nil if there is nothing to read, and "" at the end.
+    /// Reads from the pipe. Returns nil if it is empty, and "" at its end.
     func read(_ count: Int) -> String? {
         var bytes = [UInt8](repeating: 0, count: count)
         let length = Foundation.read(readEnd, &bytes, count)
@@ -108,7 +108,7 @@ struct DispatchDescriptorTests {
             _ = try await readiness.next()
             announced.record("announced")
         }
-        // Another wait goes through the same thread, so that it has looked at the first one as well.
+        // The same thread serves another wait. After that, the thread has also processed the first wait.
         let other = Pipe()
         let otherWait = Task.immediate {
             var readiness = DispatchSource.readEvents(fileDescriptor: other.readEnd).makeAsyncIterator()
@@ -196,7 +196,7 @@ struct DispatchDescriptorTests {
         for (number, wait) in waits.enumerated() { #expect(try await wait.value == "\(number)") }
     }
 
-    /// In processes of their own, as the limit is the process's.
+    /// Each runs in its own process, because the limit applies to the whole process.
     @Test("more waits than the process may have open files come to their ends", .prompt)
     func moreWaitsThanFiles() async {
         await #expect(processExitsWith: .success) {
@@ -218,7 +218,7 @@ struct DispatchDescriptorTests {
             let tests = DispatchDescriptorTests()
             await startDispatch()
             let pipes = (0..<100).map { _ in Pipe() }
-            // From the first wait on there is a pipe that wakes the thread: it could not be opened later.
+            // The first wait opens the pipe that wakes the thread. After the limit is lowered, that would fail.
             let first = tests.startWait(on: tests.pipe)
             limitOpenFiles(to: 30)
             let waits = [first] + pipes.map { tests.startWait(on: $0) }
@@ -259,8 +259,8 @@ struct DispatchDescriptorTests {
     }
 }
 
-/// Makes Dispatch open its own files now. On a busy machine it would open them later, and stop the process if that
-/// failed.
+/// Makes Dispatch open its own files now. On a busy machine, it would open them later, and stop the process if it could
+/// not open them.
 private func startDispatch() async {
     await withCheckedContinuation { continuation in
         DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(1)) { continuation.resume() }

@@ -5,13 +5,13 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-/// Each test is a process of its own: the monitor of exit tests waits for any child, and spins while one that is not
-/// its own has exited and was not reaped.
+/// Each test runs in a separate process. The monitor of exit tests waits for any child process, and spins while a child
+/// that it did not start has exited and was not reaped.
 @Suite("The exit of processes as a sequence", .inTurns, .prompt)
 struct DispatchProcessTests {
     private static let line = Data("\n".utf8)
 
-    /// Starts a process that exits with a status when it gets a line. It is not reaped.
+    /// Starts a process that exits with a status when it receives a line. The caller must reap it.
     private static func spawn(status: Int) throws -> (identifier: pid_t, input: FileHandle) {
         var ends: [Int32] = [-1, -1]
         #expect(pipe(&ends) == 0)
@@ -32,7 +32,7 @@ struct DispatchProcessTests {
         return (identifier, FileHandle(fileDescriptor: ends[1], closeOnDealloc: true))
     }
 
-    /// The status that a process exited with.
+    /// Reaps a process. Returns its exit status.
     private static func reap(_ identifier: pid_t) -> Int32? {
         var status: Int32 = 0
         return waitpid(identifier, &status, 0) == identifier ? (status >> 8) & 0xff : nil
@@ -114,7 +114,7 @@ struct DispatchProcessTests {
     }
 }
 
-private struct Kept<Value>: @unchecked Sendable {  // The test has handed the value over, and waits meanwhile.
+private struct Kept<Value>: @unchecked Sendable {  // The test waits while the other task uses the value.
     let value: Value
 
     init(_ value: Value) {

@@ -7,7 +7,7 @@ import Testing
 
 private struct Refusal: Error, Equatable {}
 
-/// A Dispatch queue that can be recognised by code that runs on it.
+/// A Dispatch queue that code can identify while it runs on the queue.
 struct MarkedQueue: Sendable {
     private static let key = DispatchSpecificKey<String>()
 
@@ -18,7 +18,7 @@ struct MarkedQueue: Sendable {
         queue.setSpecific(key: Self.key, value: label)
     }
 
-    /// The label of the queue that this is called on; nil on another thread.
+    /// The label of the queue that executes the caller; nil on another thread.
     static var current: String? { DispatchQueue.getSpecific(key: key) }
 }
 

@@ -5,7 +5,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-// Each test has a signal of its own: they belong to the whole process.
+// Each test uses a different signal, because signals apply to the whole process.
 
 @Suite("Signals as sequences", .inTurns)
 struct DispatchSignalTests {

@@ -7,7 +7,7 @@ import Testing
 struct DispatchSourceStateTests {
     private typealias State = SourceState<Int, String>
 
-    /// A state, and the source that obeys it: its commands have to alternate.
+    /// A state, and a source that executes its commands. The commands to resume and suspend must alternate.
     private struct Driven {
         var state: State
         var isResumed: Bool

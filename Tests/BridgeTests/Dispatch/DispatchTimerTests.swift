@@ -30,7 +30,7 @@ struct DispatchTimerTests {
         var ticks = DispatchSource.timerEvents(deadline: start, repeating: .nanoseconds(interval)).makeAsyncIterator()
         for round in 1...5 {
             while DispatchTime.now() < start + .milliseconds(10 * round) { await Task.yield() }
-            // All deadlines until now have passed, so the next tick tells of every one of them.
+            // All deadlines up to now have passed, so the next tick reports all of them.
             let passed = Int(DispatchTime.now().uptimeNanoseconds - start.uptimeNanoseconds) / interval
             let tick = await ticks.next()
             #expect(tick.map { $0.index >= passed } == true)

@@ -99,6 +99,6 @@ struct DispatchUserDataTests {
     }
 }
 
-private struct Adder: @unchecked Sendable {  // Dispatch lets any thread add to a source.
+private struct Adder: @unchecked Sendable {  // Any thread may add to a Dispatch source.
     let source: any DispatchSourceUserDataAdd
 }

@@ -7,10 +7,10 @@ import TaskOperationsTesting
     import FoundationNetworking
 #endif
 
-/// A delegate as in old code: it collects data on the session's delegate queue, and reports the end.
+/// A delegate as in old code. It collects data on the session's delegate queue, and reports the end of the task.
 final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
     let meter = ConcurrencyMeter()
-    /// Whether each call came on the queue.
+    /// Whether each call ran on the queue.
     let places = Recorder<Bool>()
     let ended = Gate()
     private let queue: BridgedOperationQueue
@@ -18,7 +18,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
     private let failure = Lock<URLError.Code?>(nil)
     private let onData: @Sendable (URLSessionTask) -> Void
 
-    /// - Parameter onData: Called whenever bytes have come.
+    /// - Parameter onData: Called each time data arrives.
     init(on queue: BridgedOperationQueue, onData: @escaping @Sendable (URLSessionTask) -> Void = { _ in }) {
         self.queue = queue
         self.onData = onData

@@ -14,7 +14,7 @@ struct URLSessionCallbackTests {
     private let queue = TaskOperationQueue(name: "downloads", maxConcurrentOperationCount: 2)
     private let body = Data((0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 17) })
 
-    /// - Parameter timeout: The seconds until the session gives up; on Linux a request's own has no effect.
+    /// - Parameter timeout: The timeout of the session in seconds. On Linux, the timeout of a request has no effect.
     private func session(timeout: TimeInterval = 60) -> URLSession {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.timeoutIntervalForRequest = timeout
@@ -22,7 +22,7 @@ struct URLSessionCallbackTests {
         return URLSession(configuration: configuration, delegate: nil, delegateQueue: handlers)
     }
 
-    /// The function that a migrated code base writes once.
+    /// The wrapper that a migrated code base needs only once.
     private func download(_ url: URL, with session: URLSession) -> TaskOperation<Data> {
         queue.addOperation(.name(url.path)) { completion in
             let task = session.dataTask(with: url) { data, response, error in

@@ -14,9 +14,10 @@ struct URLSessionDelegateTests {
     private let queue = BridgedOperationQueue(name: "delegate", maxConcurrentOperationCount: 1)
     private let body = Data((0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
 
-    /// Has a task of a session run until its delegate has learned of the end.
+    /// Runs a task of a session, and returns after its delegate was told of the end.
     ///
-    /// - Parameter timeout: The seconds until the session gives up; on Linux a request's own has no effect.
+    ///
+    /// - Parameter timeout: The timeout of the session in seconds. On Linux, the timeout of a request has no effect.
     private func load(_ url: URL, delegate: SessionDelegate, timeout: TimeInterval = 60) async -> URLResponse? {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.timeoutIntervalForRequest = timeout

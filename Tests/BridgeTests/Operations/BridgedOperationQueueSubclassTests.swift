@@ -7,15 +7,15 @@ import Testing
 
 @Suite("Subclasses of a bridged queue", .inTurns)
 struct BridgedOperationQueueSubclassTests {
-    /// A subclass whose `addOperation` calls `addOperations`, the other way round.
-    private final class ReversedQueue: BridgedOperationQueue, @unchecked Sendable {  // It has nothing of its own.
+    /// A subclass whose `addOperation` calls `addOperations`; the base class does the reverse.
+    private final class ReversedQueue: BridgedOperationQueue, @unchecked Sendable {  // It adds no stored properties.
         override func addOperation(_ operation: Foundation.Operation) {
             addOperations([operation], waitUntilFinished: false)
         }
     }
 
-    /// Counts the calls of its overridden functions.
-    private final class CountingQueue: BridgedOperationQueue, @unchecked Sendable {  // The recorder is one of ours.
+    /// A subclass that counts the calls of its overridden functions.
+    private final class CountingQueue: BridgedOperationQueue, @unchecked Sendable {  // The recorder is thread-safe.
         let calls = Recorder<String>()
 
         override func addOperation(_ operation: Foundation.Operation) {

@@ -35,7 +35,7 @@ struct BridgedOperationQueueTests {
             ])
     }
 
-    /// `addOperations` cannot be called from an asynchronous context.
+    /// A synchronous wrapper: `addOperations` is unavailable in asynchronous contexts.
     private func add(_ operations: [Foundation.Operation], to queue: OperationQueue) {
         queue.addOperations(operations, waitUntilFinished: false)
     }
@@ -176,7 +176,7 @@ struct BridgedOperationQueueTests {
         let never = BlockOperation {}
         let operation = NotedCancellation {
             never.start()
-            // All operations that were to start have started before another one is cancelled.
+            // Another operation is cancelled. When it has ended, all operations that were ready before have started.
             let other = BlockOperation {}
             let suspended = BridgedOperationQueue()
             suspended.isSuspended = true
@@ -327,7 +327,7 @@ struct BridgedOperationQueueTests {
     }
 }
 
-/// Does something as it is cancelled for the first time, before it is marked.
+/// Calls a function during the first call of `cancel()`, before the operation is marked as cancelled.
 private final class NotedCancellation: BlockOperation, @unchecked Sendable {
     private let isFirst = Atomic(true)
     private let note: @Sendable () -> Void

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Blocking until a bridged queue is empty", .inTurns)
 struct BridgedOperationQueueWaitingTests {
-    // Neither can be called from an asynchronous context.
+    // Both functions are unavailable in asynchronous contexts.
 
     private func add(_ operations: [Foundation.Operation], to queue: OperationQueue) {
         queue.addOperations(operations, waitUntilFinished: true)
@@ -43,7 +43,7 @@ struct BridgedOperationQueueWaitingTests {
     }
 
     #if os(Linux) || os(macOS)
-        /// In a process of its own, as no test's time limit can be told without the pool.
+        /// Runs in a separate process, because the time limit of a test cannot be reported while the pool is blocked.
         @Test(
             "every thread of the cooperative pool can block until what was cancelled before its start has ended",
             .prompt)
@@ -51,7 +51,7 @@ struct BridgedOperationQueueWaitingTests {
             await #expect(processExitsWith: .success) {
                 let runs = ConcurrencyMeter()
                 await onAllThreadsOfPool {
-                    // Finished before the queue can list it.
+                    // This operation has finished before the queue can list it.
                     let cancelled = BlockOperation { runs.enter() }
                     cancelled.cancel()
                     let queue = BridgedOperationQueue()

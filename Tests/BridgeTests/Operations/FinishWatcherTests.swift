@@ -45,7 +45,7 @@ struct FinishWatcherTests {
 
     @Test("a class that changes isFinished without a notification is seen when the watch begins")
     func silentEnd() async {
-        final class Silent: Foundation.Operation, @unchecked Sendable {  // All it has is constant.
+        final class Silent: Foundation.Operation, @unchecked Sendable {  // All stored properties are constant.
             override var isFinished: Bool { true }
         }
         let told = Gate()

@@ -27,7 +27,7 @@ struct LegacyCancellationTests {
         #expect(runner.failure is CancellationError)
     }
 
-    /// Foundation on Linux keeps dependents unretained, and leaves it to its queues to cut them off.
+    /// On Linux, Foundation does not retain dependents, and relies on its queues to remove them.
     @Test("cancelled here before the start: its dependency can finish after its release")
     func goneBeforeDependency() async throws {
         for _ in 0..<20 {
@@ -138,8 +138,8 @@ struct LegacyCancellationTests {
     }
 }
 
-/// Tells when it is freed.
-private class WatchedOperation: Foundation.Operation, @unchecked Sendable {  // All it has is constant.
+/// Records when it is freed.
+private class WatchedOperation: Foundation.Operation, @unchecked Sendable {  // All stored properties are constant.
     private let group: AsyncGroup
 
     init(leaving group: AsyncGroup) {
@@ -151,7 +151,7 @@ private class WatchedOperation: Foundation.Operation, @unchecked Sendable {  // 
     deinit { group.leave() }
 }
 
-/// Finishes some time after it was started, cancelled or not.
+/// Finishes some time after its start, whether or not it is cancelled.
 private final class LateOperation: WatchedOperation, @unchecked Sendable {  // `hasFinished` is a lock.
     private let gate: Gate
     private let hasFinished = Lock(false)

@@ -9,10 +9,10 @@ import Testing
 
 @testable import TaskOperationsBridge
 
-/// `OperationQueue` has no error for a circle: its operations wait until one of them is cancelled.
+/// `OperationQueue` reports no error for a cycle. The operations wait until one of them is cancelled.
 @Suite("A circle that cannot be refused by an error is reported, and a cancellation ends it", .inTurns)
 struct LegacyCycleTests {
-    /// The handler is the process's, so it is set once and for all tests.
+    /// The handler applies to the whole process, so it is set once for all tests.
     private static let reports: Recorder<String> = {
         let reports = Recorder<String>()
         MisuseReport.handler = { reports.record($0) }
@@ -57,7 +57,7 @@ struct LegacyCycleTests {
         queue.addOperation(other)
         await other.finished()
         #expect(runs.events == ["other"])
-        // The base class lists an operation until a little after its end.
+        // The base class lists an operation until shortly after its end.
         await until { queue.operationCount == 3 }
         operations[cancelled].cancel()
         await queue.finished()
@@ -221,5 +221,5 @@ extension AnyTaskOperation {
     }
 }
 
-// It cannot be called from an asynchronous context.
+// A synchronous wrapper: the function is unavailable in asynchronous contexts.
 private func wait(for queue: OperationQueue) { queue.waitUntilAllOperationsAreFinished() }

@@ -166,7 +166,7 @@ struct LegacyDependencyTests {
         #expect(legacy.dependencies.isEmpty)
     }
 
-    /// Foundation on Linux counts a dependency that is removed before its end as unfinished for ever.
+    /// On Linux, Foundation counts a dependency that is removed before its end as unfinished forever.
     @Test("an operation of Foundation starts after a dependency on one of ours was removed", arguments: [false, true])
     func legacyStartsAfterRemoval(isOnOurQueue: Bool) async throws {
         let legacy = BlockOperation {}

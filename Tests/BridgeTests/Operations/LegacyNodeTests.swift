@@ -62,7 +62,7 @@ struct LegacyNodeTests {
                 }
             }
             #expect(refusals >= 1)
-            // Cancelling one member releases the others; refused operations are not on a queue yet.
+            // Cancelling one member releases the others. Refused operations are not on a queue yet.
             for legacy in legacies { legacy.cancel() }
             for legacy in legacies where LegacyTable.knownNode(of: legacy)?.isForeign ?? true {
                 try queue.addOperation(legacy)
@@ -130,7 +130,7 @@ struct LegacyNodeTests {
         for legacy in legacies.reversed() { try queue.addOperation(legacy) }
         try await queue.waitUntilAllOperationsAreFinished()
         #expect(runs.total == count)
-        // Foundation frees a chain recursively.
+        // Foundation frees a chain of dependencies recursively, so the test removes them.
         for legacy in legacies { for dependency in legacy.dependencies { legacy.removeDependency(dependency) } }
     }
 }
@@ -149,7 +149,7 @@ struct LegacyRefusalTests {
             #expect(throws: TaskOperationError.self) { try queue.addOperations([one, two]) }
             #expect(throws: TaskOperationError.self) { try queue.addOperation(one) }
             #expect(queue.operationCount == 0)
-            // Foundation on Linux would not let it start if the dependency were removed.
+            // On Linux, Foundation would not start the operation after its dependency was removed.
             one.cancel()
             try TaskOperationQueue().addOperation(one)
             try TaskOperationQueue().addOperation(two)

@@ -5,7 +5,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-/// Two operations of any styles, of which the second depends on the first, and the steps with them in some order.
+/// Two operations of any style, the second of which depends on the first, and an order of the steps that use them.
 private struct Scenario: CustomStringConvertible {
     enum Step: CaseIterable {
         case link, addFirst, addSecond, readyFirst, readySecond, cancel
@@ -13,7 +13,7 @@ private struct Scenario: CustomStringConvertible {
 
     var styles: [OperationStyle]
     var steps: [Step]
-    /// Which one is cancelled; nil for none.
+    /// The number of the operation that is cancelled; nil if none is.
     var cancelled: Int?
     var isSuspended: Bool
 
@@ -69,12 +69,12 @@ private struct Scenario: CustomStringConvertible {
         }
     }
 
-    /// Whether the second operation knew of the first before it could start.
+    /// Whether the dependency is added before the second operation can start.
     var isLinkedInTime: Bool {
         isSuspended || steps.firstIndex(of: .link)! < steps.firstIndex(of: .addSecond)!
     }
 
-    /// The violated rules that hold on every queue.
+    /// The violations of the rules that hold on every queue.
     func faults(of result: Result) -> [String] {
         var faults: [String] = []
         for (number, outcome) in result.outcomes.enumerated() {
@@ -105,7 +105,8 @@ struct LegacyParityTests {
                 let faults = scenario.faults(of: result)
                 #expect(faults.isEmpty, "seed \(seed) on \(kind): \(scenario)")
             }
-            // Decisions before the first start are the same on all queues.
+            // If the queue was suspended, the outcomes were decided before the first start, so they must be the same on
+            // all queues.
             if scenario.isSuspended {
                 #expect(Set(results.map(\.outcomes)).count == 1, "seed \(seed): \(scenario): \(results)")
             }

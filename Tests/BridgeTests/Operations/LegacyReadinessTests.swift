@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Operations of Foundation that say themselves when they are ready", .inTurns)
 struct LegacyReadinessTests {
-    /// Conditions are evaluated when they are first asked for, which is while the operation is being added.
+    /// The conditions are evaluated when `isReady` is first read, which is while the operation is added.
     @Test("all start that become ready in the moment in which they are added", .timeLimit(.minutes(10)))
     func readyWhileAdded() async throws {
         let runs = ConcurrencyMeter()
@@ -123,8 +123,8 @@ struct LegacyReadinessTests {
     }
 }
 
-/// Gets a dependency just after its body has found it ready.
-private final class LinkedWhenAsked: Foundation.Operation, @unchecked Sendable {  // What changes is in locks.
+/// Adds a dependency to itself just after its `isReady` has evaluated to true.
+private final class LinkedWhenAsked: Foundation.Operation, @unchecked Sendable {  // Mutable state is in locks.
     private let dependency: Foundation.Operation
     private let work: @Sendable () -> Void
     private let looks = Lock(0)
@@ -142,7 +142,7 @@ private final class LinkedWhenAsked: Foundation.Operation, @unchecked Sendable {
             looks += 1
             return looks
         }
-        // The first look is before a queue gets it.
+        // The first read is before the operation is added to a queue.
         if look == 2 { addDependency(dependency) }
         return isReady
     }

@@ -106,7 +106,7 @@ struct LegacyRunTests {
         #expect(events.events == Array(0..<50))
     }
 
-    /// In an `OperationQueue` it takes time with the square of the length.
+    /// An `OperationQueue` needs time proportional to the square of the length.
     @Test("a chain of thousands of operations of Foundation runs in its order")
     func longChain() async throws {
         let events = Recorder<Int>()

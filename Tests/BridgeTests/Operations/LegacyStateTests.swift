@@ -5,14 +5,14 @@ import Testing
 
 @Suite("The state of an operation of Foundation in its node", .inTurns)
 struct LegacyStateTests {
-    /// The events, each only in states in which `LegacyNode` allows it.
+    /// The events. Each is used only in states in which `LegacyNode` allows it.
     private enum Event: CaseIterable {
         case claim, refuse, begin, nodeEnded, start, undoStart
         case beginObservation, beginObservationByBody, observationBegan
         case seeReady, seeCancelled, seeFinished, seeNothing
     }
 
-    /// The state, and the observed effects of events.
+    /// The state, and the effects that were observed after events.
     private struct History {
         var state = LegacyState()
         var startedFrom: LegacyState.Phase?

@@ -96,7 +96,8 @@ struct QueueProgressTests {
                 group.addTask {
                     var last = (completed: Int64(0), total: Int64(0))
                     while last.completed < count {
-                        // In this order: an operation is counted as added before it is as ended.
+                        // The order of the two reads matters: an operation is counted as added before it is counted as
+                        // completed.
                         let completed = progress.completedUnitCount
                         let total = progress.totalUnitCount
                         #expect(completed >= last.completed && total >= last.total && completed <= total)
@@ -112,7 +113,7 @@ struct QueueProgressTests {
         await until { parent.isFinished }
     }
 
-    /// On Linux, Foundation guards nothing, and each change of a child reads and writes the parent.
+    /// On Linux, Foundation's progress has no locks, and each change of a child reads and writes the parent.
     @Test("queues with a parent in common, whose operations end on many threads, end at its total")
     func siblings() async throws {
         let count = 2000

@@ -9,9 +9,9 @@ import Testing
 @Suite("Operations that block do not starve the cooperative pool", .inTurns)
 struct StarvationTests {
     #if os(Linux) || os(macOS)
-        /// The test checks waits, not times: the operations block until tasks on the pool have made all their steps. If the
-        /// operations held threads of the pool, neither would ever continue. It has a process of its own, so that no other
-        /// test's tasks are on the pool.
+        /// The test checks that tasks continue, and measures no times. The operations block until tasks on the pool
+        /// have finished all their steps. If the operations occupied threads of the pool, neither would ever continue.
+        /// The test runs in a separate process, so that the pool runs no tasks of other tests.
         @Test(
             "500 operations block in main() until tasks on the pool have gone on a thousand times", .prompt,
             .timeLimit(.minutes(10)))
@@ -31,7 +31,7 @@ struct StarvationTests {
                             runs.leave()
                         })
                 }
-                // More block than the pool has threads.
+                // More operations block than the pool has threads.
                 await blocked.waitForArrivals(TaskOperationQueue.defaultMaxConcurrentOperationCount + 8)
                 await withTaskGroup(of: Void.self) { group in
                     for _ in 0..<8 {
@@ -68,10 +68,10 @@ struct StarvationTests {
         try await blocking.waitUntilAllOperationsAreFinished()
     }
 
-    /// More than a queue has threads.
+    /// More operations than a queue has threads.
     private static let many = 100
 
-    /// Legacy operations that block all threads of a queue until they are told to end.
+    /// Operations of Foundation that block all threads of a queue until `end()`.
     private struct Blocked {
         private let release = DispatchSemaphore(value: 0)
         private let runs = ConcurrencyMeter()
@@ -102,7 +102,7 @@ struct StarvationTests {
         let blocked = try await Blocked()
         let queue = TaskOperationQueue()
         try await queue.addOperation(BlockOperation {}).waitUntilFinished()
-        // So it is where the queue's own executor may not block.
+        // The same holds for a queue whose own executor must not block.
         let pooled = TaskOperationQueue(.init(executor: globalConcurrentExecutor))
         try await pooled.addOperation(BlockOperation {}).waitUntilFinished()
         try await blocked.end()
@@ -133,8 +133,8 @@ struct StarvationTests {
     }
 }
 
-/// Blocks when it is cancelled, like an operation that waits for its own cleaning up.
-private final class BlockingWhenCancelled: Foundation.Operation, @unchecked Sendable {  // All it has is constant.
+/// Blocks when it is cancelled, like an operation that waits for its own cleanup.
+private final class BlockingWhenCancelled: Foundation.Operation, @unchecked Sendable {  // It is immutable.
     private let release: DispatchSemaphore
     private let isBlockingCancel: Bool
 

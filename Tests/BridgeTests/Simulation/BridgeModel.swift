@@ -1,5 +1,5 @@
-/// The rules for a `BridgeProgram`. The model does not choose between several operations that can start. It gets the events,
-/// and checks whether each is allowed and whether further events must follow.
+/// The rules for a `BridgeProgram`. The model does not choose among operations that can start. It receives the events,
+/// and checks whether each event is allowed and whether further events must follow.
 struct BridgeModel {
     enum Phase: Sendable { case pending, executing, finished }
 
@@ -12,7 +12,7 @@ struct BridgeModel {
         let queue: Int
         let isOurs: Bool
         var dependencies: Set<Int>
-        /// The readiness that its class adds to its dependencies.
+        /// The condition that the operation's class adds to its dependencies.
         var isReady: Bool
         var isAdded = false
         var isCancelled = false
@@ -66,7 +66,8 @@ struct BridgeModel {
 
     mutating func setWidth(_ queue: Int, _ width: Int) { queues[queue].width = width }
 
-    /// An operation on a queue of ours that is cancelled before its start finishes at once.
+    /// Finishes a cancelled operation that has not started, if it is an operation of this library or on a queue of this
+    /// library.
     private mutating func finishIfCancelled(_ number: Int) {
         let operation = operations[number]
         guard operation.isCancelled, operation.phase == .pending else { return }
@@ -89,7 +90,7 @@ struct BridgeModel {
         }
     }
 
-    /// An `OperationQueue` finishes a cancelled operation at the time at which it could start it.
+    /// An `OperationQueue` finishes a cancelled operation when it could start the operation.
     mutating func wasFinishedByFoundation(_ number: Int) {
         let operation = operations[number]
         if operation.isCancelled, operation.isAdded, operation.phase == .pending, queues[operation.queue].isFoundations
@@ -100,10 +101,10 @@ struct BridgeModel {
 
     // MARK: Expected events
 
-    /// Whether nothing has to come.
+    /// Whether no further event must follow.
     var isSettled: Bool { operations.indices.allSatisfy { !canStart($0) && !canBeFinishedByFoundation($0) } }
 
-    /// Whether each of these depends on the next, and none has started.
+    /// Whether each operation of the path depends on the next one, and none has started or been cancelled.
     func isPendingPath(_ path: [Int]) -> Bool {
         path.allSatisfy { operations[$0].phase == .pending && !operations[$0].isCancelled }
             && zip(path, path.dropFirst()).allSatisfy { operations[$0].dependencies.contains($1) }

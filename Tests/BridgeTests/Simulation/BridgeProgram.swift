@@ -1,10 +1,10 @@
 import TaskOperationsTesting
 
-/// Operations of both worlds on two queues, with edges between them, and the steps that use them. All of it follows
-/// from a seed.
+/// Operations of both libraries on two queues, the dependencies between them, and the steps that use them. The seed
+/// determines all of it.
 struct BridgeProgram: Sendable {
     struct Operation: Sendable {
-        /// Nil for an operation of ours.
+        /// The style of an operation of Foundation; nil for an operation of this library.
         let style: OperationStyle?
         let dependencies: [Int]
         let queue: Int
@@ -17,9 +17,9 @@ struct BridgeProgram: Sendable {
     }
 
     enum Step: Sendable {
-        /// Adds operations to the queue of the first, in one step.
+        /// Adds operations to the queue of the first one, in one call.
         case add([Int])
-        /// Cancels an operation, or if `byRunner` the operation that a queue of ours returned for it.
+        /// Cancels an operation or, if `byRunner` is true, the operation that a queue of this library returned for it.
         case cancel(Int, byRunner: Bool)
         case becomeReady(Int)
         case finish(Int)
@@ -28,9 +28,9 @@ struct BridgeProgram: Sendable {
         case setSuspended(Int, Bool)
         case setWidth(Int, Int)
         case cancelAll(Int)
-        /// Adds an operation that was added before, which is refused.
+        /// Adds an operation a second time, which the queue must refuse.
         case addAgain(Int)
-        /// Makes an operation depend on an operation that depends on it. This is refused.
+        /// Makes an operation depend on one that depends on it, which must be refused.
         case closeCycle(Int, over: Int)
     }
 
@@ -39,7 +39,7 @@ struct BridgeProgram: Sendable {
     let operations: [Operation]
     let steps: [Step]
 
-    /// - Parameter kinds: The possible kinds of the queues. An `OperationQueue` gets no operations of ours.
+    /// - Parameter kinds: The possible kinds of the queues. An `OperationQueue` gets no operations of this library.
     init(seed: UInt64, kinds: [LegacyQueue]) {
         self.seed = seed
         var random = SeededGenerator(seed: seed)

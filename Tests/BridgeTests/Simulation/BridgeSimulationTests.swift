@@ -2,10 +2,11 @@ import Foundation
 import TaskOperationsExpectations
 import Testing
 
-/// Random programs of operations of both worlds, on queues of ours and bridged ones, beside a model; and the same on
-/// queues of Foundation, so that the model is right.
+/// Runs random programs of operations of both libraries on queues of this library and on bridged queues, and compares
+/// them with a model. To validate the model, also runs the programs on Foundation queues.
 ///
-/// `BRIDGE_SEEDS=1000000 swift test --filter BridgeSimulationTests` runs more of them, and `BRIDGE_SEED=17` one alone.
+/// `BRIDGE_SEEDS=1000000 swift test --filter BridgeSimulationTests` runs more programs. `BRIDGE_SEED=17` runs a single
+/// one.
 @Suite(
     "Random programs over the bridge, beside a model and beside Foundation", .computing,
     .timeLimit(.minutes(600)))
@@ -23,8 +24,8 @@ struct BridgeSimulationTests {
     func foundations() throws {
         for seed in Self.seeds where seed % 20 == 0 {
             let program = BridgeProgram(seed: seed, kinds: [.foundation])
-            // Foundation on Linux sometimes never starts an operation that becomes ready while it is added. That is no error
-            // of the model.
+            // On Linux, Foundation sometimes never starts an operation that becomes ready while it is added. That is
+            // not an error of the model.
             try run(program) { !$0.hasPrefix("does not come to rest") }
         }
     }

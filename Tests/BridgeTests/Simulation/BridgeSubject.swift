@@ -2,11 +2,11 @@ import Foundation
 @_spi(Lock) import TaskOperations
 import TaskOperationsTesting
 
-/// An operation of a `BridgeProgram` in the flesh.
+/// An operation that exists for an operation of a `BridgeProgram`.
 struct BridgeSubject: Sendable {
     let operation: AnyOperation
     let becomeReady: @Sendable () -> Void
-    /// Ends the operation if it executes until it is told to end; nil if it ends by itself.
+    /// Ends an operation that executes until the program ends it; nil if the operation ends without that.
     let finish: (@Sendable () -> Void)?
 
     init(_ number: Int, style: OperationStyle?, events: Recorder<BridgeModel.Event>) {
@@ -53,7 +53,7 @@ struct BridgeSubject: Sendable {
     }
 }
 
-/// The condition of an operation, which holds once it was kept.
+/// The condition of an operation. It is true once `keep()` was called.
 private final class BridgePromise: Sendable {
     private let state = Lock<(isKept: Bool, satisfied: (@Sendable () -> Void)?)>((false, nil))
 

@@ -2,7 +2,7 @@ import Foundation
 import TaskOperations
 import TaskOperationsBridge
 
-/// Tells whether something is freed.
+/// Detects whether an object was freed.
 struct BridgeWitness {
     weak var object: AnyObject?
 
@@ -34,7 +34,8 @@ extension AnyOperation {
 }
 
 extension AnyQueue {
-    /// Adds operations of both worlds, those of Foundation in one step. Returns the operations of ours that run them.
+    /// Adds operations of both libraries; those of Foundation in one call. Returns the operations of this library that
+    /// run them.
     func add(_ operations: [AnyOperation]) throws -> [AnyTaskOperation] {
         if case .ours(let queue) = self, operations.allSatisfy({ if case .foundation = $0 { true } else { false } }) {
             return try queue.addOperations(operations.compactMap(\.foundation))

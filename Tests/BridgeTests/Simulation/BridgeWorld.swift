@@ -4,10 +4,11 @@ import TaskOperationsTesting
 
 @testable import TaskOperationsBridge
 
-/// The queues and operations of a program beside their model. All work that can end ends before the next step.
+/// The queues and operations of a program, and their model. After each step, all work that can finish does so before
+/// the next step.
 ///
-/// Queues of ours do their work on the calling thread, in the order of the seed. Other threads do a few things, and
-/// all the work of an `OperationQueue`; each step waits for them.
+/// Queues of this library run their work on the calling thread, in an order that the seed determines. Other threads do
+/// the work of an `OperationQueue` and a few other things. Each step waits for them.
 final class BridgeWorld {
     private let program: BridgeProgram
     private let executor: SeededExecutor
@@ -15,7 +16,7 @@ final class BridgeWorld {
     private var eventsTaken = 0
     private var subjects: [BridgeSubject] = []
     private var queues: [AnyQueue] = []
-    /// The operations that a queue of ours returned for operations of Foundation.
+    /// The operations that a queue of this library returned for operations of Foundation.
     private var runners: [Int: AnyTaskOperation] = [:]
     private var model: BridgeModel
     private var done: [String] = []
@@ -42,7 +43,7 @@ final class BridgeWorld {
         return made
     }
 
-    /// Takes all steps. Returns the errors and the steps before them; empty if there are none.
+    /// Performs all steps. Returns the errors and the steps before them; empty if there are none.
     func run() throws -> [String] {
         for (number, operation) in program.operations.enumerated() {
             for other in operation.dependencies {
@@ -58,7 +59,7 @@ final class BridgeWorld {
         return model.violations.isEmpty ? [] : model.violations + done
     }
 
-    /// Takes all steps without which some operation cannot end.
+    /// Performs the remaining steps without which some operation cannot end.
     private func finishAll() throws {
         for queue in queues.indices { try take(.setSuspended(queue, false)) }
         for number in subjects.indices {
@@ -74,7 +75,7 @@ final class BridgeWorld {
         }
     }
 
-    /// Objects without references are freed.
+    /// Checks that objects without references are freed.
     private func letGo() {
         let left = subjects.map { BridgeWitness($0.operation) } + queues.map { BridgeWitness($0) }
         (subjects, queues, runners) = ([], [], [:])
@@ -93,7 +94,7 @@ extension BridgeWorld {
         settle()
     }
 
-    /// Returns false if there was nothing to do.
+    /// Performs a step. Returns false if the step is not possible now.
     private func perform(_ step: BridgeProgram.Step) throws -> Bool {
         switch step {
         case .add(let numbers): return try add(numbers)
@@ -114,7 +115,7 @@ extension BridgeWorld {
             try subjects[number].operation.addDependency(subjects[other].operation)
             model.link(number, to: other)
         case .unlink(let number, let other):
-            // On Linux, an operation of Foundation from which an unfinished dependency was removed waits for ever.
+            // On Linux, a Foundation operation never starts after the removal of an unfinished dependency.
             let operation = model.operations[number]
             if !model.isPending(number) || !operation.isOurs || !operation.dependencies.contains(other) { return false }
             try subjects[number].operation.removeDependency(subjects[other].operation)
@@ -139,13 +140,14 @@ extension BridgeWorld {
 
     private func addAgain(_ number: Int) -> Bool {
         let operation = model.operations[number]
-        // An `OperationQueue` does not report an operation that it is about to start.
+        // An `OperationQueue` does not list an operation that it is about to start.
         if !operation.isAdded || model.queues[operation.queue].isFoundations { return false }
         expectRefusal("adding \(number) again") { try subjects[number].operation.addAgain() }
         return true
     }
 
-    /// Only `addDependency` of ours can refuse, and it looks at the edges that were there before anything was added.
+    /// Makes `addDependency` of this library refuse a cycle; only this function can. It checks the dependencies that
+    /// existed before the operations were added.
     private func closeCycle(_ number: Int, over other: Int) -> Bool {
         guard model.operations[number].isOurs, number < other else { return false }
         let isDirect = program.operations[other].dependencies.contains(number)
@@ -191,7 +193,7 @@ extension BridgeWorld {
         model.complain("does not come to rest: \(model.operations) \(states)")
     }
 
-    /// Returns whether nothing is left to come.
+    /// Passes new events to the model. Returns whether no further event must follow.
     private func takeEvents() -> Bool {
         // The events are read before the finished operations. An operation that begins in between may depend on an
         // operation that finishes in between.
@@ -205,15 +207,15 @@ extension BridgeWorld {
         return model.isSettled
             && subjects.indices.allSatisfy { number in
                 let phase = model.operations[number].phase
-                // An operation that finishes by itself does not remain executing.
+                // An operation that finishes without a step of the program does not remain in execution.
                 if phase == .executing, subjects[number].finish == nil { return false }
                 return subjects[number].operation.isFinished == (phase == .finished)
             }
     }
 
-    /// Runs available work until a condition holds. Returns false if that takes too long.
+    /// Runs available work until the condition is true. Returns false after a time limit.
     private func waits(_ condition: () -> Bool) -> Bool {
-        // Others of this process may keep all threads of the pool for long.
+        // Other tests of this process may occupy all threads of the pool for a long time.
         let isFoundations = program.queues.allSatisfy { $0.kind == .foundation }
         let end = ContinuousClock.now + .seconds(isFoundations ? 20 : 300)
         var looks = 0

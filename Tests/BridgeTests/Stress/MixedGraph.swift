@@ -5,7 +5,7 @@ import TaskOperationsBridge
 import TaskOperationsTesting
 import Testing
 
-/// A graph of operations of both worlds on three queues of random kinds, with random cancellations.
+/// A graph of operations of both libraries on three queues of random kinds, with random cancellations.
 struct MixedGraph {
     /// The reports of bodies.
     enum Event: Hashable, Sendable {
@@ -17,11 +17,11 @@ struct MixedGraph {
     /// The dependencies of each operation.
     let dependencies: [[Int]]
     let queues: [AnyQueue]
-    /// For each operation the queue that it is on, in the order of adding.
+    /// The operations, each with its queue, in the order in which they are added.
     let additions: [(operation: Int, queue: Int)]
-    /// Operations that are cancelled before that many were added.
+    /// The operations to cancel after each number of additions.
     let cancellations: [Int: [Int]]
-    /// Operations whose class says that they are ready only after that many were added.
+    /// The functions to call after each number of additions; each makes an operation's class report that it is ready.
     let readiness: [Int: [@Sendable () -> Void]]
     let events = Recorder<Event>()
 
@@ -70,7 +70,7 @@ struct MixedGraph {
         return (.foundation(styled.operation), styled.becomeReady)
     }
 
-    /// Adds everything, cancels some, and waits for all.
+    /// Adds all operations, cancels some of them, and waits for all.
     func run() async throws {
         for (operation, dependencies) in zip(operations, dependencies) {
             for dependency in dependencies { try operation.addDependency(operations[dependency]) }
@@ -80,8 +80,8 @@ struct MixedGraph {
             let operation = operations[addition.operation]
             operation.prepare()
             try queues[addition.queue].add(operation)
-            // One that was cancelled may be between the end of its node and its own, when nothing has it; and an
-            // `OperationQueue` does not tell of one that it is about to start.
+            // At this moment a cancelled operation may be in no queue: its node has ended, and the operation has not.
+            // An `OperationQueue` does not list an operation that it is about to start.
             if !operation.isCancelled, !queues[addition.queue].isFoundations {
                 #expect(throws: (any Error).self) { try operation.addAgain() }
             }
@@ -96,7 +96,7 @@ struct MixedGraph {
         for becomeReady in readiness[count] ?? [] { becomeReady() }
     }
 
-    /// The errors in the reports; empty if there are none.
+    /// Descriptions of the errors in the reports; empty if there are none.
     func faults() -> [String] {
         var faults: [String] = []
         var places: [Event: Int] = [:]

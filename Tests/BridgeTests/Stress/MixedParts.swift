@@ -45,7 +45,7 @@ enum AnyQueue {
     }
 }
 
-/// An operation of either world.
+/// An operation of either library.
 enum AnyOperation {
     case foundation(Foundation.Operation)
     case ours(AnyTaskOperation)
@@ -71,12 +71,12 @@ enum AnyOperation {
         }
     }
 
-    /// The preparation of a subclass before it is added.
+    /// Prepares the operation as its class requires before it is added.
     func prepare() {
         if case .foundation(let operation as ConditionedOperation) = self { operation.willEnqueue() }
     }
 
-    /// Adds it to a queue of ours, which throws if it was added before.
+    /// Adds the operation to another queue of this library. This call throws if the operation was added before.
     func addAgain() throws {
         switch self {
         case .foundation(let operation): try TaskOperationQueue().addOperation(operation)

@@ -2,16 +2,16 @@ import Dispatch
 import Foundation
 @_spi(Lock) import TaskOperations
 
-/// An operation in the style of PSOperations and its many copies: it has a state of its own, evaluates its conditions when
-/// it is first asked whether it is ready, and tells observers when it finishes. All subclass behaviour is overridden.
-class ConditionedOperation: Foundation.Operation, @unchecked Sendable {  // All that changes is in `locked`.
+/// An operation in the style of PSOperations and its many copies. It has its own state, evaluates its conditions when
+/// `isReady` is first read, and tells observers when it finishes. It overrides all subclass behaviour.
+class ConditionedOperation: Foundation.Operation, @unchecked Sendable {  // All mutable state is in `locked`.
     enum State: Int, Comparable, Sendable {
         case initialized, pending, evaluating, ready, executing, finished
 
         static func < (left: State, right: State) -> Bool { left.rawValue < right.rawValue }
     }
 
-    /// Evaluates the conditions, and calls back when they hold, from any thread.
+    /// Evaluates the conditions. Calls `satisfied` on any thread when they are true.
     typealias Condition = @Sendable (_ satisfied: @escaping @Sendable () -> Void) -> Void
 
     private struct Locked: Sendable {
@@ -38,14 +38,14 @@ class ConditionedOperation: Foundation.Operation, @unchecked Sendable {  // All 
         self.name = name
     }
 
-    /// How often `cancel()` was called.
+    /// The number of calls of `cancel()`.
     var cancelCount: Int { locked.withLock { $0.cancels } }
 
     func addObserver(_ observer: @escaping @Sendable (ConditionedOperation) -> Void) {
         locked.withLock { $0.observers.append(observer) }
     }
 
-    /// The queue is about to take the operation.
+    /// Prepares the operation before a queue accepts it.
     func willEnqueue() { move(to: .pending, from: .initialized) }
 
     @discardableResult
@@ -105,7 +105,7 @@ class ConditionedOperation: Foundation.Operation, @unchecked Sendable {  // All 
 }
 
 /// A queue in the style of PSOperations: `addOperations` loops over `addOperation`, which prepares its argument.
-final class PreparingOperationQueue: OperationQueue, @unchecked Sendable {  // It has nothing of its own.
+final class PreparingOperationQueue: OperationQueue, @unchecked Sendable {  // It adds no stored properties.
     override func addOperation(_ operation: Foundation.Operation) {
         (operation as? ConditionedOperation)?.willEnqueue()
         super.addOperation(operation)

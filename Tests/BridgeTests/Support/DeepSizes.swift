@@ -1,4 +1,4 @@
 import TaskOperationsExpectations
 
-/// A size for the ordinary run, and one for the deep run.
+/// Returns the size for an ordinary run or for a deep run.
 func size(_ ordinary: Int, deep: Int) -> Int { isDeep ? deep : ordinary }

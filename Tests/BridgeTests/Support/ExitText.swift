@@ -1,6 +1,6 @@
 import Testing
 
-/// The standard error of a process.
+/// Returns the standard error output of a process.
 func message(of result: ExitTest.Result?) -> String {
     String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
 }

@@ -1,8 +1,8 @@
 import Foundation
 @_spi(Lock) import TaskOperations
 
-/// A synchronous subclass, as people write it.
-final class SynchronousOperation: Foundation.Operation, @unchecked Sendable {  // All it has is constant.
+/// A synchronous subclass as in existing code.
+final class SynchronousOperation: Foundation.Operation, @unchecked Sendable {  // All stored properties are constant.
     private let work: @Sendable (SynchronousOperation) -> Void
 
     init(name: String? = nil, work: @escaping @Sendable (SynchronousOperation) -> Void) {
@@ -14,14 +14,14 @@ final class SynchronousOperation: Foundation.Operation, @unchecked Sendable {  /
     override func main() { work(self) }
 }
 
-/// An asynchronous subclass with its state written by hand, as people write it.
-final class AsynchronousOperation: Foundation.Operation, @unchecked Sendable {  // All that changes is in `state`.
+/// An asynchronous subclass with hand-written states, as in existing code.
+final class AsynchronousOperation: Foundation.Operation, @unchecked Sendable {  // All mutable state is in `state`.
     private enum State { case waiting, executing, finished }
 
     private let state = Lock(State.waiting)
     private let work: @Sendable (AsynchronousOperation) -> Void
 
-    /// - Parameter work: Calls `finish()` of its argument, now or later, from any thread.
+    /// - Parameter work: Calls `finish()` on its argument, now or later, from any thread.
     init(name: String? = nil, work: @escaping @Sendable (AsynchronousOperation) -> Void) {
         self.work = work
         super.init()
@@ -49,8 +49,8 @@ final class AsynchronousOperation: Foundation.Operation, @unchecked Sendable {  
     }
 }
 
-/// A subclass whose `isReady` is a condition that the test sets.
-final class ConditionalOperation: Foundation.Operation, @unchecked Sendable {  // All that changes is in `condition`.
+/// A subclass whose `isReady` includes a condition that the test sets.
+final class ConditionalOperation: Foundation.Operation, @unchecked Sendable {  // All mutable state is in `condition`.
     private let condition = Lock(false)
     private let work: @Sendable () -> Void
 

@@ -3,18 +3,18 @@ import MigrationExamplesSupport
 import TaskOperations
 import TaskOperationsTesting
 
-/// A small HTTP server on the loopback interface, for tests: it serves real bytes, with delays and failures. Each
-/// connection has a thread, and serves one request.
+/// A small HTTP server on the loopback interface, for tests. It sends real data, with delays and failures. Each
+/// connection has its own thread and serves one request.
 final class LoopbackServer: Sendable {
     /// The reply to a request.
     enum Reply: Sendable {
-        /// A status, and a body in pieces with a delay after each.
+        /// A status, and a body in pieces, with a delay after each piece.
         case body(Data, status: Int = 200, pieces: Int = 1, delay: Duration = .zero)
-        /// Half of the body, and then the end of the connection.
+        /// Half of the body, after which the server closes the connection.
         case broken(Data)
-        /// Half of the body, and then nothing until the client goes away.
+        /// Half of the body, after which the server sends nothing until the client disconnects.
         case stalled(Data)
-        /// Nothing at all until the client goes away.
+        /// No reply; the server waits until the client disconnects.
         case silence
     }
 
@@ -50,7 +50,7 @@ final class LoopbackServer: Sendable {
     func url(_ path: String) -> URL { URL(string: "http://127.0.0.1:\(port)\(path)")! }
 }
 
-/// One client of the server.
+/// A connection to one client of the server.
 private struct Connection {
     private let socket: Int32
     private let events: Recorder<LoopbackServer.Event>
@@ -88,7 +88,7 @@ private struct Connection {
         }
     }
 
-    /// The path of the request; nil if the client leaves before it is complete.
+    /// Returns the path of the request; nil if the client disconnects before the request is complete.
     private func readPath() -> String? {
         var request = Data()
         while request.range(of: Data("\r\n\r\n".utf8)) == nil {

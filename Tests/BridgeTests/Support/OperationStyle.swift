@@ -4,21 +4,21 @@ import Foundation
 import TaskOperationsBridge
 import TaskOperationsTesting
 
-/// The ways in which people write operations.
+/// The common ways to write an operation.
 enum OperationStyle: CaseIterable, Sendable {
     case block
     /// Overrides `main`.
     case synchronous
-    /// Overrides `start` and the states, and finishes later, on another thread.
+    /// Overrides `start` and the states, and finishes later on another thread.
     case asynchronous
-    /// The same, finished when `start` returns.
+    /// Overrides `start` and the states, and finishes before `start` returns.
     case finishedAtOnce
     /// Overrides `isReady`.
     case conditional
-    /// Overrides all of it, evaluates conditions when asked, and has observers.
+    /// Overrides `start`, the states and `isReady`, evaluates conditions on request, and has observers.
     case conditioned
 
-    /// Makes an operation. It is ready only after `becomeReady`, if its style has a say in that.
+    /// Creates an operation. If the style overrides `isReady`, the operation is ready only after `becomeReady`.
     func make(_ work: @escaping @Sendable () -> Void) -> StyledOperation {
         switch self {
         case .block:
@@ -69,7 +69,7 @@ enum OperationStyle: CaseIterable, Sendable {
     }
 }
 
-/// An operation, and the call that makes its class ready.
+/// An operation, and the function that makes its class report that it is ready.
 struct StyledOperation: Sendable {
     let operation: Foundation.Operation
     let becomeReady: @Sendable () -> Void
@@ -79,7 +79,7 @@ struct StyledOperation: Sendable {
 enum LegacyQueue: CaseIterable, Sendable {
     case foundation, ours, bridged
 
-    /// Makes a queue, with a subclass that prepares operations if there is a base class.
+    /// Creates a queue. If the kind has a base class to subclass, the queue is a subclass that prepares operations.
     func make(width: Int, isSuspended: Bool) -> AnyQueue {
         switch self {
         case .foundation, .bridged:
@@ -94,7 +94,7 @@ enum LegacyQueue: CaseIterable, Sendable {
 }
 
 extension AnyQueue {
-    /// Adds an operation as its class wants to be added.
+    /// Adds an operation after the preparation that its class requires.
     func add(prepared operation: Foundation.Operation) throws {
         if case .ours = self { (operation as? ConditionedOperation)?.willEnqueue() }
         try add(.foundation(operation))

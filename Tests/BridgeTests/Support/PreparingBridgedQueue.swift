@@ -1,8 +1,8 @@
 import Foundation
 import TaskOperationsBridge
 
-/// `PreparingOperationQueue` with the bridged queue in the place of its base class.
-final class PreparingBridgedQueue: BridgedOperationQueue, @unchecked Sendable {  // It has nothing of its own.
+/// `PreparingOperationQueue` with `BridgedOperationQueue` as its base class.
+final class PreparingBridgedQueue: BridgedOperationQueue, @unchecked Sendable {  // It adds no stored properties.
     override func addOperation(_ operation: Foundation.Operation) {
         (operation as? ConditionedOperation)?.willEnqueue()
         super.addOperation(operation)

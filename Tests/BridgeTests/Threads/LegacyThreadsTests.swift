@@ -16,7 +16,7 @@ struct LegacyThreadsTests {
         for _ in 0..<100 {
             let semaphore = DispatchSemaphore(value: 0)
             let done = Gate()
-            // Short work first, so that some threads look out for more just now.
+            // Runs short work first, so that some threads are looking for more work at this moment.
             threads.run {}
             for _ in 0..<blockers {
                 threads.run {

@@ -18,7 +18,7 @@ struct FileServerTests {
 
     private func folder() throws -> InputFolder { try InputFolder(listing: temporary.path) }
 
-    /// The response to a request for a path, with a client of its own.
+    /// Returns the response to a request for a path, made with a new client.
     private func get(_ path: String, from server: FileServer) throws -> RawResponse {
         let client = try RawClient(server.url(path: "/"))
         client.send("GET \(path) HTTP/1.1\r\nHost: localhost\r\n\r\n")

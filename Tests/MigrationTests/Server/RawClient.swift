@@ -3,11 +3,11 @@ import Testing
 
 @testable import MigrationExamplesSupport
 
-/// A client that sends any given bytes, and shows the bytes of the response.
+/// A client that sends arbitrary bytes and returns the bytes of the response.
 final class RawClient {
     private let socket: Int32
 
-    /// Connects to the server that a URL leads to.
+    /// Connects to the server of a URL.
     init(_ url: URL) throws {
         #if canImport(Glibc)
             socket = Foundation.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
@@ -35,7 +35,7 @@ final class RawClient {
         send(text.utf8)
     }
 
-    /// All that the server sends until it ends the connection.
+    /// Returns all bytes that the server sends before it closes the connection.
     func received() -> RawResponse {
         var bytes = Data()
         while let more = LoopbackSocket.read(socket) { bytes += more }
@@ -45,7 +45,7 @@ final class RawClient {
 
 /// The response of a server.
 struct RawResponse {
-    /// The status; nil if there is none.
+    /// The status code; nil if there is none.
     let status: Int?
     let head: String
     let body: Data

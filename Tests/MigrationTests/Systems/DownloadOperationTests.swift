@@ -40,7 +40,7 @@ struct DownloadOperationTests {
         TaskOperation(PictureDownload(url ?? server.url(of: file), in: session, buffers))
     }
 
-    /// The contents of the legacy gallery, after all earlier work of the main queue.
+    /// Returns the contents of the legacy gallery after all earlier work of the main queue.
     private func shown(_ gallery: MigrationExamplesLegacy.PictureGallery) async -> RecipeResult {
         await withCheckedContinuation { continuation in
             DispatchQueue.main.async { continuation.resume(returning: gallery.list.result) }

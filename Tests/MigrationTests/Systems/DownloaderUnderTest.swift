@@ -5,7 +5,7 @@ import TaskOperationsTesting
 @testable import MigrationExamplesLegacy
 @testable import MigrationExamplesPorted
 
-/// How long a test waits before it fails. On a busy machine all may take long.
+/// The time that a test waits before it fails. On a busy machine, everything may take long.
 let patience = Duration.seconds(300)
 
 /// A side of the recipes whose claims are tested.
@@ -13,9 +13,9 @@ enum Side: CaseIterable, Sendable {
     case legacy, ported
 }
 
-/// The image downloader of either side, as far as both do the same.
+/// The common interface of the image downloaders of both sides.
 protocol DownloaderUnderTest: Sendable {
-    /// Asks for a URL, and records the answer by a name: how many bytes came, or the error.
+    /// Requests a URL, and records the result under a name: the number of received bytes, or the error.
     @discardableResult
     func request(_ url: URL?, as name: String) async -> (any CancellableRequest)?
     func setSuspended(_ isSuspended: Bool)
@@ -74,7 +74,7 @@ private struct LegacyDownloader: DownloaderUnderTest {
     var runningCount: Int { downloader.runningCount }
 }
 
-// All it has is constant.
+// All stored properties are constant.
 extension ImageDownloadToken: CancellableRequest, @unchecked Sendable {}
 
 private struct PortedDownloader: DownloaderUnderTest {
@@ -96,7 +96,7 @@ private struct PortedDownloader: DownloaderUnderTest {
             return nil
         }
         Task { [answers] in
-            // As on the legacy side, a request that was cancelled is told nothing.
+            // As on the legacy side, a cancelled request receives no answer.
             if case .failure(let error) = await request.result, !(error is CancellationError) {
                 answers.record(Answer(name, .failure(error)))
             }

@@ -22,7 +22,7 @@ struct PhotoManagerTests {
         urls = files.map { server.url(of: $0) }
     }
 
-    /// The album when the batch was completed, and the error.
+    /// The contents of the album when the batch was completed, and the error.
     private struct Completion: Sendable {
         let count: Int
         let error: (any Error)?
@@ -47,7 +47,7 @@ struct PhotoManagerTests {
         return Completion(count: await album.photos.pictures.count, error: error)
     }
 
-    /// The result of each side in each way.
+    /// Returns the completion of each side for each way of downloading.
     private func completions(_ urls: [URL]) async throws -> [Completion] {
         var completions: [Completion] = []
         for way in MigrationExamplesLegacy.PhotoManager.Way.allCases {

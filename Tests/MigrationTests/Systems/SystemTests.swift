@@ -12,7 +12,7 @@ struct SystemTests {
 
     private func input() throws -> RecipeInput { RecipeInput(try InputFolder(listing: temporary.path)) }
 
-    /// Does both sides, which have to agree.
+    /// Runs both sides, and expects equal results.
     private func result(of recipe: Recipe, _ input: RecipeInput) async throws -> RecipeResult {
         let legacy = try await recipe.runLegacy(input)
         let ported = try await recipe.ported(input)
@@ -89,7 +89,7 @@ struct SystemTests {
 }
 
 extension Recipe {
-    /// The whole systems.
+    /// The recipes that are whole systems.
     fileprivate static let systems = catalogue.filter {
         ["image-downloader", "photo-manager", "ticket-office", "download-operation"].contains($0.name)
     }

@@ -11,7 +11,7 @@ final class FoundationQueue: QueueUnderTest {
         queue.name = name
         queue.maxConcurrentOperationCount = width
         queue.isSuspended = isSuspended
-        // Bodies block their threads, which are taken from the same few as those of tasks at the same priority.
+        // Bodies block their threads, and tasks of the same priority share these few threads.
         queue.qualityOfService = .userInteractive
         self.log = log
     }
@@ -76,7 +76,7 @@ final class FoundationOperation: Operation, OperationUnderTest, @unchecked Senda
 }
 
 extension [Step] {
-    /// Does it all on this thread.
+    /// Performs the steps on this thread.
     fileprivate func carryOut(_ log: Recorder<String>, isCancelled: () -> Bool) {
         for step in self {
             switch step {
@@ -92,7 +92,7 @@ extension [Step] {
 }
 
 extension Gate {
-    /// Blocks the thread until the gate is open. For threads that no task runs on.
+    /// Blocks the calling thread until the gate is open. Call it only on threads that run no tasks.
     fileprivate func passBlocking() {
         let passed = DispatchSemaphore(value: 0)
         Task.detached {
@@ -103,7 +103,7 @@ extension Gate {
     }
 }
 
-/// Does blocking work without blocking a thread of the pool.
+/// Runs blocking work on a separate thread, so that it blocks no thread of the pool.
 func onThreadOfItsOwn(_ work: @escaping @Sendable () -> Void) async {
     await withCheckedContinuation { continuation in
         Thread.detachNewThread {

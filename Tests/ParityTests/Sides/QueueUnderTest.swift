@@ -1,17 +1,17 @@
 import TaskOperationsTesting
 
-/// The functions of both kinds of queue, under one name each.
+/// The common interface of both kinds of queue.
 protocol QueueUnderTest: AnyObject, Sendable {
     var width: Int { get set }
     var isSuspended: Bool { get set }
     var operationCount: Int { get }
 
-    /// The tested queue itself.
+    /// The queue under test.
     var underlying: any AnyObject & Sendable { get }
 
     func add(_ operation: any OperationUnderTest) throws
 
-    /// Adds operations in one step.
+    /// Adds operations in one call.
     func add(_ operations: [any OperationUnderTest]) throws
 
     /// Adds a barrier.
@@ -22,7 +22,7 @@ protocol QueueUnderTest: AnyObject, Sendable {
     func waitUntilAllAreFinished() async throws
 }
 
-/// The functions of both kinds of operation.
+/// The common interface of both kinds of operation.
 protocol OperationUnderTest: AnyObject, Sendable {
     var isReady: Bool { get }
     var isExecuting: Bool { get }
@@ -38,14 +38,15 @@ protocol OperationUnderTest: AnyObject, Sendable {
     func waitForEnd() async throws
 }
 
-/// The steps of a body. At a gate, a body of Foundation blocks its thread, one of ours waits.
+/// The steps of a body. At a gate, the body of a Foundation operation blocks its thread, and a body of this library
+/// suspends.
 enum Step: Sendable {
     case says(String)
     case passes(Gate)
     case does(@Sendable () throws -> Void)
-    /// Logs a property of the body's surroundings.
+    /// Logs a property of the body's environment.
     case looks(@Sendable (Surroundings) -> String)
-    /// Leaves the body, by an error where there are errors.
+    /// Leaves the body, by throwing if bodies can throw.
     case fails
 
     struct Surroundings {

@@ -3,7 +3,7 @@ import TaskOperations
 import TaskOperationsTesting
 import Testing
 
-/// The stage of a scenario: it makes queues and operations of one kind, and keeps their logs.
+/// The environment of a scenario. It creates queues and operations of one kind, and keeps their log.
 struct Stage: Sendable {
     enum Side: CaseIterable, Sendable {
         case foundation, taskOperations
@@ -16,7 +16,7 @@ struct Stage: Sendable {
         self.side = side
     }
 
-    /// The log so far.
+    /// The entries of the log so far.
     var said: [String] { log.events }
 
     func say(_ words: String) { log.record(words) }
@@ -35,7 +35,7 @@ struct Stage: Sendable {
         }
     }
 
-    /// The name of the queue whose operation asks.
+    /// The name of the queue whose operation is the caller.
     var currentQueueName: String? {
         switch side {
         case .foundation: OperationQueue.current?.name
@@ -43,7 +43,8 @@ struct Stage: Sendable {
         }
     }
 
-    /// Runs an operation to its end elsewhere: enough time for an operation that must not start.
+    /// Runs an operation to its end on another queue. The duration is long enough to detect an operation that starts
+    /// too early.
     func letTimePass() async throws {
         let operation = operation()
         try queue("elsewhere").add(operation)
@@ -51,7 +52,7 @@ struct Stage: Sendable {
     }
 }
 
-/// Plays a scenario with Foundation's queue and with ours, and expects both to say the same, which is this.
+/// Runs a scenario on Foundation's queue and on a queue of this library. Expects that both produce the given log.
 func expectBoth(
     toSay expected: [String], sourceLocation: SourceLocation = #_sourceLocation,
     in scenario: (Stage) async throws -> Void

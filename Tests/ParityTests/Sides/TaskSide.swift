@@ -75,7 +75,7 @@ final class TaskSideOperation: OperationUnderTest {
 }
 
 extension [Step] {
-    /// Does it all in this task.
+    /// Performs the steps in this task.
     fileprivate func carryOut(_ log: Recorder<String>) async throws {
         for step in self {
             switch step {

@@ -93,14 +93,14 @@ public func sumWithLock() -> Int {
 }
 
 public struct CopiedStock {
-    // Left: a structure.
+    // Not rewritten: the type is a structure.
     private let lock = NSLock()
     public init() {}
     public func take() -> Int { lock.withLock { 1 } }
 }
 
 public final class PassedLock {
-    // Left: it is passed on.
+    // Not rewritten: the lock is passed on.
     private let lock = NSLock()
     public init() {}
     public func take() -> Int { take(lock) }

@@ -21,7 +21,7 @@ public final class Registry {
 }
 
 public final class Log {
-    // Left: it does not wait.
+    // Not rewritten: the caller does not wait for the work.
     private let queue = DispatchQueue(label: "log")
     private var lines: [String] = []
 

@@ -21,7 +21,7 @@ public final class Account {
 }
 
 public func signalled() -> Int {
-    // Left: another thread signals.
+    // Not rewritten: another thread signals.
     let done = DispatchSemaphore(value: 0)
     DispatchQueue.global().async { done.signal() }
     done.wait()

@@ -1,12 +1,12 @@
-/// A value whose every future can be tried.
+/// A value from which every possible future can be explored.
 protocol Explorable {
     associatedtype Event: Sendable
-    /// The same for two states from which the same can follow, and for no others.
+    /// Equal for two states if and only if the same futures can follow from both.
     associatedtype Key: Hashable
 
     var key: Key { get }
 
-    /// All that can happen now.
+    /// The events that are possible now.
     var events: [Event] { get }
 
     mutating func apply(_ event: Event)
@@ -14,17 +14,17 @@ protocol Explorable {
     /// Whether an event is certain to happen, in contrast to events that may or may not happen.
     func isProgress(_ event: Event) -> Bool
 
-    /// Whether all is done.
+    /// Whether the program is complete.
     var isEnd: Bool { get }
 
-    /// The rules that the state violates, as sentences.
+    /// Descriptions of the rules that the state violates.
     var violations: [String] { get }
 }
 
-/// Every state that can be reached from a first one, by every order of events. The search is breadth first, so that each
-/// violation is found at the end of a shortest path.
+/// Explores every state that any order of events can reach from the first state. The search is breadth-first, so it
+/// finds each violation at the end of a shortest path.
 struct Exploration<State: Explorable> {
-    /// A state that ought not to be, and how it came about.
+    /// A state that violates a rule, and the path of events to it.
     struct Failure: Error, CustomStringConvertible {
         let violations: [String]
         let path: [State.Event]
@@ -44,9 +44,9 @@ struct Exploration<State: Explorable> {
 
     var states: Int { origins.count }
 
-    /// Explores all.
+    /// Explores all reachable states.
     ///
-    /// - Throws: `Failure` if a state violates something, or the end cannot be reached from it by progress alone.
+    /// - Throws: `Failure` if a state violates a rule, or if progress alone cannot reach the end from it.
     init(from first: State) throws(Failure) {
         var frontier = [(number: try enter(first, from: nil).number, state: first)]
         while !frontier.isEmpty {

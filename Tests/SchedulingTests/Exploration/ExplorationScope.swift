@@ -7,16 +7,17 @@ import TaskOperationsExpectations
 struct ExplorationScope {
     var operations: Int
     var kinds: Set<SmallQueue.Kind>
-    /// The widths that the queue has one after the other, or, where it does not change, has in one plan each.
+    /// The widths of the queue. If the width can change, the queue uses them in turn; otherwise each plan has one of
+    /// them.
     var widths = 1...2
     var mostBarriers = Int.max
     var levelChanges = 2
     var edgeChanges = 1
     var waits = 2
-    /// One in this number of plans is explored.
+    /// Of this number of plans, one is explored.
     var oneIn = 1
 
-    /// How much was found.
+    /// The numbers of explored plans, states and transitions.
     struct Tally: CustomStringConvertible {
         var plans = 0
         var states = 0
@@ -25,7 +26,7 @@ struct ExplorationScope {
         var description: String { "\(plans) plans, \(states) states, \(transitions) transitions" }
     }
 
-    /// A plan in which something is wrong.
+    /// A plan that has a violation.
     struct Failure: Error, CustomStringConvertible {
         let plan: SmallQueue.Plan
         let failure: Exploration<SmallQueue>.Failure
@@ -68,7 +69,7 @@ struct ExplorationScope {
         }
     }
 
-    /// Every way in which the operations can depend on each other without a cycle.
+    /// All acyclic dependency graphs of the operations.
     private var shapes: [[NumberSet]] {
         var shapes: [[NumberSet]] = [[]]
         for number in 0..<operations {

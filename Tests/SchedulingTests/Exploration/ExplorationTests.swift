@@ -2,13 +2,13 @@ import Foundation
 import TaskOperationsExpectations
 import Testing
 
-/// Explores every order of events of small cases. In each state all counts and the next decision are right, and from each
-/// state the queue reaches its end by events that are certain to happen.
+/// Explores every order of events of small cases. In each state, all counts and the next decision must be right. From
+/// each state, the queue must reach its end by events that are certain to happen.
 ///
-/// The number of states grows exponentially with the kinds of events. So the ordinary run explores few operations with many
-/// kinds, and a sample of the plans that have more operations and few kinds. Set TASK_OPERATIONS_DEEP for a larger sample and
-/// more widths. Set EXPLORED_OPERATIONS to 2, 3 or 4, in an optimised build, for every plan and pair of kinds with so many
-/// operations.
+/// The number of states grows exponentially with the kinds of events. The ordinary run therefore explores few
+/// operations with many kinds, and a sample of the plans with more operations and few kinds. Set TASK_OPERATIONS_DEEP
+/// for a larger sample and more widths. Set EXPLORED_OPERATIONS to 2, 3 or 4, in an optimised build, to explore every
+/// plan with that number of operations and every pair of kinds.
 @Suite("SchedulerState, through every order of events", .computing)
 struct ExplorationTests {
     private static let kinds = SmallQueue.Kind.allCases

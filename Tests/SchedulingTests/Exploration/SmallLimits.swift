@@ -1,55 +1,55 @@
 @testable import TaskOperations
 
-/// Queues, and semaphores that are limits of their operations and that tasks acquire too, as one value to be explored.
+/// Queues and semaphores as one value to explore. Operations need the semaphores as limits, and tasks acquire them.
 ///
-/// It treats the states as the engine does. Every step before which another thread could run is an event of its own: a queue
-/// learns of changes of its limits later.
+/// The value calls the states as the engine does. Every step before which another thread could run is a separate event.
+/// For example, a queue learns of an offer of a permit in a later event.
 struct SmallLimits {
     struct Plan: Sendable {
         /// The queue and the limits of each operation.
         var operations: [(queue: Int, limits: [Int])]
-        /// The semaphores that each task acquires, one after the other.
+        /// The semaphores that each task acquires, one after another.
         var tasks: [[Int]] = []
         var widths = [1, 1]
         var capacities = [1, 1]
         var mayCancel = false
         var maySuspend = false
-        /// The number of times that an operation chosen to start was waiting or had ended.
+        /// The maximum number of starts that are refused because the chosen operation has to wait or has ended.
         var refusalCount = 0
     }
 
     enum Phase: Int {
         case made, pending, executing, finished
-        /// It was to start, and has to wait.
+        /// The operation was chosen to start, but has to wait.
         case waiting
     }
 
     let plan: Plan
     var queues: [SchedulerState<Int, Int>]
     var semaphores: [SemaphoreState<Int>]
-    /// A claim of a queue for a set of limits.
+    /// A queue's claim to the permits of a set of limits.
     struct Claim {
         let queue: Int
         let set: Int
         let limits: [Int]
         var places: LimitPlaces<Int>
-        /// Whether no operation has the limits any more.
+        /// True once no operation has these limits.
         var isForgotten = false
     }
 
-    /// All claims that were ever made. A claim is in line as a number behind those of the tasks.
+    /// All claims, including forgotten ones. As a waiter of a semaphore, a claim has a number above those of the tasks.
     var claims: [Claim] = []
     var arrivals = 0
     var phases: [Phase]
     var slots: [Int?]
-    /// How many of its semaphores a task has, and whether it waits for the next one.
+    /// The number of semaphores that each task holds. `isWaiting` tells whether the task waits for the next one.
     var held: [Int]
     var isWaiting: [Bool]
-    /// Waiting tasks in the order in which they came.
+    /// Waiting tasks in the order of arrival.
     var waitingOrder: [Int] = []
-    /// Claims that were offered a permit, and whose queue does not know it yet.
+    /// Claims that were offered a permit, if their queue has not learnt of the offer.
     var messages: [Int] = []
-    /// How many starts were refused.
+    /// The number of refused starts so far.
     var refusals = 0
     var violations: [String] = []
 
@@ -119,7 +119,7 @@ extension SmallLimits {
         serve(limits)
     }
 
-    /// Performs the requests of a queue to its semaphores, and answers their offers.
+    /// Performs the changes that a queue requests of its semaphores, and passes their offers to the queue.
     private mutating func updateLimits(of queue: Int) {
         while true {
             for change in queues[queue].takeLimitChanges() { carryOut(change, queue) }
@@ -157,13 +157,13 @@ extension SmallLimits: Explorable {
     enum Event: Sendable {
         case add(Int)
         case start(queue: Int)
-        /// The operation that is to start has to wait, or has ended.
+        /// The operation that was chosen to start has to wait, or has ended.
         case refuseStart(queue: Int, hasEnded: Bool)
         case makeReady(Int)
         case finish(Int)
         case cancel(Int)
         case setSuspended(queue: Int, Bool)
-        /// A queue learns that a claim of it was offered a permit.
+        /// A queue learns that one of its claims was offered a permit.
         case learn(claim: Int)
         case acquire(task: Int)
         case release(task: Int)
@@ -265,7 +265,7 @@ extension SmallLimits: Explorable {
         settle(queue)
     }
 
-    /// Takes the operation that starts next, if its limits have room.
+    /// Starts the next operation if its limits have permits.
     private mutating func start(_ queue: Int) -> Int? {
         var copy = self
         let slot = queues[queue].nextStart(at: queues[queue].nextLevel!) { set, level in

@@ -3,11 +3,11 @@
 extension SmallQueue {
     enum Event: Sendable {
         case add(Int)
-        /// The queue looks whether an operation is ready, having been told that this may have changed.
+        /// The queue checks whether an operation is ready, after it was told that the readiness may have changed.
         case look(Int)
-        /// A worker asks for something to run.
+        /// A worker requests an operation to run.
         case start
-        /// A body is done.
+        /// A body returns.
         case finish(Int)
         /// The queue learns that an operation has ended.
         case leave(Int)
@@ -25,7 +25,7 @@ extension SmallQueue {
         case beginWait(Int, Int)
         case endWait(Int, Int)
         case shutDown(whenEmpty: Bool)
-        /// Time passes.
+        /// The time advances by one step.
         case pass
     }
 }
@@ -36,7 +36,7 @@ extension SmallQueue: Explorable {
     func isProgress(_ event: Event) -> Bool {
         switch event {
         case .add, .look, .start, .leave, .endWait, .endDropped, .setSuspended(false), .setCap(2), .pass: true
-        // A body that ends before its own waits have is possible, but nothing to rely on.
+        // A body may end before its own waits have ended, but no rule may rely on it, so it is no progress.
         case .finish(let number): status(number) == .executing
         case .cancel, .setSuspended, .setWidth, .setCap, .drain, .setLevel, .depend, .undepend, .beginWait,
             .shutDown:
@@ -151,12 +151,12 @@ extension SmallQueue: Explorable {
         }
         admit()
         takeReturns()
-        // Its contents were used, or have no effect on the state.
+        // The effects were applied already, or do not affect the state.
         _ = state.takeEffects()
     }
 
-    /// An operation that was already cancelled is accepted and leaves at once. An operation that could never end is
-    /// refused.
+    /// Adds an operation. An operation that is already cancelled is accepted and leaves at once. The queue refuses an
+    /// operation that could never end.
     private mutating func add(_ number: Int) {
         added += 1
         if state.acceptance.intake == .shut { return finish(number) }
@@ -173,7 +173,7 @@ extension SmallQueue: Explorable {
         enter(number)
     }
 
-    /// Operations that wait for room are added as soon as there is room.
+    /// Adds the operations that wait for room, until the queue is full.
     private mutating func admit() {
         while let number = state.nextAdmission() {
             _ = state.takeEffects()
@@ -252,10 +252,10 @@ extension SmallQueue: Explorable {
         state.permits.caps.map { $0[level].available > 0 || $0[level].taken == 0 } ?? true
     }
 
-    /// How many of the medium level may execute at once.
+    /// The number of medium-level operations that may execute at once.
     var mediumCap: Int { min(3, state.permits.caps?[.medium].capacity ?? .max) }
 
-    /// Operations that can have their permits back take them in the same step.
+    /// Returns permits to the operations that can get them back, in the same step.
     private mutating func takeReturns() {
         while !state.returning.isEmpty {
             let wanting = state.records.all.filter { $0.status == .returning && isOpen($0.level) }

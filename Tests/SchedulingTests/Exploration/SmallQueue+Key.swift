@@ -1,11 +1,11 @@
 @testable import TaskOperations
 
 extension SmallQueue {
-    /// Everything that decides about the future, in few bits.
+    /// The part of the state that determines all possible futures, packed into few bits.
     ///
     /// For each line of the state, the key contains the number of entries of each operation, current or not. The tests
-    /// of the parts show that the inner layout does not change their behaviour. The number of abandoned entries
-    /// follows from these.
+    /// of the lines show that the inner layout of a line does not affect its behaviour. The number of abandoned entries
+    /// follows from the entries.
     struct Key: Hashable {
         private var words: [UInt64] = [0]
         private var used = 0
@@ -50,8 +50,8 @@ extension SmallQueue {
         key.add(isDropped(operation) ? 1 : 0, bits: 1)
     }
 
-    /// The number of entries of each operation in each line, up to three. Entries of removed operations never count again and
-    /// are left out.
+    /// Adds the number of entries of each operation in each line, up to three. Entries of removed operations have no
+    /// further effect and are left out.
     private func addEntries(to key: inout Key) {
         var counts = 0
         func count(_ line: ReadyQueue, from first: Int, isByLevel: Bool = true) {
@@ -70,7 +70,7 @@ extension SmallQueue {
 }
 
 extension OperationStatus {
-    /// From 1 up; 0 for an operation that is not in the queue.
+    /// The number of the status in a key, from 1. An operation that is not in the queue has 0.
     fileprivate var number: Int {
         switch self {
         case .waiting: 1

@@ -1,6 +1,6 @@
 @testable import TaskOperations
 
-// The rules of rates and ages, as simply as possible.
+// The rules of rates and ages, in the simplest form.
 
 extension SmallQueue {
     mutating func pass() {
@@ -9,12 +9,12 @@ extension SmallQueue {
         for number in operations.indices where canAge(operations[number]) { operations[number].age += 1 }
     }
 
-    /// Whether time makes a difference to an operation.
+    /// Whether the passing of time can still raise an operation's urgency.
     func canAge(_ operation: Operation) -> Bool {
         plan.kinds.contains(.ageing) && operation.slot != nil && operation.age < Self.oldest
     }
 
-    /// Something is about to start.
+    /// Checks the state just before an operation starts.
     mutating func checkStart() {
         if tokens == 0 { faults.append("a start though the rate allows none") }
         guard plan.kinds.contains(.ageing), !plan.kinds.contains(.caps) else { return }
@@ -30,7 +30,7 @@ extension SmallQueue {
         return min(level, PriorityLevel.userInteractive.rawValue)
     }
 
-    /// The errors in the times of the state, as sentences.
+    /// Descriptions of the errors in the times of the state.
     var timeViolations: [String] {
         guard let rate = state.pace.rate else { return [] }
         var violations: [String] = []
@@ -46,7 +46,7 @@ extension SmallQueue {
 }
 
 extension SchedulerState {
-    /// Whether something is ready, and nothing but the rate keeps it from starting.
+    /// Whether an operation is ready and only the rate keeps it from starting.
     fileprivate var isStartable: Bool {
         !admission.ready.isEmpty && !isHalted && !permits.isAwaitedBack && width.available > 0
     }

@@ -4,9 +4,9 @@ import TaskOperationsExpectations
 
 /// A queue with a few operations, and the state of the operations, as one value to explore.
 ///
-/// It treats `SchedulerState` as the engine does. Every step before which another thread could run is an event of its own.
-/// Operations are numbers and are added in that order. The dependencies are part of the plan, so that all plans together
-/// cover every order.
+/// The value calls `SchedulerState` as the engine does. Every step before which another thread could run is a separate
+/// event. Operations are numbers and are added in increasing order. The dependencies are part of the plan, so all plans
+/// together cover every order.
 struct SmallQueue {
     /// The events besides adding, starting and ending.
     enum Kind: CaseIterable, Sendable {
@@ -19,14 +19,14 @@ struct SmallQueue {
         let barriers: NumberSet
         let widths: ClosedRange<Int>
         let kinds: Set<Kind>
-        /// How often each operation changes its level: more than once, as it is then back where it was.
+        /// The number of times that each operation changes its level. The second change restores the first level.
         let levelChanges: Int
-        /// How many dependencies are added or removed after the operation was added.
+        /// The number of dependencies that are added or removed after the operation was added.
         let edgeChanges: Int
-        /// How many waits begin in bodies.
+        /// The number of waits that begin in bodies.
         let waits: Int
-        /// The effect of an addition while another operation is queued, if the kind is `room`: it waits, or the other one is
-        /// dropped.
+        /// The effect of adding an operation while another one is queued, if the kinds contain `room`: the new
+        /// operation waits, or one of the two is dropped.
         let overflow: QueueOverflow
 
         init(
@@ -44,7 +44,8 @@ struct SmallQueue {
             self.overflow = overflow
         }
 
-        /// If there is little room, an operation that depends on one which is not added yet may keep that one out forever.
+        /// Whether a plan may contain the dependency. If room is limited, an operation that depends on a later one
+        /// could occupy the room that the later one needs, forever.
         func mayDepend(_ number: Int, on other: Int) -> Bool { other < number || !kinds.contains(.room) }
 
         var policies: QueuePolicies {
@@ -61,7 +62,7 @@ struct SmallQueue {
         case pending
         case executing
         case finished
-        /// It waits for room.
+        /// The operation waits for room.
         case producing
 
         /// Added, and not started.
@@ -73,33 +74,34 @@ struct SmallQueue {
         var dependencies: NumberSet
         /// The operations that its body awaits.
         var awaited = NumberSet()
-        /// Where the queue has it; nil before it is added and after the queue has learnt of its end.
+        /// The operation's slot in the queue; nil before it is added and after the queue has learnt of its end.
         var slot: Int?
         var levelChanges: Int
-        /// For how many steps of time it is in the queue, as far as that makes a difference.
+        /// The number of time steps since the operation was added, up to `oldest`.
         var age = 0
     }
 
-    /// The length of one step of time: it makes one start possible, and an operation rises by a level.
+    /// The length of one time step. In one step the rate permits one more start, and ageing raises an operation by one
+    /// level.
     static let step = Duration.seconds(1)
-    /// How many starts are saved up.
+    /// The number of starts that the rate can accumulate.
     static let burst = 2
-    /// After this number of steps, an operation of any level of these plans has the highest urgency.
+    /// The number of steps after which an operation of any level in these plans has the highest urgency.
     static let oldest = 2
 
     let plan: Plan
     var state: SchedulerState<Int, Int>
     var operations: [Operation]
-    /// How many were added, or refused.
+    /// The number of operations that were added or refused.
     var added = 0
     var edgeChanges: Int
     var waits: Int
-    /// How many operations the rate lets start now.
+    /// The number of operations that the rate permits to start now.
     var tokens = SmallQueue.burst
-    /// Decisions that were wrong.
+    /// Descriptions of wrong decisions.
     var faults: [String] = []
 
-    /// Whether the state is asked why operations wait, which takes longer than all the rest.
+    /// Whether to check the reasons why operations wait. This check takes longer than all others together.
     private let asksForReasons: Bool
 
     var violations: [String] {
@@ -132,7 +134,7 @@ struct NumberSet: Hashable, Sendable {
 
     mutating func remove(_ number: Int) { bits &= ~(1 << number) }
 
-    /// The numbers in it, in order.
+    /// The contained numbers in increasing order.
     var numbers: [Int] { (0..<bits.bitWidth).filter(contains) }
 
     mutating func formUnion(_ other: Self) { bits |= other.bits }
@@ -146,7 +148,7 @@ extension SmallQueue {
         return operation.phase.mayStart && unfinished(operation.dependencies).isEmpty
     }
 
-    /// Whether a number is one of these, or one of the operations for which they wait, directly or through others.
+    /// Whether a number is in `start`, or an operation in `start` waits for it, directly or through others.
     func reaches(_ number: Int, from start: NumberSet) -> Bool {
         var reached = start
         while true {

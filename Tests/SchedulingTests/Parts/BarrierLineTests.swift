@@ -6,7 +6,7 @@ import Testing
 
 @Suite("BarrierLine, beside naive counting", .inTurns)
 struct BarrierLineTests {
-    /// All that has not ended, in the order of arrival.
+    /// All operations that have not ended, in the order of arrival.
     private struct Counting {
         struct Arrival {
             let number: UInt64

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TaskOperations
 
-private final class Target: DeadlineTarget, @unchecked Sendable {  // Used by one thread alone.
+private final class Target: DeadlineTarget, @unchecked Sendable {  // Only one thread uses it.
     let deadline: Duration
     let number: Int
     var deadlinePlace: DeadlinePlace?

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("LimitPlaces", .inTurns)
 struct LimitPlacesTests {
-    /// Semaphores of capacity 1, and the places of one claim in their lines.
+    /// Semaphores of capacity 1, and the places that one claim has in their lines.
     private final class Line {
         var semaphores: [SemaphoreState<Int>]
         var places: LimitPlaces<Int>
@@ -17,7 +17,7 @@ struct LimitPlacesTests {
             places = LimitPlaces(count: count)
         }
 
-        /// Another task takes the permit of a semaphore, if it can.
+        /// Another task takes the permit of a semaphore, if the permit is free.
         func acquire(_ index: Int) -> Bool { semaphores[index].tryAcquire(1) }
 
         func take(at level: PriorityLevel = .medium) -> LimitPlaces<Int>.Attempt {

@@ -17,7 +17,7 @@ struct OperationRunnerTests {
                 await gate.pass()
             } onCancel: {
                 gate.open()
-                // Time enough to leave, for one that does not wait for this to end.
+                // Long enough for a runner that does not wait for this handler to leave.
                 for _ in 0..<100_000 where order.events.isEmpty {}
                 order.record("cancelled")
             }

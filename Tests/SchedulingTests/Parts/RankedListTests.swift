@@ -8,7 +8,7 @@ import Testing
 struct RankedListTests {
     private typealias Entry = RankedList.Entry
 
-    /// A line and an array that is sorted after every insertion.
+    /// A list, and an array that is kept sorted.
     private struct Pair {
         var line = RankedList()
         var sorted: [Entry] = []
@@ -24,7 +24,7 @@ struct RankedListTests {
             sorted.removeFirst()
         }
 
-        /// Drops some entries, of those that are alike perhaps not all.
+        /// Removes some entries. Of several equal entries, it may remove only some.
         mutating func subtract(percent: Int, _ random: inout SeededGenerator) {
             var other = RankedList()
             let unwanted = sorted.indices.filter { _ in random.happens(percent: percent) }
@@ -104,7 +104,7 @@ struct RankedListTests {
     }
 }
 
-/// Every order of the elements.
+/// Returns every permutation of the elements.
 func permutations<Element>(of elements: [Element]) -> [[Element]] {
     if elements.isEmpty { return [[]] }
     return elements.indices.flatMap { index in

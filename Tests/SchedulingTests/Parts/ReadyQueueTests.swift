@@ -24,7 +24,7 @@ struct ReadyQueueTests {
             queue.remove(Entry(arrival: UInt64(slot), slot: slot), at: levels.removeValue(forKey: slot)!)
         }
 
-        /// Removes the first entry. Returns whether it was the right one.
+        /// Removes the first entry. Returns whether it was the expected one.
         mutating func nextIsFirst() -> Bool {
             let first = levels.max { left, right in
                 if left.value != right.value { return left.value < right.value }
@@ -57,8 +57,8 @@ struct ReadyQueueTests {
         }
     }
 
-    /// Removes up to two entries, or changes their levels and perhaps inserts them again. Returns whether the right ones were
-    /// removed.
+    /// Removes up to two entries, or changes their levels and perhaps inserts them again. Returns whether the removed
+    /// entries were the expected ones.
     private func disturb(_ pair: inout Pair, _ random: inout SeededGenerator) -> Bool {
         for _ in 0..<random.number(below: 3) {
             guard let slot = pair.levels.keys.sorted().randomElement(using: &random) else { return true }

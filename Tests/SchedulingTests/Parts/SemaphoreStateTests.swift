@@ -20,7 +20,7 @@ struct SemaphoreStateTests {
 
         var available: Int { max(0, capacity - taken) }
 
-        /// The place of the waiter that is served first.
+        /// The index of the waiter that is served first.
         var first: Int? {
             let highest = waiting.map(\.level).max()
             return waiting.firstIndex { $0.level == highest }
@@ -37,7 +37,7 @@ struct SemaphoreStateTests {
         var state: SemaphoreState<Int>
         var naive: Naive
         var tickets: [Int: SemaphoreState<Int>.Ticket] = [:]
-        /// Weights that were taken and not given back.
+        /// The weights of permits that were acquired and not released.
         var held: [Int] = []
         var served = 0
 
@@ -46,7 +46,7 @@ struct SemaphoreStateTests {
             naive = Naive(capacity: capacity)
         }
 
-        /// Serves all that can be; returns whether both served the same.
+        /// Serves waiters until none can be served. Returns whether both served the same ones.
         mutating func serve() -> Bool {
             while true {
                 let weights = Dictionary(uniqueKeysWithValues: naive.waiting.map { ($0.number, $0.weight) })
@@ -112,7 +112,7 @@ struct SemaphoreStateTests {
         }
     }
 
-    /// Removes a waiter, or tries to after it was served or removed.
+    /// Removes a waiter. The waiter may have been served or removed before.
     private func leave(_ pair: inout Pair, _ random: inout SeededGenerator) {
         guard let (number, ticket) = pair.tickets.sorted(by: { $0.key < $1.key }).randomElement(using: &random)
         else { return }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import TaskOperations
 
-/// The effects that a scheduler's state leaves to be performed.
+/// The effects that a `SchedulerState` requests.
 @Suite("Effects of SchedulerState", .inTurns)
 struct EffectsTests {
     private typealias State = SchedulerState<String, Int>
@@ -116,7 +116,7 @@ struct EffectsTests {
 }
 
 extension SchedulerState {
-    /// The effects of the events since the last call, and those that are decided now.
+    /// Returns the effects of the events since the last call, including those that are computed now.
     fileprivate mutating func settled() -> Effects {
         computeEffects()
         return takeEffects()

@@ -1,6 +1,7 @@
 @testable import TaskOperations
 
-/// A scheduler that is obviously right: one list in the order of arrival, which is searched for everything.
+/// A scheduler that is simple enough to be obviously right: it searches one list, in the order of arrival, for
+/// everything.
 struct NaiveScheduler {
     typealias Status = SchedulerState<Int, Int>.Status
 
@@ -11,27 +12,27 @@ struct NaiveScheduler {
         var weight = 1
         var status = Status.waiting
         var waits = 0
-        /// It gave way to another one, and will end.
+        /// The operation was dropped to make room for another one, and will end.
         var isDropped = false
         var addedAt = 0
 
         var isPending: Bool { !isDropped && (status == .waiting || status == .ready) }
     }
 
-    /// All that has not ended, in the order of arrival.
+    /// All operations that have not ended, in the order of arrival.
     var operations: [Operation] = []
     var width: Int
     var isSuspended: Bool
     var isDraining = false
-    /// The levels that waits for the end of all operations hand on.
+    /// The levels that waits for the end of all operations pass on.
     var endLevels: [PriorityLevel] = []
     var intake = QueueIntake.open
 
     var caps: [PriorityLevel: Int] = [:]
     var time = 0
-    /// So many intervals' worth of time for a start.
+    /// The accumulated time for starts; each start takes `interval` of it.
     var tokens: Int?
-    /// Of the rate, and of ageing.
+    /// The interval of the rate and of ageing.
     static let interval = 10
 
     /// The operations that wait for room.
@@ -78,13 +79,13 @@ struct NaiveScheduler {
         operations.reduce(0) { $0 + ($1.status == .executing && isCounted($1) ? $1.weight : 0) }
     }
 
-    /// How many operations could start now, one after the other.
+    /// The number of operations that could start now, one after another.
     var startableCount: Int {
         isSuspended || nextOfReturning != nil
             ? 0 : min(available, admitted.count, tokens.map { $0 / Self.interval } ?? .max)
     }
 
-    /// Of each level the first one counts; one whose level is full is passed over.
+    /// Only the first operation of each level is a candidate. A level without free permits is skipped.
     var nextStart: Operation? {
         if startableCount == 0 { return nil }
         for next in firstOfLevels {
@@ -124,7 +125,7 @@ struct NaiveScheduler {
         return first(of: open, .firstInFirstOut)
     }
 
-    /// Ready operations that no barrier holds back.
+    /// Ready operations without a barrier that holds them back.
     private var admitted: [Operation] {
         operations.filter { $0.status == .ready && holdingBack($0.id).isEmpty }
     }
@@ -136,7 +137,8 @@ struct NaiveScheduler {
         return before.filter(\.isBarrier).map(\.id)
     }
 
-    /// The last barrier before an operation, and for a barrier everything behind that one; in order of their numbers.
+    /// The last barrier before an operation and, if the operation is a barrier, all operations between the two. Sorted
+    /// by number.
     func nearestHoldingBack(_ id: Int) -> [Int] {
         let before = operations[..<index(id)]
         let barrier = before.lastIndex(where: \.isBarrier)
@@ -145,9 +147,10 @@ struct NaiveScheduler {
         return ((barrier.map { [operations[$0].id] } ?? []) + behind).sorted()
     }
 
-    /// The highest level of the operations and tasks that wait for an operation because of barriers, or for the end of all.
+    /// The highest level of the waiters that an operation holds up: later operations, because of barriers, and tasks
+    /// that wait for the end of all operations.
     func floor(_ id: Int) -> PriorityLevel {
-        // The first that waits for it, and all behind that, which waits for that, or for the same barrier.
+        // The first operation that waits for this one. All later operations wait for that one, or for the same barrier.
         let behind = operations[(index(id) + 1)...]
         let first = behind.firstIndex { $0.isBarrier || self[id].isBarrier } ?? behind.endIndex
         return (operations[first...].map(\.level) + endLevels).max() ?? .background
@@ -170,7 +173,7 @@ struct NaiveScheduler {
 
     var isFull: Bool { queuedCount - freePermitCount >= queuedLimit }
 
-    /// How many more operations the width lets execute.
+    /// The number of further operations that the width permits to execute.
     private var freePermitCount: Int {
         isSuspended ? 0 : max(0, width - operations.count { $0.status != .waiting && $0.status != .ready })
     }
@@ -182,7 +185,7 @@ struct NaiveScheduler {
         operations[operations.count - 1].addedAt = time
     }
 
-    /// Returns whether it is accepted, and the operation that is dropped for it.
+    /// Returns whether the operation is accepted, and the operation that is dropped to make room for it.
     mutating func add(_ operation: Operation) -> (isTaken: Bool, dropped: Int?) {
         var dropped: Int?
         if isFull {
@@ -248,7 +251,7 @@ struct NaiveScheduler {
         return self[id].waits == 0 ? [] : [id]
     }
 
-    // MARK: Looking things up
+    // MARK: Lookups
 
     subscript(id: Int) -> Operation {
         get { operations[index(id)] }

@@ -2,7 +2,7 @@ import TaskOperationsTesting
 
 @testable import TaskOperations
 
-/// A random sequence of events, each of which is legal where it happens. All of it follows from the seed.
+/// A random sequence of events, each of them legal at its position. The seed determines all of it.
 struct SchedulerProgram {
     /// The frequencies of the events, as weights, and the size of the program.
     struct Mix: Sendable, CustomStringConvertible {
@@ -13,21 +13,21 @@ struct SchedulerProgram {
         var percentBarriers = 25
         var percentReady = 70
         var levels = PriorityLevel.allCases
-        /// Where ten operations are added, so often happen these.
+        /// The frequency of changes of readiness, where 10 is that of additions.
         var readiness = 10
         var levelChanges = 4
         var lending = 6
         var ends = 6
-        /// Once a run is in this many steps suspended, resumed, widened, narrowed or shut down.
+        /// The frequency of suspending, resuming, setting the width and shutting down.
         var control = 5
-        /// Everything is compared after this many steps.
+        /// The number of steps between two comparisons of all properties.
         var compareEvery = 1
-        /// How many operations may be pending; nil if nothing limits that.
+        /// The range for the maximum number of pending operations; nil for no maximum.
         var queuedLimits: ClosedRange<Int>?
         var room = 0
-        /// How often levels are limited.
+        /// The frequency of setting a level's cap.
         var caps = 0
-        /// How often time passes; then there are a rate, ageing or both.
+        /// The frequency of time steps. If it is positive, the policies have a rate, ageing or both.
         var time = 0
     }
 
@@ -118,7 +118,7 @@ extension SchedulerProgram {
         return .add(added, level, isBarrier: random.happens(percent: mix.percentBarriers), weight: weight)
     }
 
-    /// Mostly an operation that executes ends, sometimes any.
+    /// Ends an executing operation, or in 25 % of the calls an operation of any status.
     private mutating func ending() -> SchedulerEvent? {
         let anyStatus = random.happens(percent: 25)
         return operation { anyStatus || $0.status == .executing }.map { .end($0.id) }
@@ -177,7 +177,8 @@ extension SchedulerProgram {
         }
     }
 
-    /// The next event that brings the queue nearer to its end; nil at the end. Only the queue decides which operation starts.
+    /// Returns the next event that brings the queue closer to its end; nil at the end. The queue alone decides which
+    /// operation starts.
     private func closingEvent() -> SchedulerEvent? {
         if let dropped = pair.naive.operations.first(where: \.isDropped) { return .end(dropped.id) }
         if let waiting = pair.naive.operations.first(where: { $0.status == .waiting }) {

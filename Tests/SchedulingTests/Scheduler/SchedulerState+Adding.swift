@@ -1,7 +1,7 @@
 @testable import TaskOperations
 
 extension SchedulerState {
-    /// Adds an operation. Returns its slot; nil if the queue does not take it.
+    /// Adds an operation. Returns its slot; nil if the queue does not accept it.
     mutating func add(
         _ element: Element, level: PriorityLevel = .medium, isReady: Bool = false, isBarrier: Bool = false,
         weight: Int = 1
@@ -13,7 +13,7 @@ extension SchedulerState {
     }
 }
 
-// Parts that a plain state has not made yet are empty.
+// Parts of the state that are created on demand; empty if they do not exist yet.
 extension SchedulerState {
     var returning: ReadyQueue { permits.returning }
     var heldBack: ReadyQueue { admission.barriers?.value.heldBack ?? ReadyQueue() }

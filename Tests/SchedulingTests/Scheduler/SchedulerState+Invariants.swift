@@ -1,16 +1,16 @@
 @testable import TaskOperations
 
 extension SchedulerState.Effects {
-    /// The operations to end for a reason.
+    /// The operations to end for the reason.
     func rejected(_ reason: SchedulerState.Rejection.Reason) -> [Element] {
         rejected.filter { $0.reason == reason }.map(\.element)
     }
 }
 
 extension SchedulerState {
-    /// The rules that the state violates, as sentences. Empty if the type is right.
+    /// Descriptions of the invariants that the state violates; empty if the state is consistent.
     ///
-    /// All is counted anew from the records, by the plainest rules there are. Quadratic.
+    /// Recomputes everything from the records by the simplest rules, in O(*n*²) time.
     var violations: [String] {
         var violations: [String] = []
         func check(_ holds: Bool, _ otherwise: @autoclosure () -> String) {
@@ -107,7 +107,7 @@ extension SchedulerState {
         Set(records.slots.filter { limitedOperations.isParked($0) }.map { records[$0].arrival })
     }
 
-    /// Removed entries that are still stored do not accumulate.
+    /// Checks the counts of a line. Removed entries that are still stored must not accumulate.
     private func checkLine(_ name: String, _ line: ReadyQueue, holds count: Int, _ check: Check) {
         check(line.count == count, "\(line.count) stand in the line \(name), and \(count) ought to")
         check(line.isEmpty == (line.first == nil), "the line \(name) has a first and is empty, or has none and is not")
@@ -115,7 +115,7 @@ extension SchedulerState {
         check(entries >= count && entries <= max(2 * count + 1, count + 65), "\(entries) entries for \(count)")
     }
 
-    /// The next operation is the first of all that may start.
+    /// Checks that the next operation is the first of those that may start.
     private func checkDecisions(_ inOrder: [Record], _ check: Check) {
         var asked = self
         let returned = asked.nextReturn().map { records[$0].arrival }
@@ -151,10 +151,11 @@ extension SchedulerState {
         permits.map { weight <= $0.capacity - $0.taken || $0.taken == 0 } ?? true
     }
 
-    /// Whether a level has room for one more.
+    /// Whether a level's cap permits one more operation.
     private func isOpen(_ level: PriorityLevel) -> Bool { fits(1, permits.caps?[level]) }
 
-    /// The highest level of the operations and tasks that wait for an operation because of barriers, or for the end of all.
+    /// The highest level of the waiters that an operation holds up: later operations, because of barriers, and tasks
+    /// that wait for the end of all operations.
     private func floor(of record: Record, _ inOrder: [Record]) -> PriorityLevel {
         let barrier = inOrder.firstIndex { $0.isBarrier && $0.arrival > record.arrival }
         let behind = record.isBarrier ? inOrder.firstIndex { $0.arrival > record.arrival } : barrier

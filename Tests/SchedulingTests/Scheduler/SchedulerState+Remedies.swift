@@ -1,10 +1,10 @@
 @testable import TaskOperations
 
-// The reasons for which an operation does not start are right if it starts once all are gone, and does not as long as one
-// is left.
+// The reasons that the state reports for an operation are right if the operation starts once all of them are removed,
+// and does not start while one of them remains.
 
 extension SchedulerState {
-    /// The errors in the reasons that the state gives, as sentences.
+    /// Descriptions of the errors in the reasons that the state reports.
     var reasonViolations: [String] {
         var violations: [String] = []
         let all = allReasons
@@ -38,7 +38,7 @@ extension SchedulerState {
         if reasons.isEmpty { violations.append("there is no reason") }
         var rest = self
         for reason in reasons { rest.remedy(reason, of: slot) }
-        // Its next reason was hidden by the one before.
+        // The reported reasons may hide further ones.
         var rounds: [[QueueReason]] = []
         while rounds.count < 5, !rest.isNext(slot), rest.records.holds(slot) {
             rounds.append(rest.reasons(of: slot))
@@ -47,9 +47,9 @@ extension SchedulerState {
         if !rest.isNext(slot) { violations.append("it does not start without these, nor without \(rounds)") }
         let isBehind = reasons.contains { if case .turn = $0 { true } else { false } }
         for index in reasons.indices where reasons[index] != .worker {
-            // These reasons are those of the first operation in line, which may weigh more.
+            // These reasons may belong to the first operation in line, which may need more permits than this one.
             if isBehind, reasons[index] == .permits || reasons[index] == .level { continue }
-            // An operation that gets its permits back then may fill the level of one before it.
+            // If an operation gets its permits back, it may fill the level of an operation that is before it.
             if isBehind, permits.caps != nil, !returning.isEmpty { continue }
             if comesNext(slot, without: reasons[..<index] + reasons[(index + 1)...]) {
                 violations.append("it starts though \(reasons[index])")
@@ -66,7 +66,7 @@ extension SchedulerState {
         return rest.isNext(slot)
     }
 
-    /// Whether the operation continues or starts before all others.
+    /// Whether the operation is the next one to continue or start.
     private func isNext(_ slot: Slot) -> Bool {
         var asked = self
         if records[slot].status == .returning { return asked.nextReturn() == slot }
@@ -74,7 +74,7 @@ extension SchedulerState {
         return asked.nextStart(at: level) == slot
     }
 
-    /// Has a reason gone.
+    /// Removes a reason.
     private mutating func remedy(_ reason: QueueReason, of slot: Slot) {
         let (before, record) = (self, records[slot])
         switch reason {

@@ -58,7 +58,7 @@ struct SchedulerStateTests {
         }
     }
 
-    /// Returns whether all was right.
+    /// Runs a program. Returns whether it found no difference.
     private func run(_ program: inout SchedulerProgram, _ seed: Int) -> Bool {
         do {
             try program.run()

@@ -14,32 +14,32 @@ enum SchedulerEvent {
     case startAt(PriorityLevel)
     case refuse(Int)
     case end(Int)
-    /// An executing operation ends, and the next one starts in its place.
+    /// An executing operation ends, and the next one takes its permit and starts.
     case beginWait(Int)
     case endWait(Int)
-    /// The next operation gets its permit back.
+    /// The next operation that waits for its permit gets the permit back.
     case takeReturn
     case shutDown(whenEmpty: Bool)
     /// A task waits for room for an operation.
     case waitForRoom(Int, PriorityLevel)
-    /// It gives that up.
+    /// The task stops waiting for room.
     case stopWaiting(Int)
     case setQueuedLimit(Int)
     case setCap(Int, PriorityLevel)
     case passTime(Int)
-    /// A wait for the end of all begins to hand a level on.
+    /// A wait for the end of all operations begins to pass on its level.
     case endInherits(PriorityLevel)
-    /// It no longer does.
+    /// A wait for the end of all operations stops passing on its level.
     case endDisinherits(PriorityLevel)
 }
 
-/// A `SchedulerState` and a `NaiveScheduler` to which the same happens.
+/// A `SchedulerState` and a `NaiveScheduler` that receive the same events.
 struct SideBySide {
     private(set) var state: SchedulerState<Int, Int>
     private(set) var naive: NaiveScheduler
     private var slots: [Int: Int] = [:]
     private(set) var starts = 0
-    /// The floor of each operation, as far as the state has told to look at it.
+    /// The floor of each operation, updated only when the state reports a change.
     private var floors: [Int: PriorityLevel] = [:]
 
     private var looks = 0
@@ -49,9 +49,9 @@ struct SideBySide {
         naive = NaiveScheduler(width: width, isSuspended: isSuspended, policies: policies)
     }
 
-    /// Has it happen to both.
+    /// Applies an event to both.
     ///
-    /// - Throws: `Disagreement` if they answer differently.
+    /// - Throws: `Disagreement` if the two answer differently.
     mutating func apply(_ event: SchedulerEvent) throws(Disagreement) {
         defer { lookAtFloors() }
         switch event {
@@ -115,7 +115,7 @@ struct SideBySide {
         for id in ids { floors[id] = slots[id].map { state.floor(of: $0) } }
     }
 
-    /// Has operations be added that wait for room, as long as there is any.
+    /// Adds the operations that wait for room, until there is no more room.
     mutating func admit() throws(Disagreement) {
         while true {
             let next = state.nextAdmission()
@@ -195,13 +195,13 @@ struct SideBySide {
 
 // MARK: - Comparing
 
-/// A difference between the state and its plain model.
+/// A difference between the state and the naive scheduler.
 struct Disagreement: Error, CustomStringConvertible {
     let description: String
 }
 
 extension SideBySide {
-    /// Compares all that can be asked.
+    /// Compares all properties of both.
     ///
     /// - Throws: `Disagreement`.
     mutating func compare() throws(Disagreement) {
@@ -228,7 +228,7 @@ extension SideBySide {
             try agree(on: "what holds \(operation.id) back", holdingBack, naive.nearestHoldingBack(operation.id))
         }
         looks += 1
-        // To look into reasons takes longer than all the rest.
+        // The reasons are checked only every eighth time, because this check takes longer than all others together.
         let violations = state.violations + (looks.isMultiple(of: 8) ? state.reasonViolations : [])
         if !violations.isEmpty { throw Disagreement(description: violations.joined(separator: "; ")) }
     }

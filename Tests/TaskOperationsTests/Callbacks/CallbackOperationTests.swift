@@ -10,7 +10,7 @@ private struct Refusal: Error, Equatable {}
 struct CallbackOperationTests {
     private let queue = TaskOperationQueue(maxConcurrentOperationCount: 2)
 
-    /// Keeps a completion as an old API would, until it is called.
+    /// Stores a completion handler until it is called, as an old API does.
     private final class OldAPI<Success: Sendable>: Sendable {
         private let kept = Recorder<CompletionHandler<Success>>()
         let gate = Gate()
@@ -177,7 +177,7 @@ extension CallbackOperationTests {
 // MARK: - Misuse
 
 extension CallbackOperationTests {
-    /// The reports that name an operation. The handler is the process's, so it is set once and for all tests.
+    /// The reports that name an operation. The handler applies to the whole process, so it is set once for all tests.
     private static let reports: Recorder<String> = {
         let reports = Recorder<String>()
         MisuseReport.handler = { reports.record($0) }

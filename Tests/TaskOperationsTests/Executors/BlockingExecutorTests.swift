@@ -32,7 +32,8 @@ struct BlockingExecutorTests {
                     }
                 }
             }
-            // With the pool's threads blocked, this would never run, and nothing would end.
+            // While the threads of the pool are blocked, this task could not run on the pool, and the test would not
+            // end.
             group.addTask {
                 await until { meter.total == count }
                 #expect(executor.threadCount == count)
@@ -70,7 +71,7 @@ struct BlockingExecutorTests {
         let order = Recorder<Int>()
         async let first: Void = executor.run { block(on: gate) }
         let others = (0..<20).map { number in
-            // An immediate task submits its function before the next one is made.
+            // An immediate task submits its function before the next task is created.
             Task.immediate { try await executor.run { order.record(number) } }
         }
         gate.signal()

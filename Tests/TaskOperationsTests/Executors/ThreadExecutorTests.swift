@@ -5,7 +5,7 @@ import TaskOperationsExtras
 import TaskOperationsTesting
 import Testing
 
-/// An actor that lives on a thread of its own.
+/// An actor that runs on its own thread.
 private actor Library {
     let thread: ThreadExecutor
     private(set) var calls = 0

@@ -67,7 +67,7 @@ struct WorkerThreadsTests {
 // MARK: - A system without threads to give
 
 extension WorkerThreadsTests {
-    /// Starts real threads, but refuses the first attempts.
+    /// Returns worker threads that are real, except that the first attempts to start one fail.
     private func threads(refusing count: Int, maxCount: Int, attempts: ConcurrencyMeter) -> WorkerThreads {
         WorkerThreads(name: "scarce", maxCount: maxCount, idleTime: nil) { body in
             attempts.enter()

@@ -6,7 +6,7 @@ import Testing
 @testable import TaskOperations
 @testable import TaskOperationsExtras
 
-/// Durations that people write for "forever", and longer ones.
+/// Durations that are often used for "forever", and longer ones.
 private let longDurations = [Duration.seconds(Int64.max), .seconds(Int64.max) * 15, Duration(attoseconds: .max)]
 
 @Suite("Extreme values: a duration that is too long never passes", .inTurns, .timeLimit(.minutes(10)))
@@ -25,7 +25,7 @@ struct ExtremeValueTests {
         let operation = queue.addOperation([.retry(RetryPolicy { _, _ in pause }), .clock(clock)]) {
             throw WorkFailed(number: 1)
         }
-        // Runs while the permit is lent.
+        // This operation runs while the permit is lent.
         try? await queue.addOperation {}.value
         #expect(!operation.isFinished)
         operation.cancel()
@@ -95,7 +95,7 @@ struct ExtremeValueTests {
         #expect(try await early.value == 1)
     }
 
-    /// In a process of its own, as other tests need clocks too.
+    /// Runs in a separate process, because other tests also need clocks.
     @Test("a delay on more clocks than can be told apart", .prompt)
     func manyClocks() async {
         await #expect(processExitsWith: .success) {

@@ -96,7 +96,7 @@ struct FailureTestsDependencies {
             let other = queues[0].addOperation {}
             let dependent = TaskOperation(dependencies: [dependency]) { dependency.isFinished }
             try queues[1].addOperation(dependent)
-            // It may have started meanwhile, which is refused.
+            // If the operation has already started, the dependency is refused.
             try? dependent.addDependency(other)
             try? dependent.removeDependency(other)
             #expect(try await dependent.value)

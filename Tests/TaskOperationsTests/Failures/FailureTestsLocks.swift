@@ -3,8 +3,8 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-/// Other libraries held a lock while they called user code: while cancelling, resuming or freeing. In each of these
-/// tests, such code calls the library again. If a lock were held, that would deadlock or trap.
+/// Other libraries held a lock while they called user code, for example to cancel, resume or free an object. In each of
+/// these tests, such code calls the library again. If this library held a lock, the call would deadlock or trap.
 @Suite("Faults of other libraries: locks held during calls of user code", .inTurns, .timeLimit(.minutes(10)))
 struct FailureTestsLocks {
     @Test("Elsewhere a lock was held while cancelling: a cancellation handler calls the library")
@@ -89,7 +89,7 @@ struct FailureTestsLocks {
             calls.enter()
             let operation = queue.addOperation {}
             _ = queue.debugDescription
-            operation.cancel()  // so that few are described at once
+            operation.cancel()  // Limits the number of operations that are described at once.
         }
         let special = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, executor: executor))
         let awaited = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, executor: executor))
@@ -110,7 +110,7 @@ struct FailureTestsLocks {
     }
 }
 
-/// Does something when it is freed.
+/// Calls a function when it is freed.
 private final class CallsBack: Sendable {
     private let action: @Sendable () -> Void
 
@@ -121,7 +121,7 @@ private final class CallsBack: Sendable {
     deinit { action() }
 }
 
-/// Does something whenever it is given a job, and passes the job on.
+/// Calls a function each time a job is enqueued, and passes the job on.
 private final class CallingExecutor: TaskExecutor {
     private let action: @Sendable () -> Void
     private let executor = SingleThreadExecutor()

@@ -80,7 +80,7 @@ struct FailureTestsPermits {
         try await expectAllPermits(of: queue)
     }
 
-    /// Expects that exactly as many bodies can execute at once as the width says.
+    /// Expects that the number of bodies that can execute at once equals the width.
     private func expectAllPermits(
         of queue: TaskOperationQueue, sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {

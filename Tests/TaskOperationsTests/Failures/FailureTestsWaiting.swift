@@ -63,7 +63,7 @@ struct FailureTestsWaiting {
                 pending.addOperation { await gate.pass() }
             }
             await until { held.waitingCount == 1000 && gate.arrivals == 1 }
-            // Other tests have threads of their own, but not hundreds.
+            // Other tests may start threads, but not hundreds.
             #expect(try threadCount() < before + 100)
             held.capacity = 10
             gate.open()

@@ -5,11 +5,11 @@ import Testing
 
 @_spi(Lock) @testable import TaskOperations
 
-/// An addition that waits for room inserts an operation before the search for a cycle, and withdraws it if there is one. An
-/// observer is called meanwhile with no lock held, and does the same as another thread might.
+/// An addition that waits for room inserts the operation before it searches for a cycle, and withdraws the operation if
+/// it finds one. In between, an observer is called without any lock, and acts like another thread.
 @Suite("An addition that is refused", .inTurns, .timeLimit(.minutes(10)))
 struct RefusedAdditionTests {
-    /// A queue on which adding `refused` closes a cycle: `refused`, the barrier, `waiting`.
+    /// A queue in which adding `refused` closes the cycle `refused`, barrier, `waiting`.
     private struct Cycle {
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 2)
         let started = Gate()

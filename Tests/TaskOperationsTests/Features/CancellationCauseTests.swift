@@ -10,7 +10,7 @@ struct CancellationCauseTests {
     private let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, executor: .seeded))
     private let clock = ManualClock(on: .seeded)
 
-    /// Runs a body until it is cancelled. Returns the causes before and after that.
+    /// Runs a body until it is cancelled. Returns the causes before and after the cancellation.
     private func cause(
         _ options: OperationOptions = OperationOptions(), _ cancel: (AnyTaskOperation) -> Void
     ) async throws -> [(any Error)?] {

@@ -88,5 +88,5 @@ struct CompletionHandlerTests {
     }
 }
 
-/// Set during a call. A detached task that the call creates does not see it.
+/// True during a call. A detached task that the call creates does not inherit the value.
 @TaskLocal private var withinCancel = false

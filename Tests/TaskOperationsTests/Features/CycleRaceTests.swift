@@ -6,7 +6,7 @@ import Testing
 
 @_spi(Lock) @testable import TaskOperations
 
-/// An executor is called within the call that starts a task. So it can act there as another thread might.
+/// An executor is called within the call that starts a task, so the tests can act there as another thread might.
 @Suite("Dependency cycles that are closed from two sides at once", .inTurns, .timeLimit(.minutes(10)))
 struct CycleRaceTests {
     @Test("An operation is refused if its waiter appears while it is added behind a barrier that waits")
@@ -77,8 +77,8 @@ struct CycleRaceTests {
 
 // MARK: - In the middle
 
-/// An operation during whose addition something is done, after it was found that nothing speaks against it: it raises
-/// a dependency, and that has a task started.
+/// Creates an operation that calls `meddle` during its own addition, after the addition has been checked. The addition
+/// raises a dependency's priority, which starts a task on the meddling executor.
 private func operation(
     _ name: String, dependencies: [AnyTaskOperation] = [], meddle: @escaping @Sendable (AnyTaskOperation) -> Void
 ) -> AnyTaskOperation {
@@ -90,7 +90,8 @@ private func operation(
     return made
 }
 
-/// Does something when it gets its first job, or the first after some, and runs jobs only from then on.
+/// Calls a function when it receives its first job, or the first one after `skipped` jobs. It runs jobs only after
+/// that.
 private final class MeddlingExecutor: TaskExecutor {
     private struct State {
         var held: [UnownedJob] = []

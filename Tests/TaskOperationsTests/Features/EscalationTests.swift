@@ -225,7 +225,7 @@ struct EscalationTests {
         for _ in 0..<40 {
             let queue = TaskOperationQueue(.init(isSuspended: true))
             let operations = (0..<100).map { _ in queue.addOperation(priority: .background) {} }
-            // Some of these have not begun when they are escalated, some wait, and some are just on their way.
+            // When these tasks are escalated, some have not begun, some wait, and some are about to wait.
             let tasks = operations.map { operation in Task(priority: .low) { try await operation.value } }
             for task in tasks { task.escalatePriority(to: .high) }
             let areRaised = await eventually { operations.allSatisfy { $0.effectivePriority == .high } }

@@ -88,7 +88,8 @@ struct ExecutorTests {
                 await Task.yield()
                 return [before, executors.map(\.isCurrent)]
             }
-            // Two by two, so that a body follows one of the same place as well as one of another.
+            // The executor changes after every second operation, so a body may follow one on the same executor or on
+            // another.
             let place = number / 2 % 3
             if place < 2 { operation.runBody(on: executors[place]) }
             try queue.addOperation(operation)

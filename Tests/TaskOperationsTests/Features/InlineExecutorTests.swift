@@ -4,8 +4,8 @@ import Testing
 
 @_spi(Lock) @testable import TaskOperations
 
-/// Nothing here may grow the stack with the number of operations, which is measured, as an overflow depends on the
-/// thread.
+/// The use of the stack must not grow with the number of operations. The tests measure it, because an overflow depends
+/// on the stack size of the thread.
 @Suite("An executor that runs jobs inline", .inTurns, .timeLimit(.minutes(10)))
 struct InlineExecutorTests {
     private static let limit = 250_000
@@ -92,7 +92,7 @@ struct InlineExecutorTests {
     }
 }
 
-/// How far apart on the stack of one thread something was called.
+/// Measures the distance between the highest and the lowest call on the stack of one thread.
 private final class StackDepth: Sendable {
     private let addresses = Lock<[UInt: (lowest: UInt, highest: UInt)]>([:])
 

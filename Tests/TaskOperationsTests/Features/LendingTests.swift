@@ -213,7 +213,8 @@ struct LendingTests {
         let need = TaskOperation {}
         let elsewhere = TaskOperationQueue(maxConcurrentOperationCount: 2)
         let first = elsewhere.addOperation(dependencies: [need]) { await gate.pass() }
-        // The second wait is noted, and hands on its priority: that calls the handler, which has the permit lent.
+        // The second wait is registered and passes on its priority. That calls the escalation handler, which makes the
+        // body lend its permit.
         let second = elsewhere.addOperation(priority: .low) {
             await withEscalationHandler {
                 await gate.pass()

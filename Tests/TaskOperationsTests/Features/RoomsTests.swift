@@ -4,7 +4,8 @@ import Testing
 
 @Suite("The rooms of the library", .inTurns)
 struct RoomsTests {
-    /// The rooms of each module. A room may refer to itself, to those behind it and to those beside it.
+    /// The rooms of each module. A room may refer to itself, to the rooms of later groups, and to the rooms of its own
+    /// group.
     private static let modules = [
         "TaskOperations": [
             ["Policies"], ["Queue"], ["Running", "Synchronization", "Operation"], ["Scheduling"], ["Support"],
@@ -15,7 +16,7 @@ struct RoomsTests {
         ],
     ]
 
-    /// References in the other direction, which remain: options begin timers and wrap bodies.
+    /// References in the opposite direction that are allowed: options begin timers and wrap bodies.
     private static let exceptions: [String: Set<String>] = [
         "Operation/AnyTaskOperation+Delay.swift": ["startNew"],
         "Operation/AnyTaskOperation+Options.swift": ["OperationTimers"],
@@ -23,10 +24,10 @@ struct RoomsTests {
         "Operation/TaskOperation.swift": ["runWithPolicies"],
     ]
 
-    /// Members of the standard library that a room has, too.
+    /// Names of members that both a room and the standard library declare.
     private static let standardMembers: Set = ["cancel", "compactMap", "contains", "isCancelled", "removeFirst", "set"]
 
-    /// The modules of the package that each may import.
+    /// The modules of the package that each module may import.
     private static let imports: [String: Set<String>] = [
         "TaskOperations": [],
         "TaskOperationsExtras": ["TaskOperations"],
@@ -88,7 +89,7 @@ extension RoomsTests {
         let path: String
         let code: String
 
-        /// The types that it declares, except nested ones, whose names are alike in many places.
+        /// The declared types except nested ones, because several files declare nested types of the same name.
         var types: [String] {
             code.matches(
                 of:
@@ -107,7 +108,7 @@ extension RoomsTests {
             .map { String($0.1) }
         }
 
-        /// All that it declares, with parameters.
+        /// The names of all declarations and parameters.
         var names: [String] {
             code.matches(of: /\b(?:func|var|let|case|enum|struct|class) (\w+)|(\w+):/).map { String($0.1 ?? $0.2!) }
         }
@@ -117,14 +118,14 @@ extension RoomsTests {
         var usedMembers: Set<String> { Set(code.matches(of: /\.(\w+)/).map { String($0.1) }) }
     }
 
-    /// The rooms that declare each name.
+    /// Returns the rooms that declare each name.
     private static func rooms(of sources: [Source], _ names: (Source) -> [String]) -> [String: Set<Int>] {
         sources.reduce(into: [:]) { rooms, source in
             for name in names(source) { rooms[name, default: []].insert(source.room) }
         }
     }
 
-    /// The code of the files of a folder, without comments and strings.
+    /// Returns the code of the files in a folder, without comments and strings.
     private static func sources(of path: String) throws -> [String: String] {
         let folder = folder.appending(path: path)
         let paths = try FileManager.default.subpathsOfDirectory(atPath: folder.path)

@@ -22,7 +22,7 @@ struct ScopeTests {
                 let sleeping = queue.addOperation { try await ManualClock(on: .seeded).sleep(for: .seconds(1)) }
                 let behind = queue.addOperation(dependencies: [sleeping]) { done.record(1) }
                 last.record(behind)
-                // The body may end, or be told by an error of its own: the failure is thrown in either case.
+                // This wait may throw an error of its own. The scope throws the failure in either case.
                 try await behind.value
             }
         }

@@ -3,12 +3,13 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-/// A worker takes its next operation when one ends. Every change during a body takes effect before the next start.
+/// A worker takes its next operation when one ends. A change that is made during a body takes effect before the next
+/// start.
 @Suite("A change in a body takes effect before the next start", .inTurns, .timeLimit(.minutes(10)))
 struct StartingNextTests {
     private static let count = 24
     private static let all = Array(0..<count)
-    /// All places of a run of operations of one worker.
+    /// All positions in the sequence of operations that one worker runs.
     private static let positions = Array(0..<22)
 
     @Test("Nothing starts once the queue is suspended", arguments: positions)
@@ -102,7 +103,7 @@ struct StartingNextTests {
         #expect(starts == Self.all)
     }
 
-    /// The order of the starts if there is a change while one operation executes.
+    /// Returns the order of the starts if a change is made while one operation executes.
     private func starts(_ position: Int, _ happen: @escaping @Sendable (Scene) -> Void) async throws -> [Int] {
         let scene = Scene(position, happen)
         scene.queue.isSuspended = false
@@ -139,7 +140,7 @@ struct StartingNextTests {
     }
 }
 
-/// A suspended queue of width 1 with operations, in one of which something happens.
+/// A suspended queue of width 1 with operations. One of the operations calls a function.
 private final class Scene: Sendable {
     let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, isSuspended: true))
     private let made = Lock<[AnyTaskOperation]>([])

@@ -97,7 +97,7 @@ struct StartingTests {
             return [own, given]
         }.value
         #expect(seen[1] == .background)
-        // The caller itself is raised when this test awaits it, which may be before it adds the operation.
+        // Awaiting the caller's task raises its priority, possibly before the caller adds the operation.
         #expect(seen[0] == .low || seen[0] == .medium)
     }
 

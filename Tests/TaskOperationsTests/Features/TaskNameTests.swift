@@ -36,7 +36,7 @@ struct TaskNameTests {
         }
     }
 
-    // In Swift 6.3, a child task with a name does not inherit the preference of its parent for an executor.
+    // In Swift 6.3, a child task with a name does not inherit its parent's executor preference.
     @Test("a scope with a name runs bodies on the executor that its task prefers", .seeds(20))
     func preferredExecutor() async throws {
         let executor = try #require(SeededExecutor.current)

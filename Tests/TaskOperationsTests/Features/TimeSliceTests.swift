@@ -21,7 +21,8 @@ struct TimeSliceTests {
         let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 40, executor: executor))
         for _ in 0..<800 { queue.addOperation { try await Task.sleep(for: .milliseconds(2)) } }
         try await queue.waitUntilAllOperationsAreFinished()
-        // One for each body after its sleep, and one for each worker; with a yield after each body it were twice that.
+        // There is one job for each body after its sleep, and one for each worker. A yield after each body would double
+        // the number.
         #expect(executor.count < 800 * 3 / 2)
     }
 
@@ -41,7 +42,7 @@ struct TimeSliceTests {
     }
 }
 
-/// Has workers let others run after each body, and counts the jobs.
+/// An executor that makes workers yield after each body, and counts its jobs.
 private final class ImpatientExecutor: SliceDecidingExecutor {
     let jobs = JobCounter()
 

@@ -47,7 +47,7 @@ struct WaitCycleTests {
         for body in bodies { try TaskOperationQueue(maxConcurrentOperationCount: 1).addOperation(body) }
         for body in bodies { _ = await body.result }
         let refusals = bodies.compactMap { $0.refusal?.waitCycle }
-        // The refused body fails with its refusal, and those that await it fail with the same in turn.
+        // The body whose wait was refused fails with that error, and the bodies that await it fail with the same error.
         #expect(refusals.count == 3)
         #expect(Set(refusals).count == 1)
         #expect(refusals[0].count == 4)
@@ -88,7 +88,7 @@ struct WaitCycleTests {
 
     @Test("Waiting for all in one's own queue is refused", .prompt)
     func waitingForTheOwnQueue() async throws {
-        // In a process of its own, as nothing could free the body if it were not refused.
+        // Runs in a separate process: if the wait were not refused, nothing could end the body.
         await #expect(processExitsWith: .success) {
             let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
             let own = queue.addOperation(name: "own") { try await queue.waitUntilAllOperationsAreFinished() }
@@ -205,7 +205,8 @@ struct WaitCycleTests {
         #expect(bodies.contains { $0.refusal?.waitCycle?.count == 5 })
     }
 
-    /// Operations whose bodies each await the next one, and the last the first, once all of them have started.
+    /// Returns operations whose bodies each await the next one. The last one awaits the first, once all of them have
+    /// started.
     private func waitingInARing(_ count: Int) -> [TaskOperation<Void>] {
         let gate = Gate()
         let known = Recorder<TaskOperation<Void>>()
@@ -227,11 +228,12 @@ struct WaitCycleTests {
     @Test("An operation of a scope that begins before its place is known cannot await the body that opened the scope")
     func awaitingTheBodyOfItsScope() async throws {
         let (gate, refusals) = (Gate(), Recorder<[String?]?>())
-        // It begins within the call that adds it.
+        // With this executor, the body begins within the call that adds the operation.
         let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, executor: InlineExecutor()))
         let other = TaskOperationQueue().addOperation { await gate.pass() }
         let body = queue.addOperation(name: "body") {
-            // From here on the body ranks below its permit, and the operations of the scope below the body.
+            // After this wait, the body has a lower rank than its permit, and the scope's operations have lower ranks
+            // than the body.
             try await other.value
             try await withTaskOperationQueue { scope in
                 let body = AnyTaskOperation.current!
@@ -245,7 +247,7 @@ struct WaitCycleTests {
     }
 }
 
-/// The cycle for which a wait is refused; nil if it is not.
+/// Waits for an operation. Returns the cycle because of which the wait is refused; nil if it is not refused.
 private func refusedWait(for operation: AnyTaskOperation) async -> [String?]? {
     do {
         try await operation.waitUntilFinished()

@@ -133,7 +133,7 @@ struct StrictlySerialQueueTests {
             gate.open()
             try await awaited.value
         }
-        // On one thread, the body reaches its wait before anything else runs.
+        // All tasks share one thread, so the body reaches its wait before anything else runs.
         await gate.pass()
         #expect(throws: TaskOperationError.self) { try queue.addOperation(awaited) }
         try TaskOperationQueue(.init(executor: .seeded)).addOperation(awaited)

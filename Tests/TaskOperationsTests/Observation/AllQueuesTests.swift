@@ -4,7 +4,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-/// In a process of their own, because an observer of all queues changes the work of the other tests' queues.
+/// Each test runs in a separate process, because an observer of all queues affects the queues of other tests.
 @Suite("Observers of all queues", .inTurns, .prompt, .timeLimit(.minutes(10)))
 struct AllQueuesTests {
     @Test("they observe scopes, operations without a queue, and queues that are created later")

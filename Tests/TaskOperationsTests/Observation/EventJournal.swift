@@ -3,7 +3,7 @@ import TaskOperations
 import TaskOperationsDiagnosis
 import TaskOperationsTesting
 
-/// Records its events, and finds errors in their order.
+/// Records the events of an observer, and finds errors in their order.
 final class EventJournal: TaskOperationObserver {
     private let recorder = Recorder<TaskOperationEvent>()
     private let isCalled = Atomic(false)
@@ -24,13 +24,13 @@ final class EventJournal: TaskOperationObserver {
 
     var events: [TaskOperationEvent] { recorder.events }
 
-    /// The events of one operation, as text.
+    /// Returns the events of one operation as text.
     func story(of operation: AnyTaskOperation) -> [String] {
         events.filter { $0.operation === operation }.map { "\($0.kind)" }
     }
 
-    /// The errors in the events of each queue and of each operation; for an observer of one queue, also whether two threads
-    /// called it at once.
+    /// Returns the errors in the events of each queue and of each operation. For an observer of one queue, also reports
+    /// if two threads called it at once.
     func faults(ofOneQueue: Bool = true) -> [String] {
         var faults: [String] = []
         if ofOneQueue, overlaps.load(ordering: .relaxed) > 0 { faults.append("it was called by two threads at once") }
@@ -48,7 +48,7 @@ final class EventJournal: TaskOperationObserver {
         return faults
     }
 
-    /// The errors in the events of one operation.
+    /// Returns the errors in the events of one operation.
     private static func faults(of story: [TaskOperationEvent]) -> [String] {
         var place = Place.unknown
         for event in story {

@@ -159,7 +159,8 @@ struct EventTests {
         let journal = EventJournal { if $0.number == 1 { isDone.wait() } }
         queue.addObserver(journal)
         let gate = Gate()
-        // It tells of the addition and the end itself, and is no worker, which would have the next operation in hand.
+        // This thread delivers the events of the addition and the end itself. It is not a worker, which would also hold
+        // the next operation.
         let error = SystemThread.start(name: "blocked") {
             queue.addOperation {}.cancel()
             gate.open()

@@ -7,8 +7,6 @@ import Testing
 
 @Suite("Observers under hostile conditions", .inTurns, .timeLimit(.minutes(10)))
 struct HostileObserverTests {
-    /// Runs each job in the call that enqueues it.
-
     /// Calls the library when it is freed.
     private final class CallingWitness: Sendable {
         private let queue: TaskOperationQueue

@@ -6,7 +6,7 @@ import TaskOperationsExtras
 import TaskOperationsTesting
 import Testing
 
-/// Stalls on purpose. The report of each names its cause.
+/// Deliberate stalls. The report of each one names the cause.
 @Suite("A stalled queue names the cause", .inTurns, .timeLimit(.minutes(10)))
 struct StallTests {
     private let clock = ManualClock()
@@ -88,7 +88,7 @@ struct StallTests {
             await clock.waitForSleepers(sleeper)
             clock.advance(by: .seconds(10))
         }
-        // The next look would come with the end of the pause.
+        // The next check would be at the end of the pause.
         watching.cancel()
         await watching.value
         clock.advance(by: .seconds(10))
@@ -240,7 +240,7 @@ struct StallTests {
 
     // MARK: Looking
 
-    /// The first report, after ten seconds.
+    /// Returns the first report, after ten seconds.
     private func report(of queue: TaskOperationQueue? = nil) async throws -> StallReport {
         var reports = (queue ?? self.queue).stalls(longerThan: .seconds(10), clock: clock).makeAsyncIterator()
         await clock.waitForSleepers(1)
@@ -253,7 +253,7 @@ struct StallTests {
     }
 }
 
-/// In a process of its own, because it uses all threads of the pool.
+/// Runs in a separate process, because it occupies all threads of the pool.
 @Suite("A queue that is stalled by a blocked pool", .inTurns, .prompt, .timeLimit(.minutes(10)))
 struct BlockedPoolTests {
     @Test("operations that wait for a thread, and those that block all, name the blocked pool")
@@ -270,7 +270,7 @@ struct BlockedPoolTests {
         Task.detached(executorPreference: executor) {
             for await report in blocking.stalls(longerThan: .milliseconds(500)) where report.isPoolBlocked {
                 reports.record(report)
-                // Not before, as it could start while a thread is left.
+                // Added only now: before the stall, the operation could start on a free thread.
                 waiting.addOperation(name: "starved") {}
                 return
             }

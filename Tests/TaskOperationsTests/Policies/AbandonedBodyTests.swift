@@ -98,7 +98,7 @@ struct AbandonedBodyTests {
         #expect(gate.arrivals == 1)
     }
 
-    /// Rule 12 holds also for a body that was abandoned.
+    /// Rule 12 also applies to a body that was abandoned.
     @Test("an abandoned body that awaits an operation of its own queue lends its permit, and has it back")
     func waitsAfterwards() async throws {
         let (gate, meter, last) = (Gate(), ConcurrencyMeter(), Gate())
@@ -225,7 +225,7 @@ struct AbandonedBodyTests {
             await until { clock.sleeperCount == 1 }
             clock.advance(by: .seconds(1))
             #expect(await timedOut(operation) == .seconds(1))
-            // The permit is lent only if the awaited operation needs it.
+            // The permit is lent only if the awaited operation needs a permit of the same queue.
             let blocking = Gate()
             let meanwhile = queue.addOperation { await meter.measure { await blocking.pass() } }
             if needsPermit { await blocking.waitForArrivals(1) } else { await letOthersRun() }

@@ -104,7 +104,7 @@ struct DelayTests {
                 queue.addOperation([.delay(delay), .clock(SuspendingClock())]) {},
                 queue.addOperation([.delay(delay), .clock(clock)]) {},
             ]
-            // This delay begins after the sleeper has begun to sleep for the others.
+            // This delay begins while the sleeper already sleeps for the other delays.
             try await queue.addOperation(.delay(.milliseconds(1))) {}.value
             await until { clock.sleeperCount == 1 }
             for operation in operations {
@@ -120,7 +120,7 @@ struct DelayTests {
         try await delay(on: 20)
     }
 
-    /// In a process of its own, as other tests need clocks too.
+    /// Runs in a separate process, because other tests also need clocks.
     @Test("more clocks than can be told apart delay all the same", .prompt)
     func tooManyClocks() async {
         await #expect(processExitsWith: .success) {
@@ -156,7 +156,7 @@ struct DelayTests {
             weakOperation = operation
             operation.cancel()
         }
-        // A worker that looks at the queue may hold it for a moment.
+        // A worker that accesses the queue may retain it for a moment.
         await until { weakOperation == nil }
         #expect(queue.operationCount == 100)
         queue.cancelAllOperations()
@@ -200,7 +200,7 @@ struct DelayTests {
     }
 }
 
-/// A clock that is a value around another.
+/// A clock that wraps another clock in a structure.
 private struct WrappedClock: Clock {
     let base: ManualClock
     var now: ManualClock.Instant { base.now }
@@ -211,7 +211,7 @@ private struct WrappedClock: Clock {
     }
 }
 
-/// A clock that does not move, and does not sleep.
+/// A clock whose time does not change and whose sleeps end at once.
 private struct BadClock: Clock {
     struct Failure: Error {}
 

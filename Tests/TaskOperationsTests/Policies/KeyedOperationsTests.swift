@@ -52,7 +52,7 @@ struct KeyedOperationsTests {
         requests[2].cancel()
         #expect(requests[2].operation.isCancelled)
         #expect(keyed.count == 0)
-        // The cancelled body is still about to end.
+        // The cancelled body has not ended yet.
         let again = keyed.request("key") { 2 }
         #expect(again.operation !== requests[2].operation)
         #expect(try await again.value == 2)
@@ -74,9 +74,10 @@ struct KeyedOperationsTests {
                 order.record(number)
             }
         }
-        // The executor has one thread: all of them wait by the time it runs this.
+        // The executor has one thread and runs its jobs in order, so all tasks wait before it runs this one.
         await Task(executorPreference: executor) { request.cancel() }.value
-        // Awaiting a task may escalate it, which changes the order of the executor.
+        // The test does not await the tasks here: awaiting may escalate a task, which would change the executor's
+        // order.
         #expect(await eventually { order.events.count == 20 })
         #expect(order.events == Array(0..<20))
         for task in waiting { await task.value }
@@ -288,7 +289,7 @@ struct KeyedOperationsTests {
             }
         }
         try await queue.waitUntilAllOperationsAreFinished()
-        // Handlers of operations that were cancelled before the start have tasks of their own.
+        // Handlers of operations that were cancelled before their start run in separate tasks.
         await until { keyed.count == 0 }
         #expect(meter.most <= 3)
         let together = Gate()

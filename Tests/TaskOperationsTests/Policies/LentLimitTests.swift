@@ -133,7 +133,8 @@ struct LentLimitTests {
         }
         try queue.addOperation(operation)
         await gate.waitForArrivals(1)
-        // The test checks no outcome. Whether the wait is refused depends on which body is first.
+        // The test does not check the outcome, because it depends on the order of the bodies whether the wait is
+        // refused.
         await letOthersRun()
         gate.open()
         await clock.waitForSleepers(1)

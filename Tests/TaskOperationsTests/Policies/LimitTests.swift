@@ -178,7 +178,7 @@ struct LimitTests {
         #expect(limit.available == 1)
     }
 
-    /// Why an operation that is first in line for its limit cannot start.
+    /// The reason why an operation that is first in line for its limit cannot start.
     enum Obstacle: CaseIterable, Sendable {
         case heavyOperation, permits, cap, rate, suspension
     }

@@ -4,7 +4,7 @@ import TaskOperationsExtras
 import TaskOperationsTesting
 import Testing
 
-/// Each pair of options, with each way of adding: both options have their effect.
+/// Each pair of options, with each way of adding an operation. Both options must have their effect.
 @Suite("Options compose", .inTurns, .timeLimit(.minutes(10)))
 struct OptionPairTests {
     @Test("Each pair of options has both effects", .seeds(2), arguments: AddingWay.allCases)
@@ -24,7 +24,7 @@ struct OptionPairTests {
     @Test("The defaults of a queue have the effect of options", .seeds(2), arguments: CheckedOption.allCases)
     func defaults(option: CheckedOption) async throws {
         if option == .name || option == .dependency { return }
-        // Rounds have delays of their own.
+        // A repetition sets the delay of each round itself.
         for way in AddingWay.allCases where option != .delay || way != .repeating {
             try await OptionCheck(way, [option], areDefaults: true).run()
         }
@@ -60,7 +60,7 @@ enum CheckedOption: CaseIterable, Sendable {
     case name, priority, weight, limit, dependency, delay, startLimit, endLimit, timeLimit, attemptTimeLimit, retry
 }
 
-/// Adds an operation with options in one way, lets it run twice, and looks for the effect of each option.
+/// Adds an operation with options in one way, lets it run twice, and checks the effect of each option.
 private struct OptionCheck {
     private struct Doubled: TaskOperationBody {
         let work: @Sendable () async throws -> Int
@@ -128,7 +128,8 @@ private struct OptionCheck {
             #expect(!operation.isReady, "\(label)")
             clock.advance(by: .seconds(1))
         }
-        // The body sleeps: each attempt ends by its own limit, the operation by the first limit of all.
+        // The body sleeps. Each attempt ends at its own limit, and the operation ends at the earliest of the other
+        // limits.
         let isLimited = has(.endLimit) || has(.timeLimit) || has(.attemptTimeLimit)
         let attemptCount = has(.retry) ? 3 : 1
         for number in 1...(has(.attemptTimeLimit) ? attemptCount : 1) {
@@ -138,7 +139,7 @@ private struct OptionCheck {
             if isLimited { clock.advance(by: .seconds(has(.attemptTimeLimit) ? 10 : 60)) }
         }
         if !isLimited {
-            // Every attempt fails by itself.
+            // Every attempt ends with the body's own error.
             for number in 2..<(attemptCount + 1) {
                 clock.advance(by: .seconds(1000))
                 await until { starts.events.count == number }
@@ -181,7 +182,7 @@ private struct OptionCheck {
             try queue.addOperation(operation)
             return try await operation.value
         case .late:
-            // The name is the only option of the operation itself.
+            // Only the name is passed to the initializer.
             let operation = TaskOperation(name: has(.name) ? "named" : nil) { try await work() }
             try operation.addOptions(options)
             try queue.addOperation(operation)
@@ -193,7 +194,7 @@ private struct OptionCheck {
         case .key:
             return try await KeyedOperations<Int, Int>(queue: queue).value(for: 1, options) { try await work() }
         case .repeating:
-            // The repetition itself runs on no queue, and so not under the seed.
+            // The loop of the repetition runs on no queue, so the seed does not determine its order.
             queue.addRepeating(options, every: .seconds(10_000), times: 1) { _ = try await work() }
             try await (queue.operations.last as? TaskOperation<Void>)?.value
             return 0

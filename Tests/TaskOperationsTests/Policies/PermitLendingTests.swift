@@ -148,7 +148,7 @@ struct PermitLendingTests {
 
 @Suite("A queue that never lends permits", .inTurns, .timeLimit(.minutes(10)))
 struct NeverLendingTests {
-    /// The wait of the awaited operation's body.
+    /// The kind of wait in the awaited operation's body.
     enum Wait: CaseIterable, Sendable {
         case lendsByHand, pausesBetweenAttempts, isGroup
     }

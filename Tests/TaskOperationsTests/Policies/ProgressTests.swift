@@ -71,7 +71,7 @@ struct ProgressTests {
         }
     }
 
-    /// The progress of a queue that ran one operation and is gone, and the address that the queue had.
+    /// Returns the progress of a queue that ran one operation and was freed, and the former address of the queue.
     private func progressOfReleasedQueue() async -> (updates: ProgressUpdates, address: ObjectIdentifier) {
         let queue = TaskOperationQueue()
         let updates = queue.progressUpdates

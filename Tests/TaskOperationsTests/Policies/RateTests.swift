@@ -28,7 +28,7 @@ struct RateTests {
             .init(maxConcurrentOperationCount: 8, rate: .one(per: .seconds(10), burst: 2), clock: clock))
         let recorder = Recorder<Duration>()
         for _ in 0..<10 { queue.addOperation { recorder.record(clock.now.offset) } }
-        // The rate that is set at a second, after the starts of that second.
+        // The rates to set, by second. Each is set after the starts of its second.
         let changes: [Int: OperationRate?] = [
             4: OperationRate.one(per: .seconds(1), burst: 1), 7: OperationRate.one(per: .seconds(20), burst: 3),
             47: OperationRate?.none,
@@ -41,7 +41,7 @@ struct RateTests {
         for second in 0...50 {
             #expect(await areStarted(by: second))
             if let rate = changes[second] { queue.rate = rate }
-            // One of three tokens is missing, and two are there at once.
+            // The new rate has three tokens. One of them is used up, so two operations start at once.
             if second == 7 { times += [7, 7, 27, 47] }
             if second == 47 { times.append(47) }
             #expect(await areStarted(by: second))
@@ -301,7 +301,7 @@ struct AgeingTests {
     }
 }
 
-/// A clock whose first sleeps end at once, and whose later sleeps move its time to their end.
+/// A clock whose first sleeps end too early. Its later sleeps advance its time to their end.
 private final class EarlySleepClock: Clock {
     typealias Instant = ManualClock.Instant
 
@@ -324,7 +324,7 @@ private final class EarlySleepClock: Clock {
     }
 }
 
-/// A clock that moves by a step each time it is read, and whose sleeps move it to their end.
+/// A clock that advances by one step each time it is read. A sleep advances it to the end of the sleep.
 private final class MovingClock: Clock {
     typealias Instant = ManualClock.Instant
 
@@ -350,7 +350,7 @@ private final class MovingClock: Clock {
     }
 }
 
-/// A clock that leaps in both directions, and whose sleepers wake only if they are cancelled.
+/// A clock that jumps forwards and backwards, and whose sleeps end only if they are cancelled.
 private final class JumpingClock: Clock {
     typealias Instant = ManualClock.Instant
 

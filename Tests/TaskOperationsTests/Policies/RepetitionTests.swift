@@ -127,7 +127,7 @@ struct RepetitionTests {
             queue.isSuspended = true
             fill(queue)
             gate.open()
-            // The next round was refused, and the repetition sleeps until the time of that round.
+            // The queue refused the next round, and the repetition sleeps until the time of that round.
             await clock.waitForSleepers(1)
             if missed == .skip {
                 try await resume(queue)
@@ -171,7 +171,7 @@ struct RepetitionTests {
         await #expect(throws: CancellationError.self) { try await repetition.value }
     }
 
-    /// Adds operations until one of them is pending and there is no room for another.
+    /// Adds operations until one of them is pending and the queue has no more room.
     private func fill(_ queue: TaskOperationQueue) {
         for _ in 0..<3 { queue.addOperation {} }
     }
@@ -186,8 +186,8 @@ struct RepetitionTests {
         await #expect(processExitsWith: .success) {
             let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)
             var growths: [Int] = []
-            // New threads and growing tables allocate, too, but only for a while. If a round leaves memory allocated,
-            // each round leaves at least 16 bytes.
+            // New threads and growing tables also allocate memory, but only for a while. If a round leaves memory
+            // allocated, it leaves at least 16 bytes each time.
             while growths.count < 20, growths.last ?? .max >= 40_000 {
                 let before = heapInUse ?? 0
                 try await queue.addRepeating(every: .nanoseconds(1), times: 5000) {}.value

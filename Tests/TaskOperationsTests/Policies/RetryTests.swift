@@ -157,7 +157,7 @@ struct RetryTests {
         #expect(Set(first).count > 15)
     }
 
-    /// The pauses of a policy, on a clock that does not wait.
+    /// Returns the pauses of a policy, measured with a clock that does not wait.
     private func pauses(_ policy: RetryPolicy) async throws -> [Duration] {
         let pauses = Recorder<Duration>()
         let operation = TaskOperation { throw WorkFailed() }
@@ -190,7 +190,7 @@ struct RetryTests {
     }
 }
 
-/// A clock whose sleeps all fail, at once.
+/// A clock whose sleeps all throw at once.
 struct HastyClock: Clock {
     struct Failure: Error {}
 

@@ -70,7 +70,7 @@ struct TimeLimitTests {
             try await clock.sleep(for: .seconds(60))
         }
         await until { clock.sleeperCount == 2 }
-        // Both limits pass at once. The limit that should have passed first counts.
+        // Both limits pass in the same step of the clock. The earlier one is reported.
         clock.advance(by: .seconds(60 - 1))
         #expect(await timedOut(operation) == .seconds(earliest))
     }
@@ -197,7 +197,7 @@ struct TimeLimitTests {
         }
         await until { clock.sleeperCount == 2 }
         clock.advance(by: .seconds(86_400 * 365 * 100))
-        // Whichever of the two sleeps the clock ends first.
+        // The outcome depends on the order in which the clock ends the two sleeps.
         _ = await late.result
         let none = queue.addOperation([.ending(within: .zero), .clock(clock)]) {
             try await clock.sleep(for: .seconds(1))
@@ -246,7 +246,7 @@ struct TimeLimitTests {
     }
 }
 
-/// The limit that an operation exceeded.
+/// Returns the limit that an operation exceeded; nil if it exceeded none.
 func timedOut<Success>(_ operation: TaskOperation<Success>) async -> Duration? {
     if case .failure(let error) = await operation.result {
         (error as? TaskOperationError)?.timedOut?.limit

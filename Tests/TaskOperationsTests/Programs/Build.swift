@@ -4,8 +4,8 @@ import TaskOperationsExtras
 import TaskOperationsTesting
 import Testing
 
-/// Builds targets that find their dependencies while they build, each once, four at a time. Targets that await others lend
-/// their permits.
+/// Builds targets that find their dependencies while they are built. Each target is built once, at most four at a time.
+/// Targets that await others lend their permits.
 private struct Builder {
     let compile: @Sendable (_ target: String, _ dependencies: [String]) async throws -> String
     let dependencies: @Sendable (_ target: String) async throws -> [String]
@@ -20,7 +20,7 @@ private struct Builder {
     }
 }
 
-/// The same with an actor. The width holds for compilers only, and a cycle of targets never ends.
+/// The same program with an actor. Only compilers count towards the width, and a cycle of targets never ends.
 private actor PlainBuilder {
     let compile: @Sendable (_ target: String, _ dependencies: [String]) async throws -> String
     let dependencies: @Sendable (_ target: String) async throws -> [String]
@@ -42,7 +42,7 @@ private actor PlainBuilder {
         return try await withTaskCancellationHandler {
             try await build.value
         } onCancel: {
-            // Cancels the build for all that await it.
+            // Cancels the build for all tasks that await it.
             build.cancel()
         }
     }

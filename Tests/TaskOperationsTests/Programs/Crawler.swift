@@ -4,8 +4,8 @@ import TaskOperationsExtras
 import TaskOperationsTesting
 import Testing
 
-/// Visits every page that can be reached from a start: eight requests at once, two for each host, 1,000 a second,
-/// three attempts of at most 10 s each.
+/// Visits every page that can be reached from a start page. It makes at most eight requests at once, two per host and
+/// 1,000 per second. Each request has three attempts of at most 10 s.
 private struct Crawler {
     struct Page: Hashable, Sendable {
         let host: String
@@ -34,8 +34,9 @@ private struct Crawler {
     }
 }
 
-/// The same with task groups, without the rate and the time limit of an attempt. The two widths need two semaphores, whose
-/// order has to be the same everywhere, and a page that waits for its host holds one of the eight permits.
+/// The same program with task groups, but without the rate and the time limit of an attempt. The two widths need two
+/// semaphores that must be acquired in the same order everywhere. A page that waits for its host holds one of the eight
+/// permits.
 private struct PlainCrawler {
     let fetch: @Sendable (Crawler.Page) async throws -> [Crawler.Page]
 
@@ -94,7 +95,7 @@ private struct PlainCrawler {
 
 @Suite("Program: a crawler", .timeLimit(.minutes(10)))
 struct CrawlerTests {
-    /// A site of three hosts, in which each page refers to three others, and every fifth fails at first.
+    /// A site of three hosts. Each page refers to three others, and every fifth page fails at first.
     private final class Site: Sendable {
         let attempts = Lock<[Crawler.Page: Int]>([:])
         let active = Lock<[String: (now: Int, most: Int)]>([:])

@@ -4,7 +4,7 @@ import TaskOperationsExtras
 import TaskOperationsTesting
 import Testing
 
-/// Decodes files while others load: four loads and two decodings at once, and no more than that waits between them.
+/// Decodes files while others load. At most four files load and two are decoded at once, so few wait in between.
 private func thumbnails<Files: AsyncSequence<String, any Error> & Sendable>(
     of files: Files, load: @escaping @Sendable (String) async throws -> [UInt8],
     decode: @escaping @Sendable ([UInt8]) async throws -> Int, store: (Int) async throws -> Void
@@ -13,8 +13,8 @@ private func thumbnails<Files: AsyncSequence<String, any Error> & Sendable>(
     for try await image in bytes.concurrentMap(maxConcurrentOperationCount: 2, decode) { try await store(image) }
 }
 
-/// Brings a local store up to date: uploads after all downloads, both at most three at a time, and a failed transfer ends
-/// the whole.
+/// Brings a local store up to date. The uploads follow all downloads. Both run at most three at a time, and a failed
+/// transfer ends the synchronization.
 private func synchronize(
     remote: [String], local: [String], download: @escaping @Sendable (String) async throws -> String,
     merge: @escaping @Sendable ([String]) async throws -> String,
@@ -29,7 +29,7 @@ private func synchronize(
     }
 }
 
-/// A table with many readers at once, and writers that are alone.
+/// A table that many readers can read at once. A writer has exclusive access.
 private actor Table {
     private nonisolated let queue = TaskOperationQueue(name: "table")
     private var rows: [String: Int] = [:]
@@ -46,7 +46,8 @@ private actor Table {
     private func set(_ key: String, _ value: Int) { rows[key] = value }
 }
 
-/// The answer of the first of several mirrors: each is asked when the one before has taken too long or failed.
+/// Returns the first answer of several mirrors. Each further mirror is asked after a further `patience` without an
+/// answer.
 private func firstAnswer(
     from mirrors: [String], patience: Duration, ask: @escaping @Sendable (String) async throws -> String
 ) async throws -> String? {
@@ -59,13 +60,13 @@ private func firstAnswer(
     return nil
 }
 
-/// A screen that shows the result of the latest search only.
+/// A screen that shows only the result of the latest search.
 @MainActor
 private final class SearchScreen {
     private(set) var shown: [String] = []
     private let queue = TaskOperationQueue(name: "search")
     private var search: TaskOperation<String>?
-    /// The searches whose results arrived, shown or not.
+    /// The searches whose results arrived, whether or not they were shown.
     let arrived = Recorder<String>()
 
     func userTyped(_ text: String, find: @escaping @Sendable (String) async throws -> String) {

@@ -3,8 +3,8 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-/// Answers requests, two at a time. Up to three wait, at most 100 ms; a request takes at most 1 s in all. The others are
-/// answered at once, so that a crowded server stays quick.
+/// Answers requests, two at a time. Up to three requests wait, for at most 100 ms. A request takes at most 1 s in
+/// total. The server answers all other requests at once, so it responds quickly under load.
 private struct Server: Sendable {
     enum Answer: Equatable, Sendable {
         case page(String), busy, late, failed

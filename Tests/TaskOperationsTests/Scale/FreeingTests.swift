@@ -3,7 +3,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-/// The frames of freeing are small: recursion would get away with half of it.
+/// The stack frames of freeing are small. Half of this length might not overflow the stack if freeing were recursive.
 private let chainLength = isDeep ? 30_000 : 10_000
 
 @Suite("Freeing very many operations", .computing, .serialized, .timeLimit(.minutes(10)))
@@ -112,7 +112,8 @@ struct FreeingTests {
         await freed.pass()
     }
 
-    /// The end of a very long chain that was never added. The gate opens when its beginning is freed.
+    /// Returns the end of a very long chain that was never added. The gate opens when the first operation of the chain
+    /// is freed.
     private static func chain(freeing freed: Gate) -> TaskOperation<Void> {
         var last = TaskOperation { [witness = Witness(freed)] in withExtendedLifetime(witness) {} }
         for _ in 0..<chainLength { last = TaskOperation(dependencies: [last]) {} }

@@ -3,9 +3,10 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-/// Quadratic costs are not visible in a test of few operations, and stop a test of very many. So these tests compare the time
-/// for a number of operations with the time for eight times as many. It is about 8 times as long if a step is constant or
-/// logarithmic, 64 times if each step searches all operations, and 512 times if it does so for each of them.
+/// A quadratic cost is not visible in a test of few operations, and a test of very many operations would not finish.
+/// These tests therefore compare the time for a number of operations with the time for eight times that number. The
+/// time grows by a factor of 8 if a step is constant or logarithmic, 64 if each step searches all operations, and 512
+/// if each step does so for every operation.
 @Suite(
     "Growth: graphs take time in proportion to their size", .computing, .serialized, .timeLimit(.minutes(10)))
 struct GraphGrowthTests {
@@ -115,7 +116,7 @@ struct GraphGrowthTests {
         return chain
     }
 
-    /// - Parameter prepare: Makes a suspended queue, and the work to measure.
+    /// - Parameter prepare: Creates a suspended queue, and the work to measure.
     private func expectNearlyLinear(
         from small: Int, sourceLocation: SourceLocation = #_sourceLocation, _ prepare: (_ count: Int) -> Prepared
     ) {

@@ -3,10 +3,11 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-/// Checks the growth of costs, not times: linear costs must stay linear, on every machine.
+/// Checks how costs grow, independently of the machine's speed: linear costs must stay linear.
 ///
-/// A cost is the processor time of one thread, on which a seeded executor runs all measured tasks, so that other tests do not
-/// count. It is the best of several attempts at both sizes, because other tests share the caches.
+///
+/// A cost is the processor time of one thread. A seeded executor runs all measured tasks on that thread, so the time of
+/// other tests is not included. Each cost is the lowest of several attempts, because other tests share the caches.
 @Suite(
     "Growth: work is linear, and nothing is linear in the number waiting", .computing,
     .timeLimit(.minutes(10)))
@@ -14,7 +15,7 @@ struct GrowthTests {
     @Test("An operation of ten times as many costs about the same", arguments: Workload.all)
     func workIsLinear(workload: Workload) throws {
         let ratio = try bestRatio(within: limit) { isLarge in
-            // As much work at both sizes, so that both are disturbed as often.
+            // The total work is the same for both sizes, so that both are disturbed equally often.
             let count = isLarge ? Size.large : Size.small
             return try processorTimeOnOneThread { executor in
                 for _ in 0..<(Size.large / count) { try await workload.run(count, executor) }
@@ -45,7 +46,8 @@ struct GrowthTests {
                 last = queue.addOperation(dependencies: [last]) {}
             }
             let others = (0..<100).map { _ in queue.addOperation {} }
-            // Includes the additions, which the first call would otherwise do.
+            // Reading the count includes taking in the added operations, which the first measured call would otherwise
+            // do.
             precondition(queue.operationCount > 100)
             return processorTime { for other in others { call.make(queue, last, other) } }
         }
@@ -102,7 +104,7 @@ private enum Size {
     static let smallCrowd = largeCrowd / 40
 }
 
-/// Wide enough for caches that are too small.
+/// Large enough to allow for data that does not fit into the caches.
 private let limit = 4.0
 
 struct Workload: Sendable, CustomTestStringConvertible {
@@ -159,7 +161,7 @@ struct Workload: Sendable, CustomTestStringConvertible {
         },
     ]
 
-    /// Operations that depend on earlier ones, all of them there before the first starts.
+    /// Runs operations that depend on earlier ones. All of them are added before the first one starts.
     private static func graph(
         _ count: Int, _ executor: any TaskExecutor,
         dependencies: (_ number: Int, _ earlier: [AnyTaskOperation]) -> [AnyTaskOperation]
@@ -176,7 +178,7 @@ struct Workload: Sendable, CustomTestStringConvertible {
 
 struct QueueCall: Sendable, CustomTestStringConvertible {
     let testDescription: String
-    /// Makes the call for the so-and-so-manieth time.
+    /// Makes the call. `number` is the number of calls before this one.
     let make: @Sendable (_ queue: TaskOperationQueue, _ waiting: [AnyTaskOperation], _ number: Int) -> Void
 
     static let all = [
@@ -215,7 +217,7 @@ struct QueueCall: Sendable, CustomTestStringConvertible {
 
 struct ChainCall: Sendable, CustomTestStringConvertible {
     let testDescription: String
-    /// Makes the call, with the end of a chain and an operation that is not on it.
+    /// Makes the call, with the end of a chain and an operation outside it.
     let make: @Sendable (_ queue: TaskOperationQueue, _ last: AnyTaskOperation, _ other: AnyTaskOperation) -> Void
 
     static let all = [
@@ -236,7 +238,7 @@ struct ChainCall: Sendable, CustomTestStringConvertible {
 
 struct SemaphoreCall: Sendable, CustomTestStringConvertible {
     let testDescription: String
-    /// Makes the call for the so-and-so-manieth time.
+    /// Makes the call. `number` is the number of calls before this one.
     let make: @Sendable (_ semaphore: AsyncSemaphore, _ waiters: [Task<Void, any Error>], _ number: Int) -> Void
 
     static let all = [
@@ -250,7 +252,7 @@ struct SemaphoreCall: Sendable, CustomTestStringConvertible {
     ]
 }
 
-/// A suspended queue in which `count` operations wait. The queue takes added operations in at the next call, so
+/// Returns a suspended queue with `count` waiting operations. A queue takes in added operations at the next call, so
 /// `operationCount` is read here, before the measurement.
 private func crowd(_ count: Int) -> (TaskOperationQueue, [AnyTaskOperation]) {
     let queue = TaskOperationQueue(.init(isSuspended: true))

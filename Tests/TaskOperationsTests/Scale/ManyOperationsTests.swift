@@ -3,7 +3,7 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-// The suites with very many operations run one test at a time: together they would only wait for each other.
+// The suites with very many operations run one test at a time, because concurrent tests would only delay each other.
 
 @Suite("Very many operations", .computing, .serialized, .timeLimit(.minutes(10)))
 struct ManyOperationsTests {

@@ -2,7 +2,7 @@
     import TaskOperations
     import Testing
 
-    // Removals while others stay, and the memory that remains after a burst.
+    // Removals while other operations remain, and the memory that remains after a burst.
     extension MemoryGrowthTests {
         @Test("Cancelled dependents of an operation that waits")
         func cancelledDependents() async {

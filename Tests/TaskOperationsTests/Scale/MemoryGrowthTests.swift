@@ -4,7 +4,7 @@
     import TaskOperationsTesting
     import Testing
 
-    /// Each in a process of its own, as the allocator counts for all tests together.
+    /// Each test runs in a separate process, because the allocator's counts include the work of all tests.
     @Suite("Growth: ended work keeps no memory", .inTurns, .prompt, .timeLimit(.minutes(10)))
     struct MemoryGrowthTests {
         @Test("Cancelled operations of a suspended queue")

@@ -32,7 +32,8 @@ struct ConcurrentMapTests {
             }
             let found = try await array(results)
             #expect(found.sorted() == Array(0..<20))
-            // A body records before its operation ends, so neighbours may change places, and nothing else.
+            // A body records its number before its operation ends, so the order of the results may differ by a few
+            // positions.
             for (place, number) in found.enumerated() {
                 #expect(abs(place - completed.events.firstIndex(of: number)!) <= 3)
             }
@@ -331,12 +332,12 @@ struct ConcurrentMapTests {
     }
 }
 
-/// Lets others run.
+/// Yields to other tasks several times.
 private func yield(times: Int) async {
     for _ in 0..<times { await Task.yield() }
 }
 
-/// All elements of a sequence.
+/// Returns all elements of a sequence.
 private func array<Element>(_ sequence: some AsyncSequence<Element, any Error>) async throws -> [Element] {
     var elements: [Element] = []
     for try await element in sequence { elements.append(element) }

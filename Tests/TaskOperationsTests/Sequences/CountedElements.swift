@@ -1,9 +1,9 @@
 import TaskOperationsTesting
 
-/// The numbers from 0, as an asynchronous sequence that records which of them were taken.
+/// The numbers from 0, as an asynchronous sequence that records the numbers that were read.
 struct CountedElements: AsyncSequence, Sendable {
     let count: Int
-    /// The number in whose place an error is thrown.
+    /// The index at which `next()` throws an error instead of returning a number.
     var failureIndex: Int?
     /// A gate at which `next()` waits after the last element.
     var endGate: Gate?

@@ -56,7 +56,7 @@ struct SequenceGrowthTests {
                         if count == elements.count / 10 { before = heapInUse! }
                     }
                     let kept = heapInUse! - before
-                    // An object for each element would take 16 bytes or more.
+                    // One object per element would take at least 16 bytes.
                     #expect(kept < 8 * elements.count, "\(kept) bytes")
                     #expect(count == elements.count)
                 }
@@ -96,7 +96,7 @@ extension SequenceGrowthTests.Form {
     }
 }
 
-/// The numbers from 0, without a record of them.
+/// The numbers from 0, as an asynchronous sequence without a record.
 private struct CountedNumbers: AsyncSequence, Sendable {
     let count: Int
 

@@ -70,7 +70,7 @@ struct TaskOperationResultsTests {
             #expect(try await iterator.next() != nil)
         }
         try await producer.value
-        // Beyond the limit, and not waited for.
+        // These two exceed the limit, because `addOperation` does not wait for room.
         results.addOperation { 10 }
         results.addOperation { 11 }
         #expect(results.untakenOperationCount == 5)
@@ -90,7 +90,7 @@ struct TaskOperationResultsTests {
         var rest: [Int] = []
         while let (_, result) = try await iterator.next() { rest.append(try result.get()) }
         #expect(rest.count == 3)
-        // All room is free again.
+        // The results have room for three operations again.
         for number in 0..<3 { try await results.addOperationWaitingForRoom { number } }
     }
 

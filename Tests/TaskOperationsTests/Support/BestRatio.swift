@@ -1,5 +1,5 @@
-/// The cost of a large size divided by the cost of a small one, each at its best. Attempts end once the ratio is
-/// within the limit: further ones could only show that the machine was busy.
+/// Returns the lowest cost of a large size divided by the lowest cost of a small one. The attempts end once the ratio
+/// is within the limit, because a higher ratio of further attempts would only show that the machine is busy.
 func bestRatio(
     within limit: Double, attempts: Int = 20, cost: (_ isLarge: Bool) throws -> Duration
 ) rethrows -> Double {

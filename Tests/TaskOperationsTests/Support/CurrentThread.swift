@@ -1,10 +1,10 @@
 import Dispatch
 import Foundation
 
-/// Identifies the calling thread as long as it lives.
+/// Returns an identity of the calling thread that is unique while the thread exists.
 func currentThreadIdentity() -> ObjectIdentifier { ObjectIdentifier(Thread.current) }
 
-/// The system's name of the calling thread.
+/// Returns the calling thread's name as the system reports it.
 func threadName() throws -> String {
     #if os(Linux)
         try String(contentsOfFile: "/proc/thread-self/comm", encoding: .utf8).trimmingCharacters(in: .newlines)

@@ -1,7 +1,8 @@
 import TaskOperations
 import Testing
 
-// The parts of an error by name, so that a test compares it with a literal. Each is nil if the error is another one.
+// The parts of an error by name, so that a test can compare them with literals. Each is nil if the error is of another
+// case.
 extension TaskOperationError {
     var dependencyCycle: [String?]? {
         if case .dependencyCycle(let labels) = self { labels.map(\.name) } else { nil }
@@ -19,7 +20,7 @@ extension TaskOperationError {
         if case .alreadyStarted(let label) = self { label.name } else { nil }
     }
 
-    /// The operations that the refused one waits for.
+    /// The names of the operations that the refused operation waits for.
     var notReadyFor: [String?]? {
         if case .notReady(_, let labels) = self { labels.map(\.name) } else { nil }
     }
@@ -39,16 +40,16 @@ extension TaskOperationError {
 }
 
 extension AnyTaskOperation {
-    /// The operation's failure, if this library refused something.
+    /// The operation's failure, if it is an error of this library.
     var refusal: TaskOperationError? { failure as? TaskOperationError }
 }
 
-/// The error of bodies in these tests.
+/// The error that bodies throw in these tests.
 struct WorkFailed: Error, Equatable {
     var number = 0
 }
 
-/// Expects that this library refuses something, and returns its error.
+/// Expects that this library refuses a call, and returns the error.
 @discardableResult
 func refusal(
     sourceLocation: SourceLocation = #_sourceLocation, of misuse: () throws -> Void

@@ -1,6 +1,6 @@
 import CAllocator
 
-/// Bytes that the process has allocated and not freed; nil if the allocator does not tell.
+/// The number of bytes that the process has allocated and not freed; nil if the allocator does not report it.
 var heapInUse: Int? {
     #if canImport(Glibc)
         let statistics = mallinfo2()
@@ -10,8 +10,8 @@ var heapInUse: Int? {
     #endif
 }
 
-/// The average number of bytes that each of many calls leaves allocated. A few calls before allocate the memory that is
-/// needed once, such as metadata. Only for a process without other work.
+/// Returns the average number of bytes that a call leaves allocated. A few unmeasured calls first allocate the memory
+/// that is needed once, for example metadata. Use this function only in a process without other work.
 func bytesKept(by count: Int, _ call: () -> Void) -> Double {
     for _ in 0..<100 { call() }
     let before = heapInUse ?? 0

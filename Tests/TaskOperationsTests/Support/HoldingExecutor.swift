@@ -1,10 +1,10 @@
 @_spi(Lock) @testable import TaskOperations
 
-/// Runs nothing until it is told to.
+/// Holds all jobs until the test lets them run.
 final class HoldingExecutor: TaskExecutor {
     private let held = Lock<[UnownedJob]?>([])
 
-    /// The priorities of the jobs that are held.
+    /// The priorities of the held jobs.
     var priorities: [TaskPriority] {
         held.withLock { $0 ?? [] }.map { TaskPriority($0.priority) ?? .medium }
     }

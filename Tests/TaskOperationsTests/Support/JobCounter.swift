@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Runs jobs on the cooperative pool, and counts them.
+/// Counts jobs, and runs them on the cooperative pool.
 final class JobCounter: TaskExecutor {
     private let jobs = Atomic(0)
 

@@ -4,15 +4,15 @@ import Testing
 
 @_spi(Lock) @testable import TaskOperations
 
-/// A body that has lent its permit, and awaits an operation of another queue until a gate is opened.
+/// An executing body that has lent its permit. It awaits an operation of another queue until a gate is opened.
 struct LentBody {
     let body: TaskOperation<Void>
     let awaited: TaskOperation<Void>
 
-    /// Adds the body to a queue in which it can start, and has it lend its permit: the operation that it awaits depends on an
-    /// operation of the same queue.
+    /// Adds a body to a queue in which it can start, and makes it lend its permit. It lends the permit because the
+    /// operation that it awaits depends on an operation of the same queue.
     ///
-    /// - Parameter goOn: Called when the body has its permit back.
+    /// - Parameter goOn: Called when the body has its permit again.
     init(
         on queue: TaskOperationQueue, priority: TaskPriority = .medium, until gate: Gate,
         goOn: @escaping @Sendable () -> Void = {}
@@ -31,11 +31,11 @@ struct LentBody {
 }
 
 extension TaskOperationQueue {
-    /// How many bodies want their permits back.
+    /// The number of bodies that wait for the return of their permits.
     var returningCount: Int { scheduler.withCore { $0.state.permits.returning.count } }
 }
 
 extension AnyTaskOperation {
-    /// Whether the body awaits something, and has not lent its permit for that.
+    /// Whether the body waits and keeps its permit.
     var keepsPermit: Bool { record.withLock { $0.links?.permit == .kept } }
 }

@@ -8,21 +8,22 @@ import TaskOperationsTesting
     import Musl
 #endif
 
-/// The processor time of the calling thread during work that does not suspend. Other threads do not count.
+/// Returns the calling thread's processor time for work that does not suspend. The time of other threads is not
+/// included.
 func processorTime(_ work: () throws -> Void) rethrows -> Duration {
     let start = threadTime()
     try work()
     return threadTime() - start
 }
 
-/// The processor time of a program of many tasks, which runs on the calling thread alone.
+/// Returns the processor time of a program of many tasks that all run on the calling thread.
 func processorTimeOnOneThread(
     _ work: @escaping @Sendable (_ executor: SeededExecutor) async throws -> Void
 ) throws -> Duration {
     try processorTime { try onOneThread(work) }
 }
 
-/// Runs a program of many tasks on the calling thread, so that `threadTime` includes all of them.
+/// Runs a program of many tasks on the calling thread, so that `threadTime()` includes all of them.
 func onOneThread<Value: Sendable>(
     _ work: @escaping @Sendable (_ executor: SeededExecutor) async throws -> Value
 ) throws -> Value {

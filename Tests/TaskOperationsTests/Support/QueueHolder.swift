@@ -1,6 +1,6 @@
 @_spi(Lock) import TaskOperations
 
-/// Holds the only reference to a queue until told otherwise.
+/// Holds the only reference to a queue until `drop()`.
 final class QueueHolder: Sendable {
     private let held: Lock<TaskOperationQueue?>
 
@@ -10,7 +10,7 @@ final class QueueHolder: Sendable {
 
     var queue: TaskOperationQueue? { held.withLock { $0 } }
 
-    /// Drops the queue. It is freed after the lock is released.
+    /// Drops the queue. The queue is freed after the lock is released.
     func drop() {
         _ = held.withLock { held in held.take() }
     }

@@ -1,6 +1,6 @@
 import Dispatch
 
-/// Runs one job after the other on a dispatch queue of its own, and keeps something alive for as long as it lives.
+/// Runs one job at a time on its own dispatch queue, and retains an object until it is freed itself.
 final class SingleThreadExecutor: TaskExecutor {
     private static let key = DispatchSpecificKey<ObjectIdentifier>()
 

@@ -1,6 +1,6 @@
 import TaskOperationsTesting
 
-/// Opens a gate when it is freed, so that a test can wait for that.
+/// Opens a gate when it is freed, so that a test can wait for the release.
 final class Witness: Sendable {
     private let freed: Gate
 

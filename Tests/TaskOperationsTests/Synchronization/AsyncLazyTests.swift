@@ -155,7 +155,7 @@ struct AsyncLazyTests {
             let second = Task.detached(priority: .medium) { try await lazy.value }
             second.escalatePriority(to: .high)
             gate.open()
-            // Else the computation would wait for its escalation for ever.
+            // Without the escalation, the computation would wait forever.
             try await second.value
             try await first.value
             #expect(priority.events == [.high])
@@ -180,7 +180,7 @@ struct AsyncLazyTests {
 
 // MARK: - Cycles
 
-/// Values that can await each other, made before they are known.
+/// Lazy values that can await each other, even those that are added later.
 private final class Circle: Sendable {
     private let values = Recorder<AsyncLazy<Int>>()
 
@@ -248,7 +248,7 @@ extension AsyncLazyTests {
         }
         operations.record(operation)
         let asking = Task.immediate { try await lazy.value }
-        // The computation waits for the operation before that begins.
+        // Waits until the computation waits for the operation, which has not been added yet.
         await until { operation.record.withLock { $0.isWaitedFor } }
         try queue.addOperation(operation)
         #expect(try await operation.value == 3)

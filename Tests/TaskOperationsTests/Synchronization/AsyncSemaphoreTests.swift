@@ -30,7 +30,7 @@ struct AsyncSemaphoreTests {
         let semaphore = AsyncSemaphore(capacity: 1)
         let order = Recorder<TaskPriority>()
         try await semaphore.acquire()
-        // They tell of their end by a gate: awaiting them would escalate them.
+        // The tasks report their end through a gate, because awaiting them would escalate them.
         let gate = Gate()
         for (number, priority) in [TaskPriority.background, .low, .high].enumerated() {
             Task.detached(priority: priority) {

@@ -2,7 +2,7 @@ public import MigrationExamplesSupport
 import TaskOperations
 
 extension Ported {
-    /// Watches the start and the end of operations.
+    /// Observes the starts and ends of operations.
     public static func blockObserver(_ input: RecipeInput) async throws -> RecipeResult {
         // region: block-observer
         let queue = TaskOperationQueue()

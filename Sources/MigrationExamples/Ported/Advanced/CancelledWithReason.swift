@@ -3,7 +3,7 @@ import Synchronization
 import TaskOperations
 
 extension Ported {
-    /// Cancels files that are too large, with the reason.
+    /// Cancels the operations of files that are too large, and states the reason.
     public static func cancelledWithReason(_ input: RecipeInput) async throws -> RecipeResult {
         // region: cancelled-with-reason
         let queue = TaskOperationQueue(.init(isSuspended: true))

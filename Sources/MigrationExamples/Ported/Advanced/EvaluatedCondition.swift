@@ -2,7 +2,7 @@ public import MigrationExamplesSupport
 import TaskOperations
 
 extension Ported {
-    /// Counts the lines of files that meet a condition.
+    /// Counts the lines of the files that meet a condition.
     public static func evaluatedCondition(_ input: RecipeInput) async throws -> RecipeResult {
         // region: evaluated-condition
         let queue = TaskOperationQueue()

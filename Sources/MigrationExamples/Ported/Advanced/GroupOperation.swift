@@ -3,7 +3,7 @@ import TaskOperations
 import TaskOperationsExtras
 
 extension Ported {
-    /// Reads files and counts their lines, as one operation that others depend on.
+    /// Reads files and counts their lines in a single operation, on which other operations can depend.
     public static func groupOperation(_ input: RecipeInput) async throws -> RecipeResult {
         // region: group-operation
         let queue = TaskOperationQueue()

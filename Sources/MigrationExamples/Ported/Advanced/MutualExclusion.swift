@@ -2,7 +2,7 @@ public import MigrationExamplesSupport
 import TaskOperations
 
 extension Ported {
-    /// Reads files on two queues; those of one category one at a time.
+    /// Reads files on two queues. Operations of the same category run one at a time.
     public static func mutualExclusion(_ input: RecipeInput) async throws -> RecipeResult {
         // region: mutual-exclusion
         let queues = [TaskOperationQueue(), TaskOperationQueue()]

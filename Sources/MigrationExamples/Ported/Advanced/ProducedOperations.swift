@@ -2,7 +2,7 @@ public import MigrationExamplesSupport
 import TaskOperations
 
 extension Ported {
-    /// Reads files, each of which has another operation follow if it is a text.
+    /// Reads files. Each file that is a text causes a further operation.
     public static func producedOperations(_ input: RecipeInput) async throws -> RecipeResult {
         // region: produced-operations
         let queue = TaskOperationQueue()

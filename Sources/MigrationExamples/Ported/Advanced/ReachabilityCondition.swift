@@ -3,7 +3,7 @@ import TaskOperations
 import TaskOperationsExtras
 
 extension Ported {
-    /// Sends files once the network can be reached.
+    /// Sends files once the network is reachable.
     public static func reachabilityCondition(_ input: RecipeInput) async throws -> RecipeResult {
         // region: reachability-condition
         let (queue, network) = (TaskOperationQueue(maxConcurrentOperationCount: 4), Network())

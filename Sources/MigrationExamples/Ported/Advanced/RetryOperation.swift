@@ -3,7 +3,7 @@ public import MigrationExamplesSupport
 import TaskOperations
 
 extension Ported {
-    /// Reads files from a source that fails the first two times.
+    /// Reads files. The first two attempts of each read fail.
     public static func retryOperation(_ input: RecipeInput) async throws -> RecipeResult {
         // region: retry-operation
         let queue = TaskOperationQueue()

@@ -2,7 +2,7 @@ public import MigrationExamplesSupport
 import TaskOperations
 
 extension Ported {
-    /// Says something after a moment.
+    /// Writes a line after a delay.
     public static func after(_ input: RecipeInput) async throws -> RecipeResult {
         // region: after
         let journal = Journal()

@@ -1,7 +1,7 @@
 public import MigrationExamplesSupport
 
 extension Ported {
-    /// Adds the sizes of the files up in the background, and shows the sum on the main actor.
+    /// Adds up the sizes of the files in the background, and shows the sum on the main actor.
     public static func backgroundAndBack(_ input: RecipeInput) async throws -> RecipeResult {
         // region: background-and-back
         let label = await Label()

@@ -2,7 +2,7 @@ public import MigrationExamplesSupport
 import TaskOperations
 
 extension Ported {
-    /// Counts lines of files, and never has more than 8 on their way.
+    /// Counts lines of files, with at most 8 files in progress.
     public static func boundedProducer(_ input: RecipeInput) async throws -> RecipeResult {
         // region: bounded-producer
         let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 4, maxQueuedOperationCount: 4))

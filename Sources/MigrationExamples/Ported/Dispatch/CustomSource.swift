@@ -3,7 +3,7 @@ import TaskOperations
 import TaskOperationsExtras
 
 extension Ported {
-    /// Counts in one place the work of many tasks.
+    /// Collects the counts of many tasks in one place.
     public static func customSource(_ input: RecipeInput) async throws -> RecipeResult {
         // region: custom-source
         let files = input.files.prefix(40)

@@ -4,7 +4,7 @@ public import MigrationExamplesSupport
 import TaskOperationsBridge
 
 extension Ported {
-    /// Reads all bytes of a pipe, until its other end is closed.
+    /// Reads all bytes of a pipe until the other end is closed.
     public static func descriptorSource(_ input: RecipeInput) async throws -> RecipeResult {
         // region: descriptor-source
         let pipe = Pipe()
@@ -26,7 +26,7 @@ extension Ported {
     }
 }
 
-/// Writes a line a file, and closes the pipe.
+/// Writes one line per file, and closes the pipe.
 private func writeSizes(of files: ArraySlice<InputFile>, to handle: FileHandle) {
     Thread.detachNewThread {
         handle.write(Data(files.map { "\($0.size)\n" }.joined().utf8))

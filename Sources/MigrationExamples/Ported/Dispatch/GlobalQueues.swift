@@ -2,7 +2,7 @@ public import MigrationExamplesSupport
 import TaskOperations
 
 extension Ported {
-    /// Digests the beginnings of files, those of small ones first.
+    /// Digests the beginnings of files. Small files have a higher priority.
     public static func globalQueues(_ input: RecipeInput) async throws -> RecipeResult {
         // region: global-queues
         let digests = DigestJournal()

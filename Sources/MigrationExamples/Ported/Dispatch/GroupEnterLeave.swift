@@ -3,7 +3,7 @@ import TaskOperations
 import TaskOperationsExtras
 
 extension Ported {
-    /// Lets a library with callbacks read files, and continues after the callbacks of all.
+    /// Reads files with a callback-based library, and continues after all callbacks.
     public static func groupEnterLeave(_ input: RecipeInput) async throws -> RecipeResult {
         // region: group-enter-leave
         let reader = CallbackReader()

@@ -2,7 +2,7 @@ public import MigrationExamplesSupport
 import TaskOperations
 
 extension Ported {
-    /// Fills an object of the main actor, line by line.
+    /// Fills an object that is isolated to the main actor, line by line.
     public static func mainQueue(_ input: RecipeInput) async throws -> RecipeResult {
         // region: main-queue
         let list = await FileList()

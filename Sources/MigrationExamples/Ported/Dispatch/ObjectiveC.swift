@@ -2,7 +2,7 @@ public import MigrationExamplesSupport
 import TaskOperations
 
 extension Ported {
-    /// Reads one half of the files by a wrapped class, the other by a translated one.
+    /// Reads half of the files with a wrapped class, and the other half with a translated class.
     public static func objectiveC(_ input: RecipeInput) async throws -> RecipeResult {
         // region: objective-c
         let (wrapped, translated) = (CallbackReader(), HeadReader())

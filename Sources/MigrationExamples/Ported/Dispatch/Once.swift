@@ -3,7 +3,7 @@ import TaskOperations
 import TaskOperationsExtras
 
 extension Ported {
-    /// Asks from many tasks for a value that is computed once.
+    /// Requests a value from many tasks. The value is computed once.
     public static func once(_ input: RecipeInput) async throws -> RecipeResult {
         // region: once
         let computations = Journal()

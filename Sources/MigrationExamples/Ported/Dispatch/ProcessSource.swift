@@ -3,7 +3,7 @@ public import MigrationExamplesSupport
 import TaskOperationsBridge
 
 extension Ported {
-    /// Starts a process, and learns when it has exited.
+    /// Starts a process, and waits for its exit.
     public static func processSource(_ input: RecipeInput) async throws -> RecipeResult {
         // region: process-source
         let child = try ChildProcess(shell: "exit \(input.files.count % 100)")

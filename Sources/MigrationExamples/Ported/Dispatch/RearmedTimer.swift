@@ -1,7 +1,7 @@
 public import MigrationExamplesSupport
 
 extension Ported {
-    /// Saves once after many changes: each puts the timer off.
+    /// Saves once after many changes: each change restarts the timer.
     public static func rearmedTimer(_ input: RecipeInput) async throws -> RecipeResult {
         // region: rearmed-timer
         let (changes, saves) = (SharedCount(), Journal())

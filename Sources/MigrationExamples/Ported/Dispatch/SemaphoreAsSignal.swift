@@ -1,7 +1,7 @@
 public import MigrationExamplesSupport
 
 extension Ported {
-    /// Awaits a library that calls back.
+    /// Awaits the callback of a library.
     public static func semaphoreAsSignal(_ input: RecipeInput) async throws -> RecipeResult {
         // region: semaphore-as-signal
         let reader = CallbackReader()

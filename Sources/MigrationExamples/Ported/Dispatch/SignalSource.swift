@@ -4,7 +4,7 @@ public import MigrationExamplesSupport
 import TaskOperationsBridge
 
 extension Ported {
-    /// Draws when the process is continued, as a program does that was stopped in its terminal.
+    /// Redraws when the process is continued, like a program that was stopped in its terminal.
     public static func signalSource(_ input: RecipeInput) async throws -> RecipeResult {
         // region: signal-source
         let journal = Journal()

@@ -1,7 +1,7 @@
 public import MigrationExamplesSupport
 
 extension Ported {
-    /// Takes events from a stream when it wants them.
+    /// Reads the events of a stream when it is ready for them.
     public static func suspendedSource(_ input: RecipeInput) async throws -> RecipeResult {
         // region: suspended-source
         var counted = 0

@@ -1,7 +1,7 @@
 public import MigrationExamplesSupport
 
 extension Ported {
-    /// Fills an index, and asks it for values.
+    /// Fills an index, and reads values from it.
     public static func syncForAValue(_ input: RecipeInput) async throws -> RecipeResult {
         // region: sync-for-a-value
         let index = SizeIndex()

@@ -1,7 +1,7 @@
 public import MigrationExamplesSupport
 
 extension Ported {
-    /// Has an actor ask itself.
+    /// Calls an actor whose method calls the actor again.
     public static func syncOnOwnQueue(_ input: RecipeInput) async throws -> RecipeResult {
         // region: sync-on-own-queue
         let index = SizeIndex(files: input.files)

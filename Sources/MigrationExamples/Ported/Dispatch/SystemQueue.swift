@@ -2,7 +2,7 @@ import Foundation
 public import MigrationExamplesSupport
 
 extension Ported {
-    /// Counts the files of which notifications tell.
+    /// Counts the files that notifications report.
     public static func systemQueue(_ input: RecipeInput) async throws -> RecipeResult {
         // region: system-queue
         let center = NotificationCenter()

@@ -2,7 +2,7 @@ public import MigrationExamplesSupport
 import TaskOperations
 
 extension Ported {
-    /// Two lines of work, each in its order, of which one piece at a time uses the disk.
+    /// Runs two sequences of work, each in order. Only one piece of work uses the disk at a time.
     public static func targetQueues(_ input: RecipeInput) async throws -> RecipeResult {
         let meter = WorkMeter()
         // region: target-queues

@@ -2,7 +2,7 @@ public import MigrationExamplesSupport
 import TaskOperations
 
 extension Ported {
-    /// Adds sizes up in an operation, and shows the sum on the main actor when it is done.
+    /// Adds up sizes in an operation, and then shows the sum on the main actor.
     public static func workItemNotified(_ input: RecipeInput) async throws -> RecipeResult {
         // region: work-item-notified
         let queue = TaskOperationQueue()

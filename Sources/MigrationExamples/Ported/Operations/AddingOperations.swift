@@ -2,7 +2,7 @@ public import MigrationExamplesSupport
 import TaskOperations
 
 extension Ported {
-    /// Adds one operation, many, many that are waited for, and a block.
+    /// Adds one operation, several operations, several operations to wait for, and a block.
     public static func addingOperations(_ input: RecipeInput) async throws -> RecipeResult {
         // region: adding-operations
         let queue = TaskOperationQueue()

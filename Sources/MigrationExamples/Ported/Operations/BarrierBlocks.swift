@@ -2,7 +2,7 @@ public import MigrationExamplesSupport
 import TaskOperations
 
 extension Ported {
-    /// Reads all files, then takes stock once, then continues.
+    /// Reads all files, counts once when they are read, and then continues.
     public static func barrierBlocks(_ input: RecipeInput) async throws -> RecipeResult {
         // region: barrier-blocks
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 4)

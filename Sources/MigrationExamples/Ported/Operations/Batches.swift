@@ -2,7 +2,7 @@ public import MigrationExamplesSupport
 import TaskOperations
 
 extension Ported {
-    /// Adds files without end in sight so that only so many of them wait in the queue.
+    /// Adds an operation for each of many files, with a limited number of them waiting in the queue.
     public static func batches(_ input: RecipeInput) async throws -> RecipeResult {
         // region: batches
         let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 4, maxQueuedOperationCount: 28))

@@ -2,7 +2,7 @@ public import MigrationExamplesSupport
 import TaskOperations
 
 extension Ported {
-    /// Adds the sizes of the files up, away from the caller's thread.
+    /// Adds up the sizes of the files on another thread than the caller's.
     public static func blockOperation(_ input: RecipeInput) async throws -> RecipeResult {
         // region: block-operation
         let queue = TaskOperationQueue()

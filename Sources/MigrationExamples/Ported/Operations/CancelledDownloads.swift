@@ -2,7 +2,7 @@ public import MigrationExamplesSupport
 import TaskOperations
 
 extension Ported {
-    /// Downloads the files in chunks, and cancels all that is left in the middle of the largest.
+    /// Downloads the files in chunks, and cancels all remaining downloads in the middle of the largest file.
     public static func cancelledDownloads(_ input: RecipeInput) async throws -> RecipeResult {
         // region: cancelled-downloads
         try await withTaskOperationQueue(name: "downloads", maxConcurrentOperationCount: 3, failures: .ignore) {

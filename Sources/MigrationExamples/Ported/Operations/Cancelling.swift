@@ -2,7 +2,7 @@ public import MigrationExamplesSupport
 import TaskOperations
 
 extension Ported {
-    /// Cancels one operation that waits in a queue, and then all; none of them runs.
+    /// Cancels one operation that waits in a queue, and then all others. None of them runs.
     public static func cancelling(_ input: RecipeInput) async throws -> RecipeResult {
         // region: cancelling
         let queue = TaskOperationQueue(.init(isSuspended: true))

@@ -2,7 +2,7 @@ public import MigrationExamplesSupport
 import TaskOperations
 
 extension Ported {
-    /// Counts lines file by file in one operation, and cancels it half way.
+    /// Counts lines file by file in one operation, which is cancelled halfway.
     public static func cancellingInLoop(_ input: RecipeInput) async throws -> RecipeResult {
         // region: cancelling-in-loop
         let queue = TaskOperationQueue()

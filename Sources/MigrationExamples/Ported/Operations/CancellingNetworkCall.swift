@@ -3,7 +3,7 @@ import TaskOperations
 import TaskOperationsExtras
 
 extension Ported {
-    /// Loads files, one of which never arrives, until the user cancels.
+    /// Loads files until the user cancels. One of the files never arrives.
     public static func cancellingNetworkCall(_ input: RecipeInput) async throws -> RecipeResult {
         // region: cancelling-network-call
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 4)

@@ -2,7 +2,7 @@ public import MigrationExamplesSupport
 import TaskOperations
 
 extension Ported {
-    /// Does something after the end of an operation: on the next line.
+    /// Executes code after the end of an operation: the code is on the next line.
     public static func completionBlock(_ input: RecipeInput) async throws -> RecipeResult {
         // region: completion-block
         let queue = TaskOperationQueue()

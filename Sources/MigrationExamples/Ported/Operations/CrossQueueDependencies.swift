@@ -2,7 +2,7 @@ public import MigrationExamplesSupport
 import TaskOperations
 
 extension Ported {
-    /// Reads on one queue and counts on another, each with its own width.
+    /// Reads files on one queue and counts lines on another. Each queue has its own width.
     public static func crossQueueDependencies(_ input: RecipeInput) async throws -> RecipeResult {
         // region: cross-queue-dependencies
         let disk = TaskOperationQueue(name: "disk", maxConcurrentOperationCount: 1)

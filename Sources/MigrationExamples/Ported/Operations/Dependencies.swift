@@ -2,7 +2,7 @@ public import MigrationExamplesSupport
 import TaskOperations
 
 extension Ported {
-    /// Counts files, then adds their sizes up, then reports both: each step after the one before.
+    /// Counts files, then adds up their sizes, and then reports both. Each step depends on the previous one.
     public static func dependencies(_ input: RecipeInput) async throws -> RecipeResult {
         // region: dependencies
         let queue = TaskOperationQueue()

@@ -2,7 +2,7 @@ public import MigrationExamplesSupport
 import TaskOperations
 
 extension Ported {
-    /// Two steps that wait for each other, and their outcomes.
+    /// Makes two steps wait for each other, and returns the outcomes.
     public static func dependencyCycle(_ input: RecipeInput) async throws -> RecipeResult {
         // region: dependency-cycle
         let queue = TaskOperationQueue()

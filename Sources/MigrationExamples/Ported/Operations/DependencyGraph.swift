@@ -42,5 +42,5 @@ extension Error {
 }
 // endregion
 
-/// As much of a file as is read, so that a folder of disk images does not fill the memory.
+/// The maximum number of bytes to read from each file, so that a folder of disk images does not exhaust the memory.
 private let sampleSize = 4 * 1024 * 1024

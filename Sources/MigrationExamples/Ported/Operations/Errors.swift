@@ -2,7 +2,7 @@ public import MigrationExamplesSupport
 import TaskOperations
 
 extension Ported {
-    /// Counts the lines of texts, where some files are no text and some cannot be read.
+    /// Counts the lines of texts. Some files are not texts, and some cannot be read.
     public static func errors(_ input: RecipeInput) async throws -> RecipeResult {
         // region: errors
         let queue = TaskOperationQueue()

@@ -2,7 +2,7 @@ public import MigrationExamplesSupport
 import TaskOperations
 
 extension Ported {
-    /// Takes the end of a scope for the end of all of a graph.
+    /// Waits for a whole graph of operations by waiting for the end of a scope.
     public static func lastOperation(_ input: RecipeInput) async throws -> RecipeResult {
         // region: last-operation
         let journal = Journal()

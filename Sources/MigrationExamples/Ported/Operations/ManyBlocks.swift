@@ -2,7 +2,8 @@ public import MigrationExamplesSupport
 import TaskOperations
 
 extension Ported {
-    /// Counts the lines of every file in one operation of many blocks, which is finished when all of them are.
+    /// Counts the lines of every file in one operation of many blocks. The operation finishes when all blocks have
+    /// finished.
     public static func manyBlocks(_ input: RecipeInput) async throws -> RecipeResult {
         // region: many-blocks
         let queue = TaskOperationQueue()

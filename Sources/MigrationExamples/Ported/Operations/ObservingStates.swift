@@ -3,7 +3,7 @@ import TaskOperations
 import TaskOperationsDiagnosis
 
 extension Ported {
-    /// Learns when an operation starts and ends.
+    /// Observes the start and the end of an operation.
     public static func observingStates(_ input: RecipeInput) async throws -> RecipeResult {
         // region: observing-states
         let queue = TaskOperationQueue()

@@ -2,7 +2,7 @@ public import MigrationExamplesSupport
 import TaskOperations
 
 extension Ported {
-    /// Runs the work that its conditions allow; dependents that need its value do not run without it.
+    /// Runs work only if its conditions allow it. Dependents that need its value do not run without the value.
     public static func operationConditions(_ input: RecipeInput) async throws -> RecipeResult {
         // region: operation-conditions
         let queue = TaskOperationQueue()

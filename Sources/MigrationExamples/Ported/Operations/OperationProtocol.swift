@@ -2,7 +2,7 @@ public import MigrationExamplesSupport
 import TaskOperations
 
 extension Ported {
-    /// Treats all operations alike by a protocol of its own.
+    /// Treats all operations alike through a custom protocol.
     public static func operationProtocol(_ input: RecipeInput) async throws -> RecipeResult {
         // region: operation-protocol
         let queue = TaskOperationQueue()

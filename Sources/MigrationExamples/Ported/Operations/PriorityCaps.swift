@@ -2,7 +2,7 @@ public import MigrationExamplesSupport
 import TaskOperations
 
 extension Ported {
-    /// Counts lines, most of them in the background, and always has room for urgent work.
+    /// Counts lines, mostly in the background, and always keeps capacity for urgent work.
     public static func priorityCaps(_ input: RecipeInput) async throws -> RecipeResult {
         // region: priority-caps
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 4)

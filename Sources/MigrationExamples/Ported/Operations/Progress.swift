@@ -4,7 +4,7 @@ import TaskOperations
 import TaskOperationsBridge
 
 extension Ported {
-    /// Shows how far a queue has come.
+    /// Shows the progress of a queue.
     public static func progress(_ input: RecipeInput) async throws -> RecipeResult {
         // region: progress
         let queue = TaskOperationQueue(maxConcurrentOperationCount: 1)

@@ -2,7 +2,8 @@ public import MigrationExamplesSupport
 import TaskOperations
 
 extension Ported {
-    /// Counts small files at once, because a user waits for them, and large ones when there is time.
+    /// Counts the lines of small files with high priority because a user waits for them, and of large files with low
+    /// priority.
     public static func qualityOfService(_ input: RecipeInput) async throws -> RecipeResult {
         // region: quality-of-service
         let queue = TaskOperationQueue()

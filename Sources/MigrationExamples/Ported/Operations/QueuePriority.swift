@@ -2,7 +2,7 @@ public import MigrationExamplesSupport
 import TaskOperations
 
 extension Ported {
-    /// Lets the last file of a line overtake the others.
+    /// Runs an urgent operation, which is added last, before the others.
     public static func queuePriority(_ input: RecipeInput) async throws -> RecipeResult {
         // region: queue-priority
         let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, isSuspended: true))

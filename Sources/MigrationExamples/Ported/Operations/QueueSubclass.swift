@@ -2,7 +2,7 @@ public import MigrationExamplesSupport
 import TaskOperations
 
 extension Ported {
-    /// Gives every operation a name and a priority where it is added.
+    /// Gives every operation a name and a priority when it is added.
     public static func queueSubclass(_ input: RecipeInput) async throws -> RecipeResult {
         // region: queue-subclass
         let queue = NamingQueue()

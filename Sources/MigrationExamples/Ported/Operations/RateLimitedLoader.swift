@@ -2,7 +2,7 @@ public import MigrationExamplesSupport
 import TaskOperations
 
 extension Ported {
-    /// Loads files for a service that allows so many requests in a second.
+    /// Loads files from a service that limits the number of requests per second.
     public static func rateLimitedLoader(_ input: RecipeInput) async throws -> RecipeResult {
         // region: rate-limited-loader
         let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 4, rate: .perSecond(500, burst: 5)))

@@ -2,7 +2,7 @@ public import MigrationExamplesSupport
 import TaskOperations
 
 extension Ported {
-    /// Keeps operations for their results, without their inputs.
+    /// Keeps operations for their results, but releases their inputs.
     public static func releasingOperations(_ input: RecipeInput) async throws -> RecipeResult {
         // region: releasing-operations
         let queue = TaskOperationQueue()

@@ -2,7 +2,7 @@ public import MigrationExamplesSupport
 import TaskOperations
 
 extension Ported {
-    /// Lets one operation after the other change an object without a lock.
+    /// Changes an object without a lock, in operations that run one at a time.
     public static func serialQueue(_ input: RecipeInput) async throws -> RecipeResult {
         // region: serial-queue
         let queue = TaskOperationQueue(name: "log", maxConcurrentOperationCount: 1)

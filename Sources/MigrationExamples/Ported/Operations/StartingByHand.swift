@@ -2,7 +2,7 @@ public import MigrationExamplesSupport
 import TaskOperations
 
 extension Ported {
-    /// Starts operations without a queue, one when the other is done.
+    /// Starts operations without a queue, each after the previous one has ended.
     public static func startingByHand(_ input: RecipeInput) async throws -> RecipeResult {
         // region: starting-by-hand
         let journal = Journal()

@@ -2,7 +2,7 @@ public import MigrationExamplesSupport
 import TaskOperations
 
 extension Ported {
-    /// Follows an asynchronous operation through its states.
+    /// Observes the states of an asynchronous operation.
     public static func stateMachine(_ input: RecipeInput) async throws -> RecipeResult {
         // region: state-machine
         let queue = TaskOperationQueue()

@@ -2,7 +2,7 @@ public import MigrationExamplesSupport
 import TaskOperations
 
 extension Ported {
-    /// Fills a queue before it may start, and pauses it in the middle: executing operations continue.
+    /// Fills a queue before it may start operations, and suspends it later: executing operations continue.
     public static func suspension(_ input: RecipeInput) async throws -> RecipeResult {
         // region: suspension
         let queue = TaskOperationQueue(.init(maxConcurrentOperationCount: 1, isSuspended: true))

@@ -13,7 +13,7 @@ private struct DigestBody: TaskOperationBody {
 // endregion
 
 extension Ported {
-    /// Digests every file with an operation of its own.
+    /// Digests every file in a separate operation.
     public static func synchronousSubclass(_ input: RecipeInput) async throws -> RecipeResult {
         // region: synchronous-subclass-use
         let queue = TaskOperationQueue()

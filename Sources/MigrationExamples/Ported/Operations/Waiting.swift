@@ -2,7 +2,7 @@ public import MigrationExamplesSupport
 import TaskOperations
 
 extension Ported {
-    /// Waits for one operation, and then for all.
+    /// Waits for one operation, and then for all operations.
     public static func waiting(_ input: RecipeInput) async throws -> RecipeResult {
         // region: waiting
         let queue = TaskOperationQueue()

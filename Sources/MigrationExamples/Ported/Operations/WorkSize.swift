@@ -2,7 +2,7 @@ public import MigrationExamplesSupport
 import TaskOperations
 
 extension Ported {
-    /// Works through 100 values in 10 operations of 10 values each.
+    /// Processes 100 values in 10 operations of 10 values each.
     public static func workSize(_ input: RecipeInput) async throws -> RecipeResult {
         // region: work-size
         let values = (0..<100).map { input.files.isEmpty ? $0 : input.files[$0 % input.files.count].size }

@@ -7,7 +7,7 @@ import TaskOperations
 #endif
 
 extension Ported {
-    /// Downloads pictures. Of four downloads three are cancelled, each before another of its steps.
+    /// Downloads pictures. Of each four downloads, three are cancelled, each of them before a different step.
     public static func downloadOperation(_ input: RecipeInput) async throws -> RecipeResult {
         let server = try input.server
         let session = URLSession(configuration: .patient)

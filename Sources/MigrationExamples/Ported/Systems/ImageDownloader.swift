@@ -9,7 +9,7 @@ import TaskOperationsExtras
 #endif
 
 extension Ported {
-    /// Downloads each picture once for all requests, in the orders of the downloader.
+    /// Downloads each picture once for all of its requests, in each order that the downloader supports.
     public static func imageDownloader(_ input: RecipeInput) async throws -> RecipeResult {
         let server = try input.server
         // region: image-downloader
@@ -55,7 +55,7 @@ extension Ported {
         ])
     }
 
-    /// Uses another transfer than the network's, and asks without a URL.
+    /// Replaces the network transfer with a custom one, and makes a request without a URL.
     private static func withoutNetwork() async throws -> String {
         let downloader = ImageDownloader(width: 1) { request in Data(request.url!.path.utf8) }
         let picture = try await downloader.image(at: URL(string: "path:/picture"))
@@ -67,7 +67,7 @@ extension Ported {
         }
     }
 
-    /// The places of the URLs in the order in which their downloads start, one at a time.
+    /// Returns the indexes of the URLs in the order in which their downloads start, one at a time.
     private static func startOrder(
         of urls: [URL], _ order: OperationOrder, _ priorities: [TaskPriority]
     ) async throws -> [Int] {
@@ -96,7 +96,7 @@ struct ImageOptions {
     }
 }
 
-/// Downloads and decodes pictures, each once, however many ask for it at the same time.
+/// Downloads and decodes pictures. Simultaneous requests for a picture share one download.
 final class ImageDownloader: Sendable {
     private let session = TransferSession()
     private let queue: TaskOperationQueue
@@ -167,7 +167,7 @@ final class ImageDownloader: Sendable {
     }
 }
 
-/// A request, to wait and to cancel with. Other requests of the same picture still get it.
+/// A request that can be awaited and cancelled. Cancelling it does not affect other requests for the same picture.
 struct ImageRequest<Value: Sendable>: Sendable {
     fileprivate let download: KeyedRequest<Picture>
     fileprivate let response: TaskOperation<Value>

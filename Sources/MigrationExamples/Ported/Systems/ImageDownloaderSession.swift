@@ -18,12 +18,12 @@ final class TransferSession: Sendable {
         session = URLSession(configuration: .patient, delegate: delegate, delegateQueue: nil)
     }
 
-    /// The session keeps its delegate until then.
+    /// The session retains its delegate until it is invalidated.
     deinit { session.finishTasksAndInvalidate() }
 
     var runningCount: Int { delegate.count }
 
-    /// Transfers the bytes of a file, and reports them as the progress of the operation that asks.
+    /// Transfers the bytes of a file, and reports them as progress of the operation that calls this method.
     func data(for request: URLRequest) async throws -> Data {
         var data = Data()
         var response: URLResponse?
@@ -46,7 +46,7 @@ final class TransferSession: Sendable {
     }
 }
 
-/// Passes each call to its sequence.
+/// Passes each delegate call to the sequence of its transfer.
 private final class TransferDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendable {
     typealias Continuation = AsyncThrowingStream<TransferSession.Event, any Error>.Continuation
 

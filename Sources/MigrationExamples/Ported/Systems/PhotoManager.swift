@@ -29,7 +29,8 @@ extension Ported {
         return RecipeResult(facts.joined(separator: ", "))
     }
 
-    /// How many photos observers were told of, and how many of these are downloading, while the server sends nothing.
+    /// Returns the number of photos that observers were told of while the server sends nothing, and how many of these
+    /// are still downloading.
     private static func shownEarly(_ urls: [URL], _ server: FileServer) async throws -> String {
         let album = PhotoAlbum()
         server.isPaused = true
@@ -41,7 +42,7 @@ extension Ported {
         return "told of \(photos.count) photos, \(photos.count - photos.pictures.count) still downloading"
     }
 
-    /// How many managers many tasks get that ask at once.
+    /// Returns the number of managers that many concurrent tasks receive.
     private static func instances() async -> String {
         let managers = await withTaskGroup(of: ObjectIdentifier.self) { group in
             for _ in 0..<8 { group.addTask { ObjectIdentifier(PhotoManager.shared) } }
@@ -50,7 +51,7 @@ extension Ported {
         return "\(managers.count) manager"
     }
 
-    /// How many photos a reader misses after adding them, while others read and add.
+    /// Returns the number of photos that a task cannot find after it added them, while other tasks read and add.
     private static func lostPhotos(_ album: PhotoAlbum) async -> String {
         let (photos, copy, lost) = (await album.photos, PhotoAlbum(), SharedCount())
         await concurrentPerform(over: photos) { photo in
@@ -75,7 +76,7 @@ final class PhotoManager: Sendable {
     }
 }
 
-/// A photo, which is in an album before its bytes arrive.
+/// A photo. An album contains it before its bytes arrive.
 struct Photo: Identifiable, Sendable {
     enum State: Sendable { case downloading, ready(Picture, thumbnail: Picture), failed(any Error) }
 

@@ -6,9 +6,9 @@ import TaskOperationsExtras
 extension PhotoManager {
     enum Way: CaseIterable { case loop, groupWaited, groupNotified, applied }
 
-    /// Adds photos to an album and downloads them. Returns after the last one, with the first error.
+    /// Adds photos to an album and downloads them. Returns the first error after the last download has ended.
     ///
-    /// - Throws: `CancellationError` if the task is cancelled. The downloads have ended then.
+    /// - Throws: `CancellationError` if the task is cancelled, after all downloads have ended.
     func download(_ urls: [URL], into album: PhotoAlbum, by way: Way) async throws -> (any Error)? {
         var photos: [Photo] = []
         for url in urls { photos.append(await album.add(url)) }
@@ -41,7 +41,7 @@ extension PhotoManager {
     }
     // endregion
 
-    /// The group waits by itself, and no thread waits.
+    /// The group waits for its tasks without blocking a thread.
     private func downloadAndWait(_ photos: [Photo], into album: PhotoAlbum) async {
         await withDiscardingTaskGroup { group in
             for photo in photos { group.addTask { await self.download(photo, into: album) } }
@@ -62,7 +62,7 @@ extension PhotoManager {
     }
     // endregion
 
-    /// Four tasks take one photo after the other.
+    /// Each of four tasks downloads one photo after another.
     private func downloadByApply(_ photos: [Photo], into album: PhotoAlbum) async {
         await concurrentPerform(over: photos, width: 4) { await self.download($0, into: album) }
     }

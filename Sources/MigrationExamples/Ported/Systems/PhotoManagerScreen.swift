@@ -6,7 +6,7 @@ final class PhotoScreen {
     private var prompt = ""
     private var overview: Picture?
 
-    /// Calls the next step, after the user had a moment to look. Cancelling the task cancels it.
+    /// Performs the next step after a delay for the user. Cancelling the task cancels the step.
     func showPromptLater(for album: PhotoAlbum) async throws {
         try await Task.sleep(for: .milliseconds(20))
         prompt = await album.photos.pictures.isEmpty ? "add photos" : "share photos"

@@ -3,7 +3,7 @@ import TaskOperations
 import TaskOperationsExtras
 
 extension Ported {
-    /// Two sellers sell a ticket for each file. An office without care sells its last ticket twice.
+    /// Two sellers sell a ticket for each file. A careless office sells its last ticket twice.
     public static func ticketOffice(_ input: RecipeInput) async throws -> RecipeResult {
         let office = TicketOffice(stock: input.files)
         try await withTaskOperationQueue(name: "sellers", maxConcurrentOperationCount: 2) { queue in
@@ -50,7 +50,8 @@ actor TicketOffice {
 }
 // endregion
 
-/// Looks and takes in two steps, with an `await` between them, where the other seller enters the actor.
+/// An actor that checks the stock and takes the ticket in two steps. The other seller can enter the actor at the
+/// `await` between the steps.
 actor CarelessOffice {
     private var stock = 1
     private var sold = 0
@@ -62,7 +63,8 @@ actor CarelessOffice {
         sold += 1
     }
 
-    /// Has both sellers look before one of them takes. Mostly that happens once in a million sales.
+    /// Makes both sellers check before one of them takes. Without this help, it would happen about once in a million
+    /// sales.
     static func soldOfOne() async -> Int {
         let office = CarelessOffice()
         let haveLooked = AsyncGroup()
@@ -77,5 +79,5 @@ actor CarelessOffice {
     }
 }
 
-/// How much of a file is printed on its ticket.
+/// The number of bytes of a file that are printed on its ticket.
 private let ticketSize = 64 * 1024

@@ -3,7 +3,7 @@ import TaskOperations
 import TaskOperationsExtras
 
 extension Ported {
-    /// Runs operations on one thread in order; waiting ones can be held back, and cancelled.
+    /// Runs operations on one thread in order. Waiting operations can be held back and cancelled.
     public static func blockListThread(_ input: RecipeInput) async throws -> RecipeResult {
         // region: block-list-thread
         let thread = ThreadExecutor(name: "drawing")

@@ -4,7 +4,7 @@ import TaskOperations
 import TaskOperationsExtras
 
 extension Ported {
-    /// Calls the callbacks of a library's users on a thread of its own, because they may block.
+    /// Calls the callbacks of a library's users on a separate thread, because they may block.
     public static func blockingCallbacks(_ input: RecipeInput) async throws -> RecipeResult {
         // region: blocking-callbacks
         let (bytes, isAnswered) = (SharedCount(), DispatchSemaphore(value: 0))

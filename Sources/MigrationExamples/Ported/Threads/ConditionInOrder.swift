@@ -2,7 +2,7 @@ public import MigrationExamplesSupport
 import TaskOperations
 
 extension Ported {
-    /// Three operations do their steps one after the other.
+    /// Performs the steps of three operations one after another.
     public static func conditionInOrder(_ input: RecipeInput) async throws -> RecipeResult {
         // region: condition-in-order
         let queue = TaskOperationQueue()

@@ -1,7 +1,7 @@
 public import MigrationExamplesSupport
 
 extension Ported {
-    /// Digests the beginnings of files in a task of its own.
+    /// Digests the beginnings of files in a separate task.
     public static func detachThread(_ input: RecipeInput) async throws -> RecipeResult {
         // region: detach-thread
         let work = Task.detached {

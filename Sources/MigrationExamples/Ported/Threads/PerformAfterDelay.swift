@@ -1,7 +1,7 @@
 public import MigrationExamplesSupport
 
 extension Ported {
-    /// Says something after a moment.
+    /// Writes a line after a delay.
     public static func performAfterDelay(_ input: RecipeInput) async throws -> RecipeResult {
         // region: perform-after-delay
         let journal = Journal()

@@ -1,7 +1,7 @@
 public import MigrationExamplesSupport
 
 extension Ported {
-    /// Searches for the last of many texts that are typed at once.
+    /// Searches only for the last of many texts that are typed in quick succession.
     public static func performCancelled(_ input: RecipeInput) async throws -> RecipeResult {
         // region: perform-cancelled
         let field = await SearchField()

@@ -1,7 +1,7 @@
 public import MigrationExamplesSupport
 
 extension Ported {
-    /// Shows a count at once, and a sum when it is computed.
+    /// Shows a count at once, and a sum after it was computed.
     public static func performOnMain(_ input: RecipeInput) async throws -> RecipeResult {
         // region: perform-on-main
         let label = await Label()

@@ -4,7 +4,7 @@ import TaskOperations
 import TaskOperationsExtras
 
 extension Ported {
-    /// Fills a database that may be used on one thread only.
+    /// Fills a database that may be used only on one thread.
     public static func performOnThread(_ input: RecipeInput) async throws -> RecipeResult {
         // region: perform-on-thread
         let database = Database()

@@ -1,7 +1,7 @@
 public import MigrationExamplesSupport
 
 extension Ported {
-    /// Handles requests in a task each, which a function far below knows of.
+    /// Handles each request in a task. A function deep in the call stack reads the number of its request.
     public static func threadLocalValues(_ input: RecipeInput) async throws -> RecipeResult {
         // region: thread-local-values
         let log = Journal()

@@ -1,7 +1,7 @@
 public import MigrationExamplesSupport
 
 extension Ported {
-    /// Two sellers sell a ticket for each file, none twice.
+    /// Two sellers sell a ticket for each file. No ticket is sold twice.
     public static func ticketsWithLock(_ input: RecipeInput) async throws -> RecipeResult {
         // region: tickets-with-lock
         let booth = TicketBooth(tickets: input.files.map(\.name))

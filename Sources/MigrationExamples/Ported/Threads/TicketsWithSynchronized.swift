@@ -2,7 +2,7 @@ public import MigrationExamplesSupport
 import Synchronization
 
 extension Ported {
-    /// Two sellers sell a ticket for each file, none twice.
+    /// Two sellers sell a ticket for each file. No ticket is sold twice.
     public static func ticketsWithSynchronized(_ input: RecipeInput) async throws -> RecipeResult {
         // region: tickets-with-synchronized
         let booth = TicketBooth(tickets: input.files.map(\.name))

@@ -3,7 +3,8 @@ import TaskOperations
 import TaskOperationsExtras
 
 extension Ported {
-    /// Two sellers look for the last ticket before either sells it, and both do: an actor alone does not help.
+    /// Two sellers check for the last ticket before either sells it, and both sell it: an actor alone does not prevent
+    /// this.
     public static func unlockedTickets(_ input: RecipeInput) async throws -> RecipeResult {
         // region: unlocked-tickets
         let booth = TicketBooth(tickets: 1)

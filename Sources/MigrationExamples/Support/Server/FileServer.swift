@@ -5,7 +5,7 @@ public import Foundation
 /// It serves only listed files, and of each file no more than a limit. One thread serves all clients. A client that is slow,
 /// disconnects or sends a wrong request does not delay the others. The server stops when it is released.
 public final class FileServer: Sendable {
-    /// How much of a file is served where nothing else is said.
+    /// The default for the maximum number of bytes that are served from a file.
     public static var defaultLimit: Int { 64 * 1024 }
 
     private let port: UInt16
@@ -15,8 +15,8 @@ public final class FileServer: Sendable {
     ///
     /// - Parameters:
     ///   - files: The files to serve, by the paths within their folder.
-    ///   - limit: How many bytes of a file are served at most.
-    ///   - clients: How many there may be at once. One more, and the one that is here longest has to go.
+    ///   - limit: The maximum number of bytes to serve from each file.
+    ///   - clients: The maximum number of simultaneous clients. A further client replaces the one that connected first.
     /// - Throws: An error with a description if the system has no socket for it.
     public init(serving files: [InputFile], upTo limit: Int = defaultLimit, clients: Int = 256) throws {
         state = try ServerState()
@@ -31,23 +31,23 @@ public final class FileServer: Sendable {
 
     deinit { state.stop() }
 
-    /// Where a file is to be had.
+    /// Returns the URL of a file.
     public func url(of file: InputFile) -> URL {
         url(path: "/" + file.relativePath.percentEncoded)
     }
 
-    /// A URL with a path that is percent-encoded already, which need not lead anywhere.
+    /// Returns the URL of a percent-encoded path. The server need not have a file at the path.
     public func url(path: String) -> URL {
         URL(string: "http://127.0.0.1:\(port)\(path)")!
     }
 
-    /// The paths that were asked for so far, in order, for people to read.
+    /// The requested paths in order, in a readable form.
     public var requests: [String] { state.requests }
 
-    /// How many clients left before they had all that they asked for.
+    /// The number of clients that disconnected before they received the complete response.
     public var departures: Int { state.departures }
 
-    /// Whether the server sends nothing for the time being. It takes requests in, and answers them later.
+    /// Whether the server sends nothing at present. It still accepts requests, and answers them later.
     public var isPaused: Bool {
         get { state.orders.isPaused }
         set { state.setPaused(newValue) }

@@ -1,8 +1,8 @@
 package import Foundation
 
-/// The calls of the system that a server on the loopback interface needs.
+/// The system calls that a server on the loopback interface needs.
 package enum LoopbackSocket {
-    /// Opens a socket that listens on a port of 127.0.0.1 which the system chooses.
+    /// Opens a socket that listens on 127.0.0.1, on a port that the system chooses.
     package static func listen() throws -> (socket: Int32, port: UInt16) {
         let listener = socket(AF_INET, streamType, 0)
         if listener < 0 { throw ServerProblem("socket", errno: errno) }
@@ -23,7 +23,7 @@ package enum LoopbackSocket {
         return (listener, UInt16(bigEndian: address.sin_port))
     }
 
-    /// The next connection; nil if there is none, or the listening socket is shut down.
+    /// Returns the next connection; nil if there is none or the listening socket is shut down.
     package static func accept(on listener: Int32) -> Int32? {
         let connection = Foundation.accept(listener, nil, nil)
         if connection < 0 { return nil }
@@ -34,27 +34,27 @@ package enum LoopbackSocket {
         return connection
     }
 
-    /// Has calls return at once where they would have to wait, and keeps the descriptor from child processes.
+    /// Makes a descriptor nonblocking, and prevents child processes from inheriting it.
     static func doNotWait(_ descriptor: Int32) {
         _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
     }
 
-    /// The bytes that have come; nil if the other side has left.
+    /// Returns the received bytes; nil if the peer has disconnected.
     package static func read(_ socket: Int32) -> Data? {
         var bytes = [UInt8](repeating: 0, count: 4096)
         let count = recv(socket, &bytes, bytes.count, 0)
         return count > 0 ? Data(bytes.prefix(count)) : nil
     }
 
-    /// The outcome of reading or writing without waiting.
+    /// The outcome of a nonblocking read or write.
     enum Transfer<Value> {
         case done(Value)
         case wouldWait
         case ended
     }
 
-    /// The bytes that have come. The socket must be one that does not wait.
+    /// Returns the received bytes. The socket must be nonblocking.
     static func receive(from socket: Int32) -> Transfer<[UInt8]> {
         var bytes = [UInt8](repeating: 0, count: 4096)
         let count = recv(socket, &bytes, bytes.count, 0)
@@ -62,15 +62,15 @@ package enum LoopbackSocket {
         return count < 0 && mayTryAgain ? .wouldWait : .ended
     }
 
-    /// Writes as many of the bytes as the socket takes, and returns their number. A client that has disconnected causes no
-    /// signal. The socket must be one that does not wait.
+    /// Writes as many of the bytes as the socket accepts, and returns their number. No signal is raised if the client
+    /// has disconnected. The socket must be nonblocking.
     static func send(_ bytes: ArraySlice<UInt8>, to socket: Int32) -> Transfer<Int> {
         let count = bytes.withUnsafeBytes { Foundation.send(socket, $0.baseAddress, $0.count, noSignal) }
         if count >= 0 { return .done(count) }
         return mayTryAgain ? .wouldWait : .ended
     }
 
-    /// Writes all of the bytes, or as many as the other side takes before it leaves.
+    /// Writes all bytes, or as many as the peer accepts before it disconnects.
     package static func write(_ bytes: Data, to socket: Int32) {
         var rest = bytes
         while !rest.isEmpty {

@@ -1,12 +1,13 @@
-/// The request line and the header fields of a request, as RFC 9112 has them, as far as this server needs them.
+/// The request line and the header fields of a request, as defined in RFC 9112. Contains only the parts that this
+/// server needs.
 struct RequestHead: Equatable {
     /// The requested path without its first slash and without a query, percent-decoded.
     let path: PathBytes
 
-    /// No head may be larger. The server reads no further.
+    /// The maximum size of a head in bytes. The server stops reading at this size.
     static let sizeLimit = 16 * 1024
 
-    /// Why a request is refused.
+    /// The reason why a request is refused.
     enum Fault: Error {
         case malformed, methodNotAllowed, bodyNotAllowed, tooLarge, versionNotSupported
 
@@ -21,7 +22,7 @@ struct RequestHead: Equatable {
         }
     }
 
-    /// Reads the head at the beginning of the bytes that have come. Returns nil if it is not complete yet.
+    /// Parses the head at the beginning of the received bytes. Returns nil if the head is still incomplete.
     static func parse(_ bytes: [UInt8]) throws(Fault) -> RequestHead? {
         guard let end = endOfHead(in: bytes) else {
             if bytes.count >= sizeLimit { throw .tooLarge }
@@ -35,7 +36,7 @@ struct RequestHead: Equatable {
         return RequestHead(path: path)
     }
 
-    /// Where the empty line begins that ends a head.
+    /// Returns the index of the line end and empty line that end a head; nil if there are none.
     private static func endOfHead(in bytes: [UInt8]) -> Int? {
         let end = Array("\r\n\r\n".utf8)
         guard bytes.count >= end.count else { return nil }
@@ -65,7 +66,7 @@ struct RequestHead: Equatable {
 }
 
 extension PathBytes {
-    /// The path in a URL: all characters but letters, digits and a few marks are percent-encoded.
+    /// The path as it is written in a URL. All characters except letters, digits and a few marks are percent-encoded.
     var percentEncoded: String {
         bytes.map { byte in
             let character = UnicodeScalar(byte)
@@ -78,7 +79,7 @@ extension PathBytes {
         }.joined()
     }
 
-    /// The bytes of a path of a URL; nil if a percent sign is not followed by two digits.
+    /// Decodes the path of a URL; nil if a percent sign is not followed by two hexadecimal digits.
     init?(percentDecoding text: Substring) {
         var rest = Array(text.utf8)[...]
         var decoded: [UInt8] = []

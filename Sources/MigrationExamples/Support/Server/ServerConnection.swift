@@ -1,27 +1,29 @@
 import Foundation
 
-/// One client of the server, from its request to its end. Each connection serves one request.
+/// A connection to one client, from its request to its end. Each connection serves one request.
 final class ServerConnection {
     let socket: Int32
     private var phase = Phase.reading([])
 
     private enum Phase {
-        /// The beginning of a request has come.
+        /// The server has received the given beginning of a request.
         case reading([UInt8])
-        /// These bytes are sent, and then the contents of the file.
+        /// The server sends these bytes, and then the contents of the file.
         case responding(ArraySlice<UInt8>, FileBody?)
-        /// All is sent. Further bytes of the client are ignored, so that it gets the response before the end.
+        /// The response was sent completely. Further bytes from the client are ignored, so that the client receives the
+        /// response before the connection closes.
         case drain(left: Int)
     }
 
     /// The effect of an event of the connection.
     enum Step: Equatable {
         case goesOn
-        /// A request came, and is to be answered.
+        /// A request was received and must be answered.
         case asks(PathBytes)
         /// A request is refused.
         case isRefused(RequestHead.Fault)
-        /// The connection is to be closed. Where the client left before it had all, that is told.
+        /// The connection must be closed. `early` is true if the client disconnected before it received the complete
+        /// response.
         case ends(early: Bool)
     }
 
@@ -35,7 +37,7 @@ final class ServerConnection {
         if case .responding = phase { true } else { false }
     }
 
-    /// Reads the bytes that the client has sent.
+    /// Reads the bytes that the client sent.
     func read() -> Step {
         let bytes: [UInt8]
         switch LoopbackSocket.receive(from: socket) {
@@ -45,7 +47,7 @@ final class ServerConnection {
         }
         switch phase {
         case .reading(let before): return take(before + bytes)
-        case .responding: return .goesOn  // one request is served, what follows it is not
+        case .responding: return .goesOn  // only one request is served; further bytes are ignored
         case .drain(let left):
             phase = .drain(left: left - bytes.count)
             return left > bytes.count ? .goesOn : .ends(early: false)
@@ -62,16 +64,16 @@ final class ServerConnection {
         }
     }
 
-    /// Begins to answer.
+    /// Begins to send the response.
     func respond(_ response: ServerResponse) {
         phase = .responding(response.head[...], response.body)
     }
 
-    /// Sends as much as the client takes now, up to a piece.
+    /// Sends as many bytes as the client accepts now, up to one piece.
     func write() -> Step {
         guard case .responding(var bytes, let body) = phase else { return .goesOn }
         if bytes.isEmpty, let body {
-            // A file that has become shorter than its announced length is not sent to its end.
+            // A file that became shorter than its announced length cannot be sent completely.
             guard let next = try? body.next() else { return .ends(early: true) }
             bytes = next[...]
         }

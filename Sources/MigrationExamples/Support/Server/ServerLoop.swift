@@ -1,15 +1,15 @@
 import Foundation
 
-/// Serves all clients on one thread, which waits for whichever can be read from or written to.
+/// Serves all clients on one thread, which waits until any of them is readable or writable.
 final class ServerLoop {
     private let listener: Int32
     private let state: ServerState
     private let files: [PathBytes: InputFile]
     private let limit: Int
     private let clients: Int
-    /// The clients, in the order in which they came.
+    /// The clients, in the order of their connections.
     private var connections: [ServerConnection] = []
-    /// False for a moment where the system has no descriptor left for a client.
+    /// False for a moment after the system had no descriptor left for a client.
     private var canAccept = true
 
     init(listener: Int32, state: ServerState, files: [InputFile], upTo limit: Int, clients: Int) {
@@ -23,7 +23,7 @@ final class ServerLoop {
 
     deinit { close(listener) }
 
-    /// Serves until the state says to stop.
+    /// Serves clients until the state requests a stop.
     func run() {
         while true {
             let (isStopped, isPaused) = state.orders
@@ -48,7 +48,8 @@ final class ServerLoop {
             return
         }
         LoopbackSocket.doNotWait(socket)
-        // Where there are too many, the one that is here longest has to go: it may be one that never asks.
+        // If there are too many clients, the one that connected first is removed, because it might never send a
+        // request.
         if connections.count == clients { remove(connections[0], early: true) }
         connections.append(ServerConnection(socket))
     }
@@ -75,7 +76,7 @@ final class ServerLoop {
         if early { state.noteDeparture() }
     }
 
-    /// Only listed files are served, so that no path leads out of the folder.
+    /// Returns the response to a request. Only listed files are served, so no path leads out of the folder.
     private func response(to path: PathBytes) -> ServerResponse {
         guard let file = files[path] else { return .message(404, "no such file") }
         return .of(file, upTo: limit)

@@ -1,15 +1,15 @@
 import Foundation
 
-/// An answer of the server: its first bytes, and the rest of a file.
+/// A response of the server: its first bytes, and the remaining part of a file.
 struct ServerResponse {
     let head: [UInt8]
     let body: FileBody?
 
-    /// The beginning of a file, up to a limit; or why it cannot be read.
+    /// Returns a response with the beginning of a file, up to a limit, or with the reason why the file cannot be read.
     static func of(_ file: InputFile, upTo limit: Int) -> ServerResponse {
         do {
             let body = FileBody(try file.open(), of: file, length: min(file.size, limit))
-            let first = try body.next()  // tells whether the file can be read at all
+            let first = try body.next()  // fails if the file cannot be read
             return ServerResponse(
                 head: Self.head(200, "application/octet-stream", length: body.length) + first, body: body)
         } catch let problem as FileProblem {
@@ -19,7 +19,7 @@ struct ServerResponse {
         }
     }
 
-    /// A line of text.
+    /// Returns a response with one line of text.
     static func message(_ status: Int, _ text: String) -> ServerResponse {
         let bytes = Array(text.utf8)
         return ServerResponse(head: head(status, "text/plain; charset=utf-8", length: bytes.count) + bytes, body: nil)
@@ -46,7 +46,7 @@ struct ServerResponse {
     }
 }
 
-/// The rest of a file that is being sent, read piece by piece.
+/// The remaining part of a file, which is read and sent piece by piece.
 final class FileBody {
     let length: Int
     private let reader: FileReader
@@ -62,9 +62,10 @@ final class FileBody {
 
     var isAtEnd: Bool { left == 0 }
 
-    /// The next piece; an empty one if there is no more.
+    /// Returns the next piece; an empty one at the end.
     ///
-    /// - Throws: `FileProblem` if the file cannot be read, or has less than it had.
+    ///
+    /// - Throws: `FileProblem` if the file cannot be read or became shorter.
     func next() throws -> [UInt8] {
         if isAtEnd { return [] }
         let piece = try reader.read(upTo: min(left, 16 * 1024))

@@ -25,7 +25,7 @@ final class ServerState: Sendable {
         close(pipe.writing)
     }
 
-    /// The orders for the server.
+    /// The requested states of the server.
     var orders: (isStopped: Bool, isPaused: Bool) { content.withLock { ($0.isStopped, $0.isPaused) } }
 
     var requests: [String] { content.withLock { $0.requests } }
@@ -52,7 +52,7 @@ final class ServerState: Sendable {
 
     // MARK: - Waking the thread
 
-    /// Becomes readable when there are new orders.
+    /// A descriptor that becomes readable when the requested states change.
     var wakeUp: Int32 { pipe.reading }
 
     func takeWakeUps() {
@@ -60,7 +60,7 @@ final class ServerState: Sendable {
         while read(pipe.reading, &bytes, bytes.count) > 0 {}
     }
 
-    /// A full pipe need not be written to: the thread is about to wake up.
+    /// Wakes the thread. If the pipe is full, the thread is about to wake up anyway.
     private func wake() {
         var byte: UInt8 = 0
         _ = write(pipe.writing, &byte, 1)

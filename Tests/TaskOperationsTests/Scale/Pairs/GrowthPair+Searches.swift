@@ -2,8 +2,8 @@ import TaskOperations
 import TaskOperationsTesting
 
 extension GrowthPair {
-    /// Each of these calls would visit all waiting objects if it walked the graph to search for cycles or to pass
-    /// priorities on.
+    /// Each of these calls would visit all waiting objects if it walked the graph to search for cycles or to pass on
+    /// priorities.
     static let searches = [
         GrowthPair("operations and barriers between them that are given another priority") { count, executor in
             let queue = executor.queue(isSuspended: true)

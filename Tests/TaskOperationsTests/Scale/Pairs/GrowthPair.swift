@@ -3,8 +3,8 @@ import TaskOperationsExpectations
 import TaskOperationsTesting
 import Testing
 
-/// Many objects of one kind together with many of another. A cost that is linear for each kind alone can be quadratic
-/// for both together.
+/// Many objects of one kind together with many objects of another. A cost that is linear in each kind alone can be
+/// quadratic in both together.
 struct GrowthPair: Sendable, CustomTestStringConvertible {
     let testDescription: String
     /// The number of objects of each kind at the smaller size.
@@ -25,14 +25,14 @@ struct GrowthPair: Sendable, CustomTestStringConvertible {
 }
 
 extension SeededExecutor {
-    /// Makes a queue whose bodies run on this executor, by default without a limit.
+    /// Returns a queue whose bodies run on this executor, by default without a limit.
     func queue(width: Int = TaskOperationQueue.unlimitedConcurrentOperationCount, isSuspended: Bool = false)
         -> TaskOperationQueue
     {
         TaskOperationQueue(.init(maxConcurrentOperationCount: width, isSuspended: isSuspended, executor: self))
     }
 
-    /// Starts tasks here that wait for something urgently, one after the other, and returns when all wait.
+    /// Starts tasks that await the operations with high priority, one after another. Returns when all of them wait.
     func awaitUrgently(_ operations: [TaskOperation<Void>]) async -> [Task<Void, Never>] {
         var tasks: [Task<Void, Never>] = []
         for operation in operations {

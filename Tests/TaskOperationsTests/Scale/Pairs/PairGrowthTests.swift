@@ -1,9 +1,9 @@
 import TaskOperationsExpectations
 import Testing
 
-/// Compares the processor time for two sizes, the second eight times the first. It is about 8 times as long if the
-/// cost of each object does not depend on the number of the other kind, and 64 times if each object visits all of the
-/// other kind.
+/// Compares the processor time of two sizes, of which the second is eight times the first. The time grows by a factor
+/// of 8 if the cost of each object does not depend on the number of the other kind, and 64 if each object visits all
+/// objects of the other kind.
 @Suite("Growth: many of these beside many of those", .computing, .timeLimit(.minutes(10)))
 struct PairGrowthTests {
     @Test("Many of both take time in proportion to their number", arguments: GrowthPair.all)
