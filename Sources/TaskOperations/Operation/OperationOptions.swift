@@ -5,7 +5,8 @@
 ///
 /// ```swift
 /// let network: OperationOptions = [
-///     .limited(by: connections), .retry(.exponential(initial: .milliseconds(200), attempts: 5)), .timeLimit(.seconds(20)),
+///     .limited(by: connections), .retry(.exponential(initial: .milliseconds(200), attempts: 5)),
+///     .timeLimit(.seconds(20)),
 /// ]
 /// queue.addOperation([network, .name(url.path)]) { try await load(url) }
 /// queue.addOperation([.weight(3), .starting(within: .seconds(30))], after: data) { try decode($0) }
