@@ -98,7 +98,8 @@ final class SharedOperation: Sendable {
         }
     }
 
-    /// Other threads may do so at the same time, so the state is read again after the last change.
+    /// Sets the operation's priority to the highest of its requests. Other threads may call this at the same time, so
+    /// the state is read again after the last change.
     private func setPriority() {
         while let level = requesters.withLock({ $0.highest }) {
             operation.priority = level.taskPriority
