@@ -78,8 +78,8 @@ extension AnyTaskOperation {
         unsafeDowncast(attachment, to: ProgressUnit.self)
     }
 
-    /// The units of the operation and of all its direct and indirect dependencies that have not been forgotten. A
-    /// dependency that had finished before it was recorded has no unit.
+    /// The units of the operation and of its direct and indirect dependencies. The dependencies of a finished operation
+    /// are not included, because it no longer lists them.
     var progressSources: [any ProgressSource] {
         var (operations, seen): ([AnyTaskOperation], Set<AnyTaskOperation>) = ([self], [self])
         var units: [any ProgressSource] = []
