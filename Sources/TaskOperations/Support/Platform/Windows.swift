@@ -74,10 +74,10 @@
 
         func unlock() { ReleaseSRWLockExclusive(mutex) }
 
-        /// Unlocks, blocks until a wake, and locks again. It may return earlier.
+        /// Unlocks, blocks until a wake, and locks again. The call may return before a wake.
         func wait() { _ = SleepConditionVariableSRW(condition, mutex, DWORD.max, 0) }
 
-        /// As `wait()`, for `limit` at most.
+        /// Like `wait()`, but for at most `limit`.
         func wait(for limit: Duration) {
             let milliseconds = limit / .milliseconds(1)
             // The largest number means that there is no limit.
