@@ -15,7 +15,8 @@ final class SharedOperation: Sendable {
     private struct Requesters: Sendable {
         /// The number of requests of each level.
         private var counts = SIMD8<Int32>()
-        /// The highest level of the requests; nil after the last one was cancelled, when no request can join any more.
+        /// The highest level of the requests; nil after the last request was cancelled. From then on, no request can
+        /// join.
         private(set) var highest: PriorityLevel?
 
         init(level: PriorityLevel) {

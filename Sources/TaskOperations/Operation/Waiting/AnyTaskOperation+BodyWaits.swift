@@ -28,7 +28,7 @@ extension AnyTaskOperation {
     /// Whether the calling task may belong to a body. If not, a wait needs no edge.
     private static var isWithinBody: Bool { executing != nil }
 
-    /// Waits for a target. If a body does so, the wait is an edge of the wait graph while it lasts.
+    /// Waits for a target. If a body waits, the wait is an edge of the wait graph until it ends.
     ///
     /// - Parameters:
     ///   - purpose: The purpose of the wait; nil if the target tells the purpose.

@@ -151,7 +151,7 @@ enum PermitUse: Sendable {
     case kept
     /// The body is about to lend the permit.
     case lending
-    /// The permit is lent, or the body waits to have it back.
+    /// The permit is lent, or the body waits for the return of the permit.
     case lent
 }
 

@@ -6,8 +6,8 @@
 ///
 /// All attempts run in the calling task, in the isolation of the caller. After a cancellation of the task there is no
 /// other attempt, and a pause ends at once. In the body of an operation, the operation keeps its permit during pauses;
-/// an operation that is added with a retry policy lends it. Handlers of `RetryPolicy.reporting(to:)` are not called, as
-/// there is no operation to report.
+/// an operation that is added with a retry policy lends it. Handlers of `RetryPolicy.reporting(to:)` are not called,
+/// because there is no operation to report.
 ///
 /// - Parameters:
 ///   - policy: The policy.
